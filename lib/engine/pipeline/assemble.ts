@@ -1,4 +1,4 @@
-/** Assemble: puts an engine together on an open database, gives what a fork is assembled from, and ends what an engine has begun. */
+/** Assemble: composes an engine on an open database, copies the world for a fork, and closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/base/clock.ts'
@@ -32,12 +32,11 @@ import { findKnownPaths } from './known-paths.ts'
 import { ServedVersions } from './served-versions.ts'
 import { World } from './world.ts'
 
-/** What an engine is assembled from. */
 export interface Composition {
   readonly options: CheckedOptions
   readonly database: OpenDatabase
   readonly shared: SharedState
-  /** Undefined for an engine that is not a fork. */
+  /** `undefined` unless the engine is a fork. */
   readonly parent?: { readonly state: WorldState; readonly authentication: Authentication | undefined }
 }
 
@@ -51,13 +50,13 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly events: Events
   readonly requests: RequestRecorder
   readonly descriptions: Descriptions
-  /** Whether its data are a copy of its own, which goes with it. */
+  /** The data of a fork end with the fork. */
   readonly isFork: boolean
   /** Closed with the engine. */
   readonly interceptions: Set<Disposable>
 }
 
-/** Returns what a fork with a copy of the world is assembled from. See RestEngine.fork. */
+/** See RestEngine.fork. */
 export async function copyWorld(
   { options, shared, world, authentication }: EngineParts,
   snapshot: Snapshot | undefined,
@@ -66,7 +65,7 @@ export async function copyWorld(
   return { options, shared, database, parent: { state, authentication } }
 }
 
-/** Composes the parts of an engine. They call the engine itself only while requests are answered. */
+/** The parts call the engine only while requests are answered. */
 export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
   const { options, database, shared, parent } = composition
   const { connection } = database
@@ -115,11 +114,7 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
 
 type TestKit = Pick<EngineParts, 'journal' | 'running' | 'recorder' | 'events' | 'faults'>
 
-/**
- * Creates what watches requests, and what acts on them for tests.
- *
- * @param templates the paths of routes
- */
+/** @param templates the paths of routes */
 function createKit(services: EngineServices, { options, database, shared }: Composition, templates: readonly string[]): TestKit {
   const { clock, model, served, authentication } = services
   let journal: Journal | undefined
@@ -153,7 +148,6 @@ type EngineServices = Pick<
   'clock' | 'versions' | 'served' | 'model' | 'grow' | 'fork' | 'given' | 'authentication' | 'descriptions'
 >
 
-/** Creates the parts of an engine that read and write records. */
 function createServices(engine: EngineHandle, { options, database, shared, parent }: Composition): EngineServices {
   const { connection } = database
   const clock = new Clock(options.clock)
@@ -178,7 +172,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }
 }
 
-/** Ends the interceptions, waits for the requests that run, and closes the database. See RestEngine.close. */
+/** Waits for running requests. See RestEngine.close. */
 export async function closeEngine({ life, faults, interceptions, connection, authentication, events }: EngineParts): Promise<void> {
   life.end()
   faults.close()

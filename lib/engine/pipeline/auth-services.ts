@@ -1,4 +1,4 @@
-/** Auth services: what the authentication module uses of the engine, and the end of the tokens of users who are deleted. */
+/** Auth services: serves the authentication module, and ends the tokens of deleted users. */
 import { findVisibility } from '../../records/access/access-rules.ts'
 import { unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -13,7 +13,6 @@ import { RequestContext } from '../../records/request/request-context.ts'
 import type { Services } from './operate.ts'
 import type { CompiledEnvelope } from './shape-answer.ts'
 
-/** Returns the services of the engine that the module calls. */
 export function createAuthServices(
   { connection, logIns }: Pick<OpenDatabase, 'connection' | 'logIns'>,
   served: ReadonlyMap<string, Services>,
@@ -25,7 +24,7 @@ export function createAuthServices(
     throw new Error(`Not served: ${resource.className}.`)
   }
   return {
-    // A fork makes its MikroORM instance only when it is first needed.
+    // A fork makes MikroORM on first use.
     orm: () => connection.orm,
     clock,
     versions: served,
@@ -39,24 +38,21 @@ export function createAuthServices(
     unwrap: (body, resource) => (envelope?.record === undefined ? body : unwrapBody(body, resource, envelope.record)),
     shown: async (resource, key, principal, ctx) => {
       const { rules, reader } = findServices(resource)
-      const own = new RequestContext({ ...(ctx as RequestContext).parts, principal })
-      const visibility = findVisibility(rules, NO_PARAMETERS, own)
-      return reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: own })
+      const userContext = new RequestContext({ ...(ctx as RequestContext).parts, principal })
+      const visibility = findVisibility(rules, NO_PARAMETERS, userContext)
+      return reader.record(resource, key, { parameters: NO_PARAMETERS, visibility, ctx: userContext })
     },
   }
 }
 
-/** The parts of an engine that end the tokens of a user who is deleted. */
 interface TokenParts {
   readonly database: Pick<OpenDatabase, 'logIns'>
-  /** Undefined when the module is off. */
+  /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
   readonly recorder: ChangeRecorder
 }
 
-/**
- * Revokes the tokens of a user as soon as their record is deleted, by whatever deletes it. A database that keeps log-ins sees to it itself.
- */
+/** Revokes a user's tokens as soon as anything deletes the record. A database that keeps log-ins does so itself. */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

@@ -1,7 +1,6 @@
 /**
- * Bulk: makes a record of each member of an array that is posted, all of them or none, in one transaction. Each member goes through the
- * stages of a request of its own, so that rules, scopes and wrappers see one record; where there are none of these, plain records are
- * written together. Refuses with body_invalid, and with the errors of all members by their index.
+ * Bulk: makes the records of a posted array, all or none, in one transaction. Each member passes the stages of a request, so that rules,
+ * scopes and wrappers see one record; otherwise records are written together. Refuses with the errors of all members, by index.
  */
 import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -15,27 +14,22 @@ import { Turns } from '../../foundation/base/turns.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findListedResource } from './conditional.ts'
 
-/** What makes the records. */
 interface BulkParts {
   readonly limits: Limits
   readonly end: RequestAbort
-  /** Runs work in a transaction, in which those of the members are nested. */
+  /** Transactions of members are nested inside. */
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-  /** Creates all records together; gives undefined, with nothing written, where each is a request of its own. */
+  /** `undefined`, with nothing written, where each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
-  /** Answers the request of one member. */
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** Returns the resource of which a request that has an array for its body makes several records; undefined when it is another request. */
+/** `undefined` unless a posted array makes several records. */
 export function findBulkResource(method: string, target: Target): Resource | undefined {
   return method === 'POST' ? findListedResource(target) : undefined
 }
 
-/**
- * Makes the records, and returns them as they are answered. A wrapper that refuses one without throwing refuses all of them with its
- * answer.
- */
+/** A wrapper that refuses one record without throwing refuses all with its answer. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
@@ -43,8 +37,8 @@ export async function createEach(bodies: readonly unknown[], parts: BulkParts): 
     const detail = `The array of the body has ${bodies.length} records; at most ${limits.maxBulk} are allowed (limits.maxBulk).`
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
-  const together = await parts.together()
-  if (together !== undefined) return together
+  const created = await parts.together()
+  if (created !== undefined) return created
   try {
     return (await transaction(() => createAll(bodies, parts), end)).map(({ body }) => readRecord(body))
   } catch (error) {
@@ -74,13 +68,13 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
   return responses
 }
 
-/** Returns the record of an answer; a wrapper may have given another body. */
+/** A wrapper may have given another body. */
 function readRecord(body: unknown): unknown {
   const { resource } = (body ?? {}) as { readonly resource?: unknown }
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
-/** Returns the errors of the body of a member. Throws what is not an error of the body, with the index. */
+/** Throws errors of other kinds, with the index. */
 function collectErrors(error: unknown, index: number): readonly FieldError[] {
   if (!(error instanceof RestError)) throw error
   const { status, code, message, errors, headers, cause } = error

@@ -1,7 +1,4 @@
-/**
- * Check options: checks what `RestEngine.create` is given, and completes it with defaults. Unknown names are refused with the nearest known
- * one. It is loaded where an engine is made.
- */
+/** Check options: checks the options of `RestEngine.create`, and adds defaults. Loaded where an engine is made. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/base/report-failure.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
@@ -53,12 +50,11 @@ const OPTIONS = [
   'onError',
 ] as const satisfies readonly (keyof EngineOptions)[]
 
-/** Whether a name is that of an option of `RestEngine.create`. */
 export function isEngineOption(name: string): boolean {
   return (OPTIONS as readonly string[]).includes(name)
 }
 
-/** The names that other libraries give the options. */
+/** Names of the options in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
@@ -69,7 +65,7 @@ const HABITS: Readonly<Record<string, string>> = {
 }
 
 const LISTEN = 'A server has an address: createServer(engine).listen(3000).'
-/** Where options are given that are not those of an engine. */
+/** Options of servers and of log-in. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   port: LISTEN,
   host: LISTEN,
@@ -80,14 +76,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   public: "It is one of the log-in: auth({ entity: User, public: ['GET *'] }).",
 }
 
-/** Options of MikroORM that the engine sets itself. */
+/** The engine sets such options of MikroORM. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
-/**
- * Checks the options, and completes them with defaults.
- *
- * @throws TypeError or RangeError when an option is unknown or not of its form.
- */
+/** @throws TypeError or RangeError for an option that is unknown or not of its form */
 export function checkOptions(options: EngineOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isSchema(options))
     throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
@@ -105,12 +97,11 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
 }
 
-/** Options that configs of MikroORM have, and engines do not. */
-const OF_CONFIGS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
+const CONFIG_OPTIONS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
 
-/** @throws TypeError for a config of MikroORM in the place of the options. */
+/** @throws TypeError for a config of MikroORM in the place of the options */
 function refuseConfig(options: EngineOptions): void {
-  const name = OF_CONFIGS.find(each => Object.hasOwn(options, each))
+  const name = CONFIG_OPTIONS.find(each => Object.hasOwn(options, each))
   if (name !== undefined)
     throw new TypeError(
       `RestEngine.create: unknown option "${name}", which is one of MikroORM. ` +
@@ -144,7 +135,6 @@ const DEFAULTS = {
   onError: printFailure,
 } as const satisfies Partial<EngineOptions>
 
-/** Adds the defaults of the options that are not given. */
 function completeOptions(options: EngineOptions): CheckedOptions {
   const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
   const schema = given.entities === undefined ? 'keep' : 'update'
@@ -157,7 +147,7 @@ function completeOptions(options: EngineOptions): CheckedOptions {
   } as CheckedOptions
 }
 
-/** Rejects a database, schema or seed that do not go with where the model comes from. */
+/** The source of the model decides on database, schema and seed. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
@@ -177,7 +167,7 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
 }
 
-/** Several processes may serve a database on a server: what one of them signs the others must know. */
+/** All processes that serve a server's database need one secret. */
 function checkSecret({ auth, database }: CheckedOptions): void {
   if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
     throw new TypeError(
@@ -186,7 +176,6 @@ function checkSecret({ auth, database }: CheckedOptions): void {
     )
 }
 
-/** Rejects options that are not of their form. */
 function checkForms(options: CheckedOptions): void {
   const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
   checkChoice('createdStatus', createdStatus, [200, 201])
@@ -217,10 +206,7 @@ function checkForms(options: CheckedOptions): void {
   }
 }
 
-/**
- * @throws TypeError for options of MikroORM that are the engine's own, and for those with which a request would not read or write what is
- * stored.
- */
+/** @throws TypeError for options of MikroORM that the engine sets, or with which a request would not read or write what is stored */
 function checkOrm(orm: Partial<OrmOptions>): void {
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm)
@@ -264,7 +250,7 @@ function checkLimits(given: Partial<Limits>): Limits {
   return Object.freeze({ ...DEFAULT_LIMITS, ...given })
 }
 
-/** @throws TypeError when a value is no function, or the database has functions of its own, as a server does. */
+/** @throws TypeError for a value that is no function, or for a database with functions of its own, as a server has */
 function checkFunctions({
   functions,
   database,
@@ -289,7 +275,7 @@ function checkFunctions({
   }
 }
 
-/** @throws TypeError that names the first that is none. */
+/** @throws TypeError that names the first value that is no entity */
 function checkEntities(entities: unknown): void {
   if (!Array.isArray(entities) || entities.length === 0) {
     const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
@@ -298,7 +284,7 @@ function checkEntities(entities: unknown): void {
         `without it the model is read from the file of "database".${meant}`,
     )
   }
-  // MikroORM takes any text for a pattern, and says nothing of one that finds no file beside others that do.
+  // To MikroORM any text is a pattern, and a pattern without files is ignored.
   const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
   if (named >= 0) {
     const name = JSON.stringify(entities[named])
@@ -323,10 +309,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/**
- * Whether a value is made by defineEntity or EntitySchema, maybe of another copy of MikroORM. MikroORM takes other objects for abstract
- * entities.
- */
+/** Whether a copy of MikroORM, maybe another, has made an entity. MikroORM takes other objects for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

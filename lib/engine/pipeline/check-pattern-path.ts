@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses a pattern that can match no path of the engine, since its version or its resource is unknown: a test that
- * waits for a failure which never comes would pass for the wrong reason. Whatever a star leaves open is taken.
+ * Check pattern path: refuses a pattern with an unknown version or resource: a test whose failure never comes would pass for the wrong
+ * reason. A star may stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -9,7 +9,7 @@ import { listSessionNames } from '../../records/request/session-paths.ts'
 import type { StageParts } from './handle.ts'
 
 type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
-  /** The paths of custom routes and of the log-in, as templates. */
+  /** Of custom routes and log-in. */
   readonly templates: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   if (!path.startsWith('/') || path === '/') return
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
-    // A way in may have a base of its own, of which nothing is known here.
+    // The base of a way in is unknown here.
     const isOpen = segments.some((segment, at) =>
       segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
     )
@@ -52,7 +52,6 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   checkBelow(match, where, segments.slice(at), parts)
 }
 
-/** Refuses what follows a version where nothing is. */
 function checkBelow(match: string, where: string, segments: readonly string[], parts: PathParts): void {
   const [version = '', name] = segments
   if (version.includes('*') || name === undefined || name === '') return
@@ -64,7 +63,6 @@ function checkBelow(match: string, where: string, segments: readonly string[], p
   checkAttribute(match, where, segments, parts)
 }
 
-/** Refuses the path of an attribute that the resource does not have. */
 function checkAttribute(
   match: string,
   where: string,
@@ -109,13 +107,13 @@ function isKnown(name: string, version: string, at: number, { served, authentica
   )
 }
 
-/** What a segment begins with: a star stands for any characters. */
+/** A star stands for any characters. */
 function beforeStar(segment: string): string {
   const star = segment.indexOf('*')
   return star < 0 ? segment : segment.slice(0, star)
 }
 
-/** Whether a segment with a star may be one of a way in, or of this engine: it is none where it is nearly the name of a resource. */
+/** A segment with a star may belong to a way in, unless nearly a resource's name. */
 function isFree(start: string, at: number, parts: PathParts): boolean {
   return (
     mayBegin(start, NO_VERSION, at, parts) ||
@@ -123,7 +121,7 @@ function isFree(start: string, at: number, parts: PathParts): boolean {
   )
 }
 
-/** Whether some name at a place begins so. A look-up of the application's own may know any. */
+/** The application's own look-up may know any name. */
 function mayBegin(start: string, version: string, at: number, { options, served, authentication, templates }: PathParts): boolean {
   if (start === '' || options.lookup !== undefined) return true
   const names = [
@@ -138,7 +136,6 @@ function mayBegin(start: string, version: string, at: number, { options, served,
   return names.some(name => name.startsWith(decodeSegment(start)) || name.startsWith('{'))
 }
 
-/** Whether a custom route has the segment at its place. */
 function isOfRoute(name: string, at: number, templates: readonly string[]): boolean {
   return templates.some(template => {
     const segment = template.slice(1).split('/')[at]

@@ -1,7 +1,7 @@
 /**
- * Conditional: gives the answers of GET and HEAD their entity tags, and answers with 304 where `If-None-Match` names the tag (RFC 9110
- * section 13.1.2). By default the tag is that of a record's version, and only an answer whose every value changes the version with it
- * becomes a 304: a 304 never hides a change. With the option `etag: 'answer'` each answer has a tag of its content.
+ * Conditional: gives answers of GET and HEAD entity tags, and answers 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By
+ * default the tag is a record's version, and every value must change the version: a 304 never hides a change. With `etag: 'answer'`, the
+ * tag is a hash.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -13,7 +13,6 @@ import { EVERYTHING, type Visibility } from '../../records/plan/visibility.ts'
 import { isSameTag, parseTags } from '../../records/write/precondition.ts'
 import { formatVersionTag } from './respond.ts'
 
-/** The request that is answered. */
 interface ConditionalRequest {
   readonly request: Request
   readonly target: Target
@@ -24,7 +23,6 @@ interface ConditionalRequest {
 /** See `EngineOptions.etag`. */
 export type EntityTags = 'version' | 'answer'
 
-/** Returns the answer with its tag, or 304 in its place. */
 export function applyCondition(response: RestResponse, operation: ConditionalRequest, tags: EntityTags): RestResponse {
   if (response.status !== 200) return response
   const answer = tags === 'answer' ? withContentTag(response, operation) : response
@@ -35,15 +33,15 @@ export function applyCondition(response: RestResponse, operation: ConditionalReq
   return names && (tags === 'answer' || isToldByVersion(answer, operation)) ? notModified(answer) : answer
 }
 
-/** Headers that a 304 has as the answer would have had them (RFC 9110 section 15.4.5). */
-const KEPT = ['etag', 'vary', 'cache-control', 'content-location', 'expires']
+/** Kept in a 304 (RFC 9110 section 15.4.5). */
+const KEPT_HEADERS = ['etag', 'vary', 'cache-control', 'content-location', 'expires']
 
 function notModified({ headers }: RestResponse): RestResponse {
-  const kept = KEPT.flatMap(name => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
+  const kept = KEPT_HEADERS.flatMap(name => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
   return { status: 304, headers: Object.fromEntries(kept), body: undefined }
 }
 
-/** A weak tag of what the answer says; of a record with a version, the version comes first, so that `If-Match` takes the tag, too. */
+/** A weak tag of the content. A record's version comes first, so that `If-Match` takes the tag, too. */
 function withContentTag(response: RestResponse, operation: ConditionalRequest): RestResponse {
   const { headers, body } = response
   const version = findVersionTag(response, operation)
@@ -55,7 +53,7 @@ function withContentTag(response: RestResponse, operation: ConditionalRequest): 
   return { ...response, headers: { ...headers, etag, ...(findListedResource(operation.target) === undefined ? {} : { vary: 'Accept' }) } }
 }
 
-/** Returns the resource of the records of a list; undefined for any other target. */
+/** `undefined` unless the target is a list. */
 export function findListedResource(target: Target): Resource | undefined {
   if (target.kind === 'collection') return target.resource
   return target.kind === 'attribute' && target.attribute.kind === 'toMany' ? target.attribute.target : undefined
@@ -64,14 +62,13 @@ export function findListedResource(target: Target): Resource | undefined {
 /** Characters of the hash: 132 bits. */
 const HASH_LENGTH = 22
 
-/** Hashes an answer but for the time at which it was given. */
+/** Leaves out the time of the answer. */
 function hashContent(type: string | undefined, body: unknown): string {
   const isEnvelope = typeof body === 'object' && body !== null && !Array.isArray(body) && 'timestamp' in body
   const text = JSON.stringify(isEnvelope ? { ...body, timestamp: undefined } : body)
   return builtin.crypto.hash('sha256', `${type ?? ''}\n${text}`, 'base64url').slice(0, HASH_LENGTH)
 }
 
-/** The tag of the version that the engine has given the answer. */
 function findVersionTag({ body }: RestResponse, { target, about }: ConditionalRequest): string | undefined {
   if (target.kind !== 'record' && target.kind !== 'attribute' && target.kind !== 'member') return undefined
   const resource = about?.resource ?? target.resource
@@ -84,12 +81,12 @@ function findRecord(body: unknown, { singular }: Resource): Readonly<Record<stri
   return resource === singular && typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Whether nothing of an answer can change while its tag stays the same. A tag of the application's own is the application's to judge. */
+/** Whether every change of the answer changes the tag. The application judges its own tags. */
 function isToldByVersion(response: RestResponse, operation: ConditionalRequest): boolean {
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)
   if (response.headers['etag'] !== version) return true
-  // Behind an attribute there may be another record by now, which has the same version.
+  // An attribute may lead to another record of the same version by now.
   if (target.kind !== 'record' || about === undefined || about.resource.rules.wrappers[about.action] !== undefined) return false
   const { resource } = target
   const record = findRecord(response.body, resource)!
@@ -100,14 +97,14 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** Whether a value is stored in the row of its record, so that it changes with the version alone. */
+/** Whether a value stands in its record's row, and changes with the version alone. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)
   return attribute.kind === 'scalar' && (attribute.source.kind === 'column' || attribute.source.kind === 'document')
 }
 
-/** The same of a link that is shown as an ID. The database itself empties a link to a record that is deleted. */
+/** For a link shown as an ID. The database itself empties links to deleted records. */
 function isStoredLink(attribute: Attribute, value: unknown): boolean {
   if (attribute.kind !== 'toOne' || attribute.render !== undefined || typeof value === 'object') return false
   return attribute.owner && attribute.formula === undefined && attribute.onDelete !== 'unlink'

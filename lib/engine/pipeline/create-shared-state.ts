@@ -1,6 +1,4 @@
-/**
- * Create shared state: makes of the options and the metadata what an engine shares with its forks. It is loaded where an engine is made.
- */
+/** Create shared state: makes the state that an engine shares with its forks. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
 import { listWatched } from '../journal/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -13,8 +11,8 @@ import { readVersions } from './read-versions.ts'
 import type { CompiledVersion } from './versions.ts'
 import type { PreparedParts, SharedState } from './shared-state.ts'
 
-/** Models with learned names that are kept: about as many as worlds of a test have at a time. */
-const KEPT = 20
+/** About as many as a test has worlds at a time. */
+const MOST_MODELS = 20
 
 /** @throws TypeError, Error when the options are not fit for the model. */
 export function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
@@ -24,7 +22,7 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, first:
   return {
     compile: (learned, filters) => {
       if (learned === NOTHING_LEARNED && filters === first) return versions
-      const grown = compiled.get(filters) ?? new LruCache<ReadonlyMap<string, CompiledVersion>>(KEPT)
+      const grown = compiled.get(filters) ?? new LruCache<ReadonlyMap<string, CompiledVersion>>(MOST_MODELS)
       compiled.set(filters, grown)
       const key = JSON.stringify(learned)
       const known = grown.get(key) ?? readVersions(options, orm, filters, learned)
@@ -40,7 +38,7 @@ export function createSharedState(options: CheckedOptions, orm: MikroORM, first:
   }
 }
 
-/** Whether something of the application's runs in requests that read. */
+/** In requests that read. */
 function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options
   return (

@@ -1,13 +1,10 @@
-/**
- * Database option: checks the option `database`, and tells a PostgreSQL database from a file. Throws TypeError and RangeError for what is
- * neither.
- */
+/** Database option: checks the option `database`, and tells PostgreSQL from a file. Throws TypeError and RangeError for other values. */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 
-/** Database servers by the scheme of their URLs. */
+/** By the scheme of URLs. */
 export const SERVERS: Readonly<Record<string, string>> = {
   mysql: 'MySQL',
   mariadb: 'MariaDB',
@@ -19,7 +16,7 @@ export const SERVERS: Readonly<Record<string, string>> = {
 
 const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout', 'prepare'] as const satisfies readonly (keyof ServerDatabase)[]
 
-/** Returns `:memory:` or a path as it is, and a URL of PostgreSQL as an object. */
+/** A URL of PostgreSQL becomes an object. */
 export function readDatabase(database: unknown): string | ServerDatabase {
   if (database instanceof URL) return readDatabase(database.href)
   if (typeof database === 'string' && /^file:/i.test(database)) return readFileUrl(database)
@@ -27,7 +24,7 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
   if (isPglite(database)) return { url: database }
-  // Else a file of this name would be made.
+  // Otherwise a file of such a name would be made.
   if (database !== ':memory:' && /^(?:sqlite3?:)?:?memory:?$/i.test(database))
     throw new TypeError(`RestEngine.create: "database" is ${JSON.stringify(database)}. Did you mean ":memory:"?`)
   const scheme = findScheme(database)
@@ -38,11 +35,11 @@ export function readDatabase(database: unknown): string | ServerDatabase {
     : `is not a SQLite file: ${SERVERS[scheme] ?? `"${scheme}://"`} is not supported yet. ` +
       'Leave "database" out for a database in memory, or give the path of a SQLite file or a URL of PostgreSQL; ' +
       'entities written for PostgreSQL or MySQL run in SQLite as they are.'
-  // Without what follows, which may hold a password.
+  // The rest may hold a password.
   throw new TypeError(`RestEngine.create: "database" ("${scheme}://...") ${what}`)
 }
 
-/** Returns the path that a `file:` URL names. One without a slash is relative: `file:data.sqlite`. */
+/** A URL without a slash is relative: `file:data.sqlite`. */
 function readFileUrl(url: string): string {
   const rest = url.slice('file:'.length)
   if (rest === '' || /[?#]/.test(rest))
@@ -50,7 +47,7 @@ function readFileUrl(url: string): string {
   return rest.startsWith('/') ? fileURLToPath(url) : decodeURIComponent(rest)
 }
 
-/** Finds the scheme of a URL, also of one that lacks its slashes, where the scheme is that of a database. */
+/** A database's scheme may lack the slashes. */
 export function findScheme(database: string): string | undefined {
   return /^(?:jdbc:)?(?:([a-z][a-z0-9+.-]+):\/\/|(postgres(?:ql)?|mysql|mariadb|mongodb|mssql|sqlserver|sqlite3?|libsql):)/i
     .exec(database)
@@ -80,7 +77,7 @@ function readServer(database: ServerDatabase): ServerDatabase {
   return Object.freeze({ ...readUrl(url), ...database, url: readUrl(url).url })
 }
 
-/** @throws TypeError for what only a server can do. */
+/** @throws TypeError for options that only a server can have */
 function checkPglite(database: ServerDatabase): ServerDatabase {
   if (database.poolSize !== undefined)
     throw new TypeError('RestEngine.create: "database.poolSize" is for servers: PGlite has one connection.')
@@ -95,10 +92,7 @@ function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTime
     throw new RangeError(`RestEngine.create: "database.${name}" must be an integer of ${least} or more, got ${JSON.stringify(value)}.`)
 }
 
-/**
- * Reads a URL, which may name schemas, and say that a pooler stands between: `?schema=sales,people&prepare=false`. The server knows no such
- * parameters.
- */
+/** A URL may name schemas and a pooler: `?schema=sales,people&prepare=false`. The server knows no such parameters. */
 function readUrl(given: string): ServerDatabase {
   // libpq takes a list of hosts; the driver `pg` does not.
   if (/^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,/i.test(given))

@@ -1,7 +1,4 @@
-/**
- * Descriptions: the OpenAPI documents of an engine. Each is made when it is asked for, with examples from the records that are there then,
- * and made anew only when those have changed. The modules that make them are loaded with the first one.
- */
+/** Descriptions: makes OpenAPI documents on request, with examples from present records, and anew only after examples have changed. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -17,34 +14,31 @@ import { isRendered } from '../../records/write/model-traits.ts'
 
 /** Options of `engine.openapi`. */
 export interface OpenApiOptions {
-  /** Version of the API. Default: the first one. */
+  /** Version of the API. Default: the first version. */
   readonly version?: string
   /** Version of OpenAPI. Default: `'3.1'`. */
   readonly openapi?: '3.1' | '3.2'
   /**
-   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and the parameters of paths below a record.
-   * Default: false, since clients that are generated need none of it: refusals are one answer `4XX` then.
+   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and parameters of paths below a record. Default:
+   * false, since generated clients need no details: refusals are one answer `4XX`.
    */
   readonly details?: boolean
   /**
-   * Says all at each place, with all details: every plain attribute has a path of its own, every operation lists each status that it may
-   * answer with, and each filter says what its operator means. Default: false, since the document is several times as large then.
+   * Says all at each place, with all details: plain attributes have paths, operations list each status, and filters explain operators.
+   * Default: false, since the document would be several times as large.
    */
   readonly attributes?: boolean
   /**
-   * Which filters every list names as parameters: how many to-one relations they walk (0: own attributes alone), or `'none'`. Default: the
-   * lists of resources name their own attributes, those of relations none; with `attributes: true` 1. Requests take all others, too.
+   * Filters that lists name as parameters: the number of to-one relations to walk (0: own attributes alone), or `'none'`. Default: lists of
+   * resources name own attributes, lists of relations none; with `attributes: true`: 1. Requests take all filters.
    */
   readonly filters?: number | 'none'
   /**
-   * Schemas of records require nothing, so that they hold for answers that `attributes` or `depth=0` cut down, too. Default: false, so that
-   * clients that are generated know what is always there.
+   * Schemas of records require nothing, and so hold for answers that `attributes` or `depth=0` cut down. Default: false, so that generated
+   * clients know which members are always present.
    */
   readonly sparse?: boolean
-  /**
-   * POST takes arrays as well, and answers them with lists. Default: false, so that clients that are generated know which of both an answer
-   * is.
-   */
+  /** POST takes arrays, too, and answers with lists. Default: false, so that generated clients know the form of an answer. */
   readonly bulk?: boolean
   /** Title of the API. Default: `'REST API'`. */
   readonly title?: string
@@ -52,21 +46,20 @@ export interface OpenApiOptions {
 
 /** Options of `engine.diagram`. */
 export interface DiagramOptions {
-  /** Version of the API. Default: the first one. */
+  /** Version of the API. Default: the first version. */
   readonly version?: string
-  /** `'svg'`: a picture; `'mermaid'`: the text of an `erDiagram` of Mermaid. Default: `'svg'`. */
+  /** `'svg'`: a picture; `'mermaid'`: the text of a Mermaid `erDiagram`. Default: `'svg'`. */
   readonly format?: 'svg' | 'mermaid'
 }
 
-/** The parts of an engine that descriptions are made from. */
 interface DescriptionParts {
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** Describes the log-in of a version; undefined when the module is off. */
+  /** `undefined` when the module is off. */
   readonly login: (version: string) => DescribedLogin | undefined
-  /** Whether entities have life-cycle hooks or subscribers of the application, which may refuse. */
+  /** Whether the application's hooks or subscribers may refuse. */
   readonly runsHooks: () => boolean
-  /** Creates the context of a request without a caller. */
+  /** For a request without a caller. */
   readonly context: (version: string) => HookContext
 }
 
@@ -76,26 +69,26 @@ interface KnownDocument {
 }
 
 const OPTIONS = ['version', 'openapi', 'details', 'attributes', 'filters', 'sparse', 'bulk', 'title']
-/** By the model of a version, which an engine shares with its forks. */
+/** Shared with forks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
-/** Documents that are kept: as many ways to ask as a program may have. */
-const KEPT = 20
+/** Enough for all ways to ask in one program. */
+const MOST_DOCUMENTS = 20
 
 export class Descriptions {
   readonly #parts: DescriptionParts
-  readonly #known = new Map<string, KnownDocument>()
-  /** The examples that have been found, by the model of a version; undefined: none is looked for again. */
-  readonly #kept = new WeakMap<Model, Map<Resource, JsonRecord | undefined>>()
+  readonly #documents = new Map<string, KnownDocument>()
+  /** `undefined`: no example is looked for again. */
+  readonly #foundExamples = new WeakMap<Model, Map<Resource, JsonRecord | undefined>>()
 
   constructor(parts: DescriptionParts) {
     this.#parts = parts
   }
 
   /**
-   * Returns a document of its own to each caller.
+   * Gives each caller a new document.
    *
-   * @param readOnly describes what is served as read-only, or not; default: as the engine is
-   * @param base the path before the version, as whoever asks sees it; default: that of the engine
+   * @param readOnly whether to describe a read-only engine; default: as the engine is
+   * @param base the path before the version, as the asker sees the path; default: the engine's
    * @throws TypeError, RangeError for options that are unknown or not of their form
    */
   async describe(
@@ -115,19 +108,19 @@ export class Descriptions {
     const scopes = services.model.resources.map(({ rules }) => rules.scopes.length)
     const key = JSON.stringify([version, options, readOnly, base, learned, scopes])
     const shown = JSON.stringify([...examples.values()])
-    const known = this.#known.get(key)
+    const known = this.#documents.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
     const document = describeApi({ ...this.#createSource(services, version, login, examples), readOnly, base }, options)
     const text = JSON.stringify(options.brief ? shorten(document) : document)
-    if (this.#known.size >= KEPT) this.#known.clear()
-    this.#known.set(key, { examples: shown, text })
+    if (this.#documents.size >= MOST_DOCUMENTS) this.#documents.clear()
+    this.#documents.set(key, { examples: shown, text })
     return JSON.parse(text) as OpenApiDocument
   }
 
   /**
-   * Returns a version's model as a diagram, as plain data.
+   * As plain data.
    *
-   * @throws RangeError for a version that there is not
+   * @throws RangeError for an unknown version
    */
   async diagram(version: string | undefined, where = 'engine.diagram'): Promise<Diagram> {
     const { describeDiagram } = await import('../../description/diagram/diagram.ts')
@@ -137,7 +130,7 @@ export class Descriptions {
   }
 
   /**
-   * Returns a version's model as a diagram, as a text.
+   * As a text.
    *
    * @throws TypeError, RangeError for options that are unknown or not of their form
    */
@@ -151,17 +144,12 @@ export class Descriptions {
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
   }
 
-  /**
-   * Returns what holds answers of a version against its document, which has no examples and lists no filters for this. Engines with the
-   * same model share it.
-   *
-   * @param sparse for answers that a request has cut down
-   */
+  /** Engines with the same model share a check, by a document without examples and filters. */
   conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
     const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()
     KNOWN_CONFORMITIES.set(model, known)
-    // A self-test may write in the fork of an engine that is read-only.
+    // A self-test may write in the fork of a read-only engine.
     const key = `${sparse} ${this.#parts.options.readOnly}`
     const found = known.get(key) ?? this.#conform(version, sparse)
     known.set(key, found)
@@ -216,8 +204,8 @@ export class Descriptions {
 
   async #findExamples(services: Services, version: string, login: DescribedLogin | undefined): Promise<ReadonlyMap<Resource, JsonRecord>> {
     const { findExamples } = await import('./find-examples.ts')
-    const kept = this.#kept.get(services.model) ?? new Map<Resource, JsonRecord | undefined>()
-    this.#kept.set(services.model, kept)
+    const kept = this.#foundExamples.get(services.model) ?? new Map<Resource, JsonRecord | undefined>()
+    this.#foundExamples.set(services.model, kept)
     return findExamples(services, { version, login, ctx: () => this.#parts.context(version) }, kept)
   }
 
@@ -225,7 +213,7 @@ export class Descriptions {
     const { versions } = this.#parts.options
     const version = given ?? versions[0] ?? NO_VERSION
     if (listVersions(versions).includes(version)) return version
-    // A caller in JavaScript may give anything.
+    // JavaScript may give anything.
     const called = JSON.stringify(version)
     throw new RangeError(`${where}: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
   }
@@ -243,10 +231,10 @@ export class Descriptions {
   }
 }
 
-/** Relations that listed filters walk at most: the list grows with each as the model is connected. */
+/** Listed filters multiply with each relation. */
 const MAX_HOPS = 3
 
-/** Whether functions of the application may refuse a request, with a code of their own. */
+/** Whether functions of the application may refuse, with their own codes. */
 function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): boolean {
   if (lookup !== undefined || auth?.options.authenticate !== undefined) return true
   return resources.some(

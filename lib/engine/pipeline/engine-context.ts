@@ -1,4 +1,4 @@
-/** Engine context: the context of a request without a caller, for the records that the engine itself reads and generates. */
+/** Engine context: the context of a request without a caller, for records that the engine itself reads and generates. */
 import type { EntityManager } from '@mikro-orm/core'
 import { formatRoot, type Address } from '../../records/request/address.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
@@ -7,24 +7,22 @@ import { QueryCache } from '../../records/request/parsed-query.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
 import { NO_CONTEXT } from './handle.ts'
 
-/** The parts of an engine that a context refers to. */
 export interface ContextOrigin {
   readonly engine: EngineHandle
   /** Where the engine answers. */
   readonly address: Address
-  /** Returns an entity manager of its own for the request. */
+  /** Makes an entity manager for the request. */
   readonly fork: () => EntityManager
-  /** Whether the authentication module is on. */
   readonly logsIn: boolean
 }
 
-/** Returns the context of a GET of a version's index. */
+/** For a GET of a version's index. */
 export function createIndexContext(origin: ContextOrigin, version: string): RequestContext {
   return createContext(origin, 'GET', version, undefined)
 }
 
 /**
- * Returns the context of a POST that creates a record.
+ * For a POST that creates a record.
  *
  * @param resource its plural name
  */

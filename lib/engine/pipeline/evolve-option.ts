@@ -1,11 +1,8 @@
-/**
- * Evolve option: checks `fill`, `renamed` and `drop`. Throws TypeError for what is not of its
- * form or goes with another `schema`.
- */
+/** Evolve option: checks `fill`, `renamed` and `drop`. Throws TypeError for other forms, and for another `schema`. */
 import type { Evolving } from '../../records/database/evolving.ts'
 import { isObject } from '../../foundation/base/json.ts'
 
-/** The options that go with `schema: 'evolve'` alone. */
+/** For `schema: 'evolve'` alone. */
 const OPTIONS = ['fill', 'renamed', 'drop'] as const
 
 /** @param given the options as they were given */

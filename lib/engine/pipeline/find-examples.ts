@@ -1,4 +1,4 @@
-/** Find examples: reads the records that a description shows as examples. */
+/** Find examples: reads the example records of a description. */
 import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -8,19 +8,18 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Services } from './operate.ts'
 
-/** Who the examples are for. */
 interface ExampleReader {
   readonly version: string
   readonly login: DescribedLogin | undefined
-  /** Creates the context of a request without a caller. */
+  /** For a request without a caller. */
   readonly ctx: () => HookContext
 }
 
 /**
- * Returns a record of each resource that anybody may read without a token: the first by its key, which is kept once it has been found.
- * Views and virtual entities have none, since nobody knows what reading them takes.
+ * The first record by key, where anybody may read without a token. Views and virtual entities have no example, since nobody knows the cost
+ * of reading.
  *
- * @param kept those that have been looked for; undefined: none was found
+ * @param kept earlier results; `undefined`: no record was found
  */
 export async function findExamples(
   { model, reader }: Services,
@@ -36,7 +35,7 @@ export async function findExamples(
       const record = await reader.first(resource, { parameters, visibility: EVERYTHING, ctx: ctx() })
       if (record !== undefined) kept.set(resource, completeExample(record, resource))
     } catch {
-      // A description needs no example. What the table cannot answer its own requests say; it is not asked again.
+      // A description needs no example: requests tell the table's error, and the table is not asked again.
       kept.set(resource, undefined)
     }
   }

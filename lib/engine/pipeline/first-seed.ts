@@ -1,6 +1,6 @@
 /**
- * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder runs on an empty database: a file is
- * started more than once, and its records would come again each time.
+ * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder into an empty database: a file is
+ * started more than once, and records would come again.
  */
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -10,20 +10,19 @@ import { nameSeeder, runSeeder } from '../../records/write/run-seeder.ts'
 import { keepForEmpty } from '../../records/write/seed-empty.ts'
 import { seed } from '../../records/write/seed.ts'
 
-/** Where seeds are sown. */
 interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]
   readonly connection: Connection
   readonly notes: Notes
 }
 
-/** @param isNew whether nobody but migrations can have filled the database yet */
+/** @param isNew whether at most migrations have filled the database */
 export async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
   const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
   for (const each of kept) await sow(each, bed)
 }
 
-/** Sows a seed, whatever the database holds. */
+/** Whatever the database holds. */
 async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise<void> {
   if (isSeeder(each)) {
     await runSeeder(each, connection)
@@ -31,7 +30,7 @@ async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise
   } else await seed(await hashedSeed(each, version), version.model, connection)
 }
 
-/** Before any of the seeds is sown, so that one leaves room for the next. */
+/** Before any seed is sown: seeds must leave room for each other. */
 async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
   const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
   const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []

@@ -1,10 +1,10 @@
-/** Held request: what an answer is held against the document for. */
+/** Held request: a request whose answer is held against the document. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
-/** A request, as far as its answer depends on it. */
+/** The parts of a request that matter for its answer. */
 export interface HeldRequest {
   readonly method: string
-  /** Begins with the base and the version; may carry its own `?query`. */
+  /** Begins with base and version; may have a `?query`. */
   readonly path: string
   readonly query?: QueryInput | undefined
 }

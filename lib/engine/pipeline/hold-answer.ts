@@ -1,6 +1,6 @@
 /**
- * Hold answer: takes a request and its answer, in the form of `handle` or of `fetch`, and holds the answer against the document of its
- * version. Gives the faults in plain words. Throws TypeError for what is neither.
+ * Hold answer: holds an answer of `handle` or `fetch` against the document of its version, and lists faults in plain words. Throws
+ * TypeError for other values.
  */
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
@@ -18,14 +18,14 @@ interface HoldingParts {
   readonly options: Pick<CheckedOptions, 'base'>
 }
 
-/** Returns what of an answer is not as the document says: empty when all of it is. */
+/** Empty for an answer without faults. */
 export async function holdAnswer(
   { descriptions, served, options: { base } }: HoldingParts,
   request: HeldRequest | Request,
   response: HeldAnswer | Response,
 ): Promise<string[]> {
   const { method, path: whole, query } = readRequest(request)
-  // The paths of the document are those below its server, which is the base.
+  // Paths of the document are below the base.
   const path = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const answer = await readResponse(response)
   const [, first = ''] = path.split('/')
@@ -35,7 +35,7 @@ export async function holdAnswer(
   const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
   const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
   const described = [path, ...others].find(each => conformity.knows(each))
-  // A resource that only the application's own look-up knows has no path in the document. Refusals have one form everywhere.
+  // The document lacks resources known to the application's look-up alone. Refusals have one form everywhere.
   return described === undefined && others.length > 0 && answer.status < 400 ? [] : conformity.check(method, described ?? path, answer)
 }
 
@@ -47,11 +47,11 @@ function readRequest(request: HeldRequest | Request): { method: string; path: st
   const { method, path, query } = request as Partial<HeldRequest>
   if (typeof method !== 'string' || typeof path !== 'string')
     throw new TypeError("engine.conforms: the request is a Request, or has a method and a path: { method: 'GET', path: '/v1/users' }.")
-  const [plain = '', own = ''] = path.split(/\?(.*)/s)
-  return { method: method.toUpperCase(), path: plain, query: [...listParameterNames(own), ...listParameterNames(query)] }
+  const [plain = '', queryInPath = ''] = path.split(/\?(.*)/s)
+  return { method: method.toUpperCase(), path: plain, query: [...listParameterNames(queryInPath), ...listParameterNames(query)] }
 }
 
-/** A query that cannot be read is answered by a refusal, whatever its names. */
+/** A query that cannot be read is refused, whatever its names. */
 function listParameterNames(query: QueryInput | undefined): string[] {
   try {
     if (query === undefined) return []
@@ -84,7 +84,7 @@ function isCutDown({ vocabulary }: Services, names: readonly string[]): boolean 
   return names.some(name => ['attributes', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
 }
 
-/** A resource has several names, of which the document has one. */
+/** A resource has several names, the document one. */
 function listOtherPaths(path: string, version: string, { lookUp, model }: Services): string[] {
   const root = formatRoot('', version)
   const [, name = '', ...rest] = path.slice(root.length).split('/')
@@ -93,7 +93,7 @@ function listOtherPaths(path: string, version: string, { lookUp, model }: Servic
   return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
 }
 
-/** A look-up of the application that throws has made the answer a failure already. */
+/** A look-up that throws has failed the answer already. */
 function lookUpSafely(name: string, version: string, lookUp: Services['lookUp']): Resource | undefined {
   try {
     return lookUp(name, version)

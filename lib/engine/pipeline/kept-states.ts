@@ -1,28 +1,26 @@
 /**
- * Kept states: the state of the world before each request that may write, for going back to it. A state is a copy of the data, or a
- * position in the log of a server, so they are kept only while somebody looks. Of a request that reads none is kept: that before it is the
- * one before the next write, where nothing has changed in between.
+ * Kept states: keeps the world's state before each request that may write, while somebody looks: a copy of the data, or a position in a
+ * server's log. A reading request has the state of the next write, if nothing changed in between.
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { contentsOf, type Snapshot } from './snapshot.ts'
 
-/** States at most, their bytes in this process together, and those of one. */
+/** Limits of all states, of their bytes in this process, and of one state's bytes. */
 const MAX_STATES = 200
 const MAX_BYTES = 64 << 20
 const MAX_OF_ONE = 16 << 20
 
-/** What states are taken of. */
 interface StateSource {
   snapshot(): Promise<Snapshot>
-  /** How many bytes a state takes in this process. */
+  /** In this process. */
   bytesOfState(): number
-  /** Another one after the data have been replaced. */
+  /** Another object after data have been replaced. */
   generation(): object
   readonly recorder: ChangeRecorder
 }
 
-/** Which data there are: two moments that say the same have the same, as far as changes are reported. */
+/** Equal moments have equal data, as far as changes are reported. */
 interface Moment {
   readonly generation: object
   readonly changes: number
@@ -34,7 +32,7 @@ interface KeptState {
   readonly bytes: number
 }
 
-/** The way back to before a request: a state, `'here'` where nothing has changed since, or a clause that says why there is none. */
+/** `'here'`: nothing has changed since. `reason`: a clause. */
 type WayBack = { readonly snapshot: Snapshot } | 'here' | { readonly reason: string }
 
 const NOT_YET =
@@ -44,9 +42,8 @@ const RECORDED = 'it is one of a recording, which has the data before the test a
 
 export class KeptStates {
   readonly #source: StateSource
-  /** Whether states are kept. */
   isOn = false
-  /** How many rows have changed since states are kept. */
+  /** Changed rows since `keep`. */
   #changes = 0
   #states: KeptState[] = []
   readonly #before = new WeakMap<JournalRecord, KeptState | string>()
@@ -56,7 +53,6 @@ export class KeptStates {
     this.#source = source
   }
 
-  /** States are kept from now on. */
   keep(): void {
     if (this.isOn) return
     this.isOn = true
@@ -67,7 +63,7 @@ export class KeptStates {
     return { generation: this.#source.generation(), changes: this.#changes }
   }
 
-  /** Keeps the state before a request that may write. It never rejects: the request goes on without. */
+  /** Never rejects: the request goes on without a state. */
   async take(record: JournalRecord): Promise<void> {
     const source = this.#source
     try {
@@ -78,7 +74,7 @@ export class KeptStates {
       }
       const snapshot = await source.snapshot()
       const last = this.#states.at(-1)
-      // Where nothing has been written since, it is the same copy.
+      // Without a write in between, the copy is the same.
       const isSame = last !== undefined && contentsOf(last.snapshot).image === contentsOf(snapshot).image
       const state = { snapshot, moment: this.#moment, bytes: isSame ? 0 : bytes }
       this.#before.set(record, state)
@@ -89,7 +85,7 @@ export class KeptStates {
     }
   }
 
-  /** Notes at which moment a request that reads has come. */
+  /** For a request that reads. */
   note(record: JournalRecord): void {
     this.#moments.set(record, this.#moment)
   }

@@ -1,4 +1,4 @@
-/** Known paths: what the log-in module is told of the paths of an engine, by which it decides what is public. */
+/** Known paths: tells the log-in module the engine's paths, by which the module decides what is public. */
 import { findPathMeaning, meaningOfText, renameInPattern, type PathMeaning } from '../../records/access/path-meaning.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
@@ -21,7 +21,7 @@ export function findKnownPaths(
     try {
       return findPathMeaning(method, segments, { version, lookUp: services.lookUp })
     } catch {
-      // The application's look-up has failed, and would fail again.
+      // The application's look-up would fail again.
       return undefined
     }
   }

@@ -1,18 +1,18 @@
 /**
- * Lifecycle: how long an engine answers. It counts the running requests, so that closing can wait for them. When the data is replaced, a
- * new generation begins and the requests of the old one are aborted, so that they cannot write into data they have not seen.
+ * Lifecycle: counts running requests, so that closing can wait. Replaced data begin a new generation and abort older requests, which must
+ * not write into unseen data.
  */
 import { connectionLost, engineClosed } from '../../foundation/base/errors.ts'
 
 export class Lifecycle {
   #generation = new AbortController()
-  /** Aborts when the data is replaced under the requests that begin now. */
+  /** Aborts requests that begin now, when data are replaced. */
   generation: AbortSignal = this.#generation.signal
   #closed = false
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  /** @throws Error when the engine is closed. */
+  /** @throws Error for a closed engine */
   assertOpen(): void {
     if (this.#closed) throw engineClosed()
   }
@@ -21,7 +21,7 @@ export class Lifecycle {
     return this.#closed
   }
 
-  /** Begins a new generation, and aborts the requests of the one before. */
+  /** Aborts the requests of the last generation. */
   invalidate(by: string): void {
     const previous = this.#generation
     this.#generation = new AbortController()
@@ -29,22 +29,21 @@ export class Lifecycle {
     previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
-  /** A request begins to wait for something. */
+  /** A request begins to wait. */
   enter(): void {
     this.#running++
   }
 
-  /** It has been answered. */
   leave(): void {
     if (--this.#running === 0) this.#whenIdle?.()
   }
 
-  /** Nothing new begins from now on. */
+  /** Nothing new begins. */
   end(): void {
     this.#closed = true
   }
 
-  /** Resolves when no request runs any more. */
+  /** Resolves when no request runs. */
   async idle(): Promise<void> {
     if (this.#running === 0) return
     await new Promise<void>(resolveIdle => {

@@ -1,15 +1,11 @@
-/**
- * List format: writes the records of a list as CSV (RFC 4180) or as NDJSON, one JSON value a line. Takes the header `Accept`, column names
- * and records; refuses nothing.
- */
+/** List format: writes records as CSV (RFC 4180) or NDJSON, one JSON value a line. Refuses nothing. */
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 
-/** A form of lists that is not an envelope. */
 export interface ListFormat {
   readonly media: MediaType
   readonly contentType: string
-  /** The line before all records, if there is one. */
+  /** The line before all records, or nothing. */
   readonly header: (columns: readonly string[]) => string
   readonly line: (record: JsonRecord, columns: readonly string[]) => string
 }
@@ -27,7 +23,7 @@ function createNdjson(name: string): ListFormat {
 
 const FORMATS: readonly ListFormat[] = [CSV, ...['application/x-ndjson', 'application/ndjson', 'application/jsonl'].map(createNdjson)]
 
-/** Finds the form of lists that a request names and does not want less than JSON; undefined for JSON. */
+/** `undefined` for JSON, or where JSON is wanted more. */
 export function findListFormat(header: string | undefined): ListFormat | undefined {
   if (asksForJson(header)) return undefined
   const accepted = new Accept(header!)
@@ -35,7 +31,7 @@ export function findListFormat(header: string | undefined): ListFormat | undefin
   let best: { readonly format: ListFormat; readonly weight: number } | undefined
   for (const format of FORMATS) {
     const { weight, isNamed } = accepted.preferenceFor(format.media)
-    // A range as `*/*` beside the name asks for JSON only where the name cannot be met.
+    // Beside a name, a range such as `*/*` asks for JSON where the name cannot be met.
     const isPreferred = weight > json.weight || (weight === json.weight && !json.isNamed)
     if (isNamed && weight > 0 && isPreferred && (best === undefined || weight > best.weight)) best = { format, weight }
   }
@@ -46,7 +42,7 @@ function formatLine(values: readonly unknown[]): string {
   return `${values.map(formatField).join(',')}\r\n`
 }
 
-/** Nothing is NULL, and two quotes are the empty text, so that the two differ, as in PostgreSQL. */
+/** NULL is an empty field, an empty text two quotes, as in PostgreSQL. */
 function formatField(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)

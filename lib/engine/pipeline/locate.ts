@@ -1,6 +1,6 @@
 /**
- * Locate: between the ID in a path and the row that is written. Where clients know another key than the primary one (`Resource.shownKey`),
- * the row is looked for before a write; refuses with record_not_found. Reading needs none of this: its statements find the row themselves.
+ * Locate: finds the row of an ID in a path before a write, where clients know another key than the primary key (`Resource.shownKey`). A
+ * reading finds the row itself.
  */
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
@@ -14,14 +14,13 @@ import type { Reader, View } from '../../records/read/reader.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import type { Written } from '../../records/write/written.ts'
 
-/** Something that a path names by an ID. */
 interface LocatedRecord {
   readonly resource: Resource
   readonly key: RecordKey
   readonly id: string
 }
 
-/** Returns what a path names, with the key of its row: for what `hasRowKey` says has none yet. */
+/** For a target without a row's key: see `hasRowKey`. */
 export function locate<T extends LocatedRecord>(target: T, connection: ReadingConnection): Awaitable<T & { readonly key: KeyValues }> {
   const { key, resource, id } = target
   return chain(findRowKey(resource, key, connection), found => {
@@ -30,10 +29,7 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
   })
 }
 
-/**
- * Returns what a path names for a write that takes a body, where the row exists for the caller. Else a body of a wrong form would be
- * refused with 400 where a hidden row has the key, and with 404 where none has.
- */
+/** Where the row exists for the caller. Otherwise a malformed body would tell a hidden row (400) from no row (404). */
 export function locateShown<T extends LocatedRecord>(
   target: T,
   { visibility }: View,
@@ -47,7 +43,7 @@ export function locateShown<T extends LocatedRecord>(
   )
 }
 
-/** Returns the segment of a path that names a record which has been created, and which clients know by another key than its own. */
+/** The path's segment of a record that clients know by another key. */
 export function formatSegment({ resource, key, record }: Written, connection: ReadingConnection): Awaitable<string> {
   // A request may ask for other attributes alone.
   const shown = record[resource.shownKey!.name]
@@ -55,14 +51,14 @@ export function formatSegment({ resource, key, record }: Written, connection: Re
   return chain(id, known => idToSegment(known ?? key, resource))
 }
 
-/** Returns the path of a record whose change has given it another ID; undefined where its path is still the one that was asked for. */
+/** `undefined` unless a change has given the record another ID. */
 export function findNewPath(
   key: RecordKey,
   { base, segments }: Request,
   written: Written,
   connection: ReadingConnection,
 ): Awaitable<string | undefined> {
-  // Of most changes the record shows that it has the ID that was asked for.
+  // Most changed records show the ID that was asked for.
   if (written.record[written.resource.shownKey!.name] === idToJson(key, written.resource)) return undefined
   return chain(formatSegment(written, connection), segment => {
     const [version, name] = segments as [string, string]

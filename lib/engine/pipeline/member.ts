@@ -1,7 +1,6 @@
 /**
- * Member: one record of a list attribute, by a path of its own: `/v1/users/1/posts/2`. Reading gives the record, and DELETE removes it, as
- * DELETE of the list does with all that meet its filters. Refuses with record_not_found a record that is not in the list, or does not exist
- * for the caller.
+ * Member: reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found a record that is not in the
+ * list, or does not exist for the caller.
  */
 import type { RequestAbort } from '../../foundation/base/abort.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -20,7 +19,7 @@ import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'
 import { respondDeleted, respondRecord } from './respond.ts'
 
-/** What operations on a member of a list, or on a mark, use of the services of their version. */
+/** For members of lists, and for marks. */
 export interface MemberServices {
   readonly connection: ReadingConnection
   readonly reader: Reader
@@ -31,26 +30,24 @@ export interface MemberServices {
 
 type MemberTarget = Extract<Target, { readonly kind: 'member' }>
 
-/** A page of the only record that a reading is narrowed to. */
-const ONE = Object.freeze({ limit: 1, offset: 0 })
-const NONE = Object.freeze({ limit: 0, offset: 0 })
+const ONE_RECORD = Object.freeze({ limit: 1, offset: 0 })
+const NO_RECORDS = Object.freeze({ limit: 0, offset: 0 })
 
-/** Answers with a record of a list. */
 export async function getMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, key, id, attribute, member } = target
   const { reader, connection, clock } = services
   await checkList(target, view)
   const memberKey = await findRowKey(member.resource, member.key, connection)
-  // Without a row the reading looks at the owner and the parameters alone, which come first.
+  // Without a row, the reading checks owner and parameters first, and finds nothing.
   const asked = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
-  const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NONE : ONE, asked)
+  const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NO_RECORDS : ONE_RECORD, asked)
   if (page === undefined) throw notFound(resource, id)
   const [record] = page.records
   if (record === undefined) throw notInList(target)
   return respondRecord(member.resource, record, formatIso(clock.time()))
 }
 
-/** Removes a record of a list, in one transaction with the look whether it is there. */
+/** Looks and removes in one transaction. */
 export async function removeMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, attribute, member } = target
   const { reader, writer, connection, clock } = services
@@ -59,8 +56,8 @@ export async function removeMember(target: MemberTarget, view: View, services: M
     const owner = hasRowKey(target) ? target : await locate(target, connection)
     if (!(await reader.exists(resource, owner.key, view.visibility))) throw notFound(resource, target.id)
     const key = await findMember(target, connection)
-    const look = { ...narrowedTo(key, target, view), parameters: NO_PARAMETERS }
-    const found = await reader.relatedKeys(resource, owner.key, attribute, look)
+    const narrowed = { ...narrowedTo(key, target, view), parameters: NO_PARAMETERS }
+    const found = await reader.relatedKeys(resource, owner.key, attribute, narrowed)
     if (found.length === 0) throw notInList(target)
     const { record } = await writer.delete({ resource: member.resource, key, id: member.id }, view)
     view.end?.throwIfReached()
@@ -68,7 +65,6 @@ export async function removeMember(target: MemberTarget, view: View, services: M
   }, view.end)
 }
 
-/** The key of the row of the record. */
 async function findMember(target: MemberTarget, connection: ReadingConnection): Promise<KeyValues> {
   const { resource, key } = target.member
   const found = await findRowKey(resource, key, connection)
@@ -80,7 +76,7 @@ function checkList({ resource, attribute }: MemberTarget, { visibility }: View):
   return retryWithRules(visibility, () => refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, visibility))
 }
 
-/** The refusal of a record that is not in the list, whether it exists elsewhere or not. */
+/** Whether the record exists elsewhere or not. */
 function notInList({ resource, id, attribute, member }: MemberTarget) {
   if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
   const name = member.id.slice(0, 100)

@@ -1,28 +1,25 @@
-/**
- * Merge definitions: those of the application with those that the database itself gives, which are names of resources. Finds the entity of
- * a definition that names a table by a text.
- */
+/** Merge definitions: merges the application's definitions with names of resources from the database. A text may name a table. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { defaultNames } from '../../model/resource-names.ts'
 
-/** @throws TypeError for a text that names no table, with the nearest one. */
+/** @throws TypeError for a text that names no table, with the nearest name */
 export function mergeDefinitions(
   found: readonly ResourceDefinition[],
   given: readonly ResourceDefinition[],
   orm: MikroORM,
 ): readonly ResourceDefinition[] {
-  // What is not an array of definitions is refused where they are read.
+  // Other values are refused where definitions are read.
   if (found.length === 0 && !given.some(isNamed)) return given
-  const ownNames = new Map(found.map(definition => [classOf(definition, orm), definition]))
+  const byClass = new Map(found.map(definition => [classOf(definition, orm), definition]))
   const replaced = new Set<object>()
   const merged = given.map(definition => {
     const entity = isNamed(definition) ? findNamed(definition.entity as string, found, orm) : definition?.entity
-    const own = ownNames.get(classOf({ ...definition, entity }, orm))
-    if (own === undefined) return { ...definition, entity }
-    replaced.add(own)
-    const { name, singular } = own.config
+    const ofDatabase = byClass.get(classOf({ ...definition, entity }, orm))
+    if (ofDatabase === undefined) return { ...definition, entity }
+    replaced.add(ofDatabase)
+    const { name, singular } = ofDatabase.config
     const isRenamed = definition.config.name !== undefined || definition.config.singular !== undefined
     return { entity, config: isRenamed ? definition.config : { name: name!, singular: singular!, ...definition.config } }
   })
@@ -40,7 +37,7 @@ function classOf({ entity }: Pick<ResourceDefinition, 'entity'>, orm: MikroORM):
 function findNamed(name: string, found: readonly ResourceDefinition[], orm: MikroORM): EntityName {
   const metas = [...orm.getMetadata()].filter(meta => !meta.embeddable && meta.pivotTable !== true)
   const named = new Map<string, EntityMetadata>()
-  // An exact name of a table comes before one that a resource would have.
+  // Exact names of tables come before names of resources.
   for (const names of [namesOfTable, (meta: EntityMetadata) => namesOfResource(meta, found, orm)])
     for (const meta of metas) for (const each of names(meta)) if (!named.has(each)) named.set(each, meta)
   const meta = named.get(name)

@@ -1,6 +1,6 @@
 /**
- * Merge patch: PATCH with the media type `application/merge-patch+json` merges JSON values into those that are stored (RFC 7396): null
- * removes a member, at any depth. Takes the body of a change; gives one in which JSON attributes have their new values.
+ * Merge patch: PATCH with `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any
+ * depth.
  */
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/base/json.ts'
@@ -9,12 +9,11 @@ import type { Reader } from '../../records/read/reader.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { RecordAddress } from '../../records/write/written.ts'
 
-/** Whether a request merges. */
 export function isMergePatch({ method, headers }: Request): boolean {
   return method === 'PATCH' && /^application\/merge-patch\+json\s*(?:;|$)/i.test(headers['content-type'] ?? '')
 }
 
-/** Merges the JSON values of a body; what the caller is not shown is replaced. */
+/** Values hidden from the caller are replaced. */
 export function mergeBody(body: JsonObject, { resource, key }: RecordAddress, reader: Reader): Awaitable<JsonObject> {
   return chain(reader.asStored.record(resource, key), stored => (stored === undefined ? body : mergeInside(body, stored, resource.byName)))
 }

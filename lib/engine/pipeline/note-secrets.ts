@@ -1,6 +1,6 @@
 /**
- * Note secrets: names the attributes of a database without a model, or of a JSON file, that look like secrets and are shown, and says how
- * to hide them.
+ * Note secrets: notes shown attributes that look like secrets, of a JSON file or a database without a model, and the way to hide an
+ * attribute.
  */
 import type { Notes } from '../../foundation/base/notes.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
@@ -8,17 +8,16 @@ import type { Model, Resource } from '../../model/model.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { words } from '../../model/resource-names.ts'
 
-/** The end of a name, its words joined by underscores: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */
+/** The end of a name, in words: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */
 const SECRET =
   /(?:^|_)(?:(?:pass(?:word|wd|phrase|code)|pwd|secret|token|session|credential|api_?key)s?|(?:private|secret|access|signing|encryption)_key)(?:_?(?:hash|digest|salt|id|key|data|value|encrypted))?$/
 
-/** What may hold a secret: `token_count` is a number, `password_changed` a time. */
+/** `token_count` is a number, `password_changed` a time. */
 const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uuid', 'json', 'any'])
 
-/** How many are named; the others are counted. */
-const NAMED = 10
+const MOST_NAMED = 10
 
-/** Attributes that a definition says are not private are meant to be shown. */
+/** `private: false` in a definition means that an attribute is to be shown. */
 export function noteSecrets(versions: Iterable<{ readonly model: Model }>, definitions: readonly ResourceDefinition[], notes: Notes): void {
   const meant = new Set(
     definitions.flatMap(({ entity, config }) =>
@@ -32,10 +31,10 @@ export function noteSecrets(versions: Iterable<{ readonly model: Model }>, defin
   const [first] = found.values()
   if (first === undefined) return
   const names = [...found.keys()]
-  const others = names.length > NAMED ? `, and ${names.length - NAMED} more` : ''
+  const others = names.length > MOST_NAMED ? `, and ${names.length - MOST_NAMED} more` : ''
   const [looks, hide] = names.length === 1 ? ['looks like a secret, and is', 'hide it'] : ['look like secrets, and are', 'hide each']
   const rule = `resource(${JSON.stringify(first.resource.plural)}, { attributes: { ${formatKey(first.property)}: { private: true } } })`
-  notes.add(`${names.slice(0, NAMED).join(', ')}${others} ${looks} shown: ${hide} with --hide ${names[0]}, in code with ${rule}.`)
+  notes.add(`${names.slice(0, MOST_NAMED).join(', ')}${others} ${looks} shown: ${hide} with --hide ${names[0]}, in code with ${rule}.`)
 }
 
 interface SecretPair {

@@ -1,19 +1,18 @@
 /**
- * Open database: the one place where the option `database` decides which kind of database serves an engine. Its implementation is loaded
- * with the first engine, MikroORM's driver included: importing the library alone costs little.
+ * Open database: chooses the kind of database by the option `database`, and loads the code, MikroORM's driver included, with the first
+ * engine: importing the library costs little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
 
-/** What packages are missing by. */
 const MISSING = /Cannot find (?:package|module) '(?:pg|@mikro-orm\/(?:postgresql|sqlite))'/
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && MISSING.test(error.message)
 }
 
-/** @throws Error in one line, when there are no entities and the database cannot be read and written; when packages for it are missing. */
+/** @throws Error in one line for missing packages, and for a database without entities that cannot be read and written */
 export async function openDatabase(opening: Opening): Promise<Opened> {
   try {
     return await openAny(opening)
@@ -23,7 +22,7 @@ export async function openDatabase(opening: Opening): Promise<Opened> {
 }
 
 async function openAny(opening: Opening): Promise<Opened> {
-  // `options.ts` refuses what is neither `:memory:`, the path of a file nor a URL of PostgreSQL.
+  // `database-option.ts` refuses all but `:memory:`, paths of files and URLs of PostgreSQL.
   const { database } = opening
   if (typeof database === 'string') {
     return (await loadSqlite())({ ...opening, database })
@@ -46,7 +45,7 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   } catch (error) {
     if (!isMissing(error)) throw error
     const packages = ['@mikro-orm/postgresql', 'pg']
-    // All in one line: who tries PGlite in an empty folder lacks each of them.
+    // PGlite in an empty folder lacks all packages: one line names all.
     const [what, needed] = isPglite(url) ? ['PGlite', [PGLITE, ...packages]] : ['PostgreSQL', packages]
     throw new Error(
       `A ${what} database needs ${isPglite(url) ? 'three' : 'two'} packages beside those of SQLite: ${formatInstall(...needed)}`,
@@ -57,13 +56,13 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** Copies a SQLite file into a folder that goes away, so that a trial leaves the file as it is. */
+/** In a temporary folder, so that a trial leaves the file alone. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
 /**
- * Returns the error to throw: a TypeError for a list in which MikroORM finds no entities, the given one for anything else.
+ * Makes a TypeError where MikroORM finds no entities in a list.
  *
  * @param baseDir the folder from which patterns are taken
  */

@@ -1,7 +1,4 @@
-/**
- * Open engine: opens the database of a new engine and begins its life. It is loaded where an engine is made. Throws TypeError, RangeError
- * and Error for options and models that cannot be served.
- */
+/** Open engine: opens the database of a new engine, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
@@ -23,10 +20,8 @@ import { checkExpressions } from './read-versions.ts'
 import type { Composition, EngineParts } from './assemble.ts'
 
 /**
- * Opens the database, reads the model, builds the engine, brings the schema up to date and loads the seed.
- *
  * @param build makes the engine, and returns its parts
- * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served.
+ * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served
  */
 export async function openEngine<E extends EngineHandle>(
   options: EngineOptions,
@@ -50,7 +45,7 @@ export async function openEngine<E extends EngineHandle>(
         build({ options: complete, database: opened, shared }),
       )
     })
-    // Nobody has looked through a model that was made of a database or of data.
+    // Nobody has looked through a model made of a database or of data.
     if (checked.entities === undefined || options.notes !== undefined)
       noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
@@ -68,7 +63,7 @@ export async function openEngine<E extends EngineHandle>(
   }
 }
 
-/** @throws TypeError where the users of the log-in are no entity of the engine. */
+/** @throws TypeError where the users of the log-in are no entity of the engine */
 function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
   const entity = auth?.options?.entity
   if (entity === undefined || orm.getMetadata().find(entity) !== undefined) return
@@ -80,7 +75,7 @@ function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
   )
 }
 
-/** What an application's MikroORM has in its config becomes options of the engine. */
+/** A config of an application's MikroORM becomes options of the engine. */
 async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   if ((options as EngineOptions | null | undefined)?.config === undefined) return options
   return (await import('../config/read-config.ts')).readConfig(options)

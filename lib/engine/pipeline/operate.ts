@@ -1,7 +1,4 @@
-/**
- * Operate: what each method does to each kind of target: which reading or writing it is, which envelope answers it, and the application's
- * wrapper around it. Takes a resolved and checked request; gives the response.
- */
+/** Operate: does what a method means for a target, inside the application's wrapper, and answers. Takes a resolved and checked request. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
@@ -47,37 +44,36 @@ import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
 import type { Writer } from '../../records/write/writer.ts'
 import type { RecordAddress, Written } from '../../records/write/written.ts'
 
-/** The services that operations of one version use. */
 export interface Services {
   readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer
-  /** What hashes passwords; undefined where none are. */
+  /** `undefined` where no password is hashed. */
   readonly hashes: PasswordHashes | undefined
   readonly model: Model
   readonly rules: ModelRules
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
-  /** What lists have of which requests name none. */
+  /** For lists whose request names nothing. */
   readonly defaults: DefaultsOfLists
   readonly clock: Clock
   readonly limits: Limits
   readonly versions: readonly string[]
   readonly createdStatus: number
   readonly etag: EntityTags
-  /** Returns the OpenAPI document of the version, for clients that see the engine below a base. */
+  /** For clients that see the engine below a base. */
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Runs work in a transaction; where the application says so, which may run again, with other work of a place by turns. */
+  /** Work of a `repeatable` place may run again, and by turns with other work of the place. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort, repeatable?: WrittenPlace) => Promise<T>
 }
 
 export interface Operation {
   readonly request: Request
   readonly target: Target
-  /** The action on a resource, if the request is about one. */
+  /** `undefined` unless the request is about a resource. */
   readonly about: ResourceAction | undefined
-  /** The methods that the path takes. */
+  /** Methods that the path takes. */
   readonly allowed: readonly string[]
   readonly view: View
   readonly ctx: RequestContext
@@ -90,7 +86,7 @@ type OperationWork<Kind extends Target['kind'] = Target['kind']> = (
   services: Services,
 ) => Awaitable<RestResponse>
 
-/** Answers to HEAD have a body, too: who sends them takes it away. */
+/** Answers to HEAD have a body, too, which the sender takes away. */
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request, about } = operation
   if (request.method === 'OPTIONS') return respondOptions(operation.allowed)
@@ -104,17 +100,16 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   return chain(response, done => applyCondition(done, operation, etag))
 }
 
-/** Does what the method of a request does to the kind of its target, inside the application's wrapper, if there is one. */
+/** Runs inside the application's wrapper, if any. */
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, about, request } = operation
-  // `checkMethod` has let no other pass.
+  // `checkMethod` lets no other method pass.
   const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as OperationWork
   // A mark is no action on the record.
   const wrapper = target.kind === 'mark' ? undefined : about?.resource.rules.wrappers[about.action]
   return wrapper === undefined ? work(operation, services) : wrapped(wrapper, work, operation, services)
 }
 
-/** What methods mean. */
 const VERBS = {
   GET: 'read',
   HEAD: 'read',
@@ -127,7 +122,6 @@ const VERBS = {
 
 type Verb = (typeof VERBS)[keyof typeof VERBS]
 
-/** What is done to each kind of target. */
 const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<Verb, OperationWork<Kind>>>> } = {
   own: {},
   index: { read: getIndex },
@@ -144,7 +138,7 @@ const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<V
   },
 }
 
-/** Answers with the records of all pages in another form than JSON. A wrapper runs around each page. */
+/** A wrapper runs around each page. */
 async function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Promise<RestResponse> {
   const { target, view } = operation
   const { limits, vocabulary, defaults } = services
@@ -162,12 +156,12 @@ async function streamOperation(operation: Operation, services: Services, resourc
   })
 }
 
-/** A page by its number is a part of a list, also where all pages are asked for at once. */
+/** A page by number stays one page, also where all pages are asked for. */
 function withoutPage(parameters: Parameters, limits: Limits, standard: number | undefined): Parameters {
   return parameters.page === undefined ? parameters : { ...parameters, ...findPageRange(parameters, limits, standard), page: undefined }
 }
 
-/** Runs the application's wrapper; around a write it is part of the transaction, which its failure rolls back. */
+/** Around a write, the wrapper is part of the transaction, and a failure rolls back. */
 async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operation, services: Services): Promise<RestResponse> {
   const { about, ctx, request, view } = operation
   const { trace } = view
@@ -196,15 +190,12 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
-/**
- * Returns the place of writes that may run again with what their wrappers do: that of all writes of the resource; undefined where they may
- * not.
- */
+/** All writes of a resource are one place, if writes may run again with wrappers. */
 export function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
   return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
 
-/** Hashes the passwords of a body before the transaction of a wrapper begins: it would hold the lock meanwhile. */
+/** Hashes before the wrapper's transaction, which would hold the lock meanwhile. */
 function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): Promise<void> | undefined {
   if (hashes === undefined || view.end === undefined) return undefined
   if (target.kind === 'attribute') return hashes.prepare({ [target.attribute.name]: ctx.body }, target.resource, view.end)
@@ -263,7 +254,7 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   })
 }
 
-/** The record that a relation to one of several resources links: as what it is. */
+/** Answers with the linked record as what the record is. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,
@@ -282,11 +273,7 @@ function createRecord({ request, target, view, ctx }: OperationOn<'collection'>,
   return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, request.path, services))
 }
 
-/**
- * Answers with a new record.
- *
- * @param path that of the collection of its resource, as the client sees it
- */
+/** @param path the path of the resource's collection, as the client sees the path */
 function answerCreated(written: Written, path: string, services: Services): Awaitable<RestResponse> {
   const { resource, key } = written
   const shown = resource.shownKey === undefined ? idToSegment(key, resource) : formatSegment(written, services.connection)
@@ -295,13 +282,13 @@ function answerCreated(written: Written, path: string, services: Services): Awai
   )
 }
 
-/** Creates a record in a list, or links the one whose ID the body is. */
+/** Creates a record in a list, or links the record whose ID the body is. */
 function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { request, target, view, ctx } = operation
   const { writer } = services
   if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
-  // An ID changes the record that has the list, which `findActions` says.
+  // For `findActions`, an ID changes the owner of the list.
   return chain(hasRowKey(target) ? target : locateShown(target, view, services), owner =>
     ctx.action === 'update'
       ? answerChange(writer.updateAttribute(owner, list, { connect: [ctx.body] }, view), operation, services)
@@ -311,7 +298,7 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
-/** Writes the body of a change, whose JSON values are merged into those that are stored where its media type says so. */
+/** The media type may ask to merge JSON values into stored values. */
 function mergePatch(
   { request, view, ctx }: Operation,
   address: RecordAddress,
@@ -346,7 +333,6 @@ function updateAttribute(operation: OperationOn<'attribute'>, services: Services
   return answerChange(written, operation, services)
 }
 
-/** Answers with a changed record. */
 function answerChange(
   written: Awaitable<Written>,
   { request, target }: OperationOn<'record' | 'attribute'>,

@@ -1,4 +1,4 @@
-/** Outline version: gathers what the workbench is told of a version: see description/outline/outline.ts. */
+/** Outline version: gathers the workbench's outline of a version: see description/outline/outline.ts. */
 import type { Authentication } from '../auth/authentication.ts'
 import { outlineResources } from '../../description/outline/outline.ts'
 import type { OutlineOfEngine, Outline } from '../../description/outline/outline-parts.ts'
@@ -7,7 +7,7 @@ import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Services } from './operate.ts'
 
-/** Returns the outline of a version, as it is served: read-only, or not, below a base. */
+/** As served: read-only or not, below a base. */
 export function outlineVersion(
   { version, base, readOnly }: { readonly version: string; readonly base: string; readonly readOnly: boolean },
   engine: {

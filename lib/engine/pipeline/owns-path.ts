@@ -1,4 +1,4 @@
-/** Owns path: whether an engine has something at a path, for apps that answer other paths themselves. */
+/** Owns path: tells the engine's paths, for apps that answer other paths. */
 import { NO_VERSION } from '../../records/request/address.ts'
 import type { Routes } from '../../records/request/custom-routes.ts'
 import { readPath } from '../../records/request/parse-request.ts'
@@ -6,11 +6,10 @@ import { describeReserved } from '../../records/request/reserved-paths.ts'
 import type { StageParts } from './handle.ts'
 
 /**
- * Returns whether a path is the engine's: that of a version and all below it; without versions, that of a resource, of what stands beside
- * the resources, or of a custom route; and the index.
+ * A version and all below; without versions: resources, reserved paths and custom routes. And the index.
  *
  * @param target path below the base; may carry a query
- * @param hasBase whether there is a base: without one the root is that of the app
+ * @param hasBase whether there is a base: without a base the root is the app's
  */
 export function ownsPath(target: string, hasBase: boolean, { options, routes, served, authentication }: StageParts): boolean {
   const path = readPath(target)
@@ -37,7 +36,6 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path)
     return true
   } catch {
-    // What cannot be decoded names nothing.
     return false
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Read versions: makes the model of each version of the metadata of MikroORM and the options, and checks what only the database can tell.
- * It is loaded where an engine is made.
- */
+/** Read versions: makes the model of each version, and checks what only the database can tell. Loaded where an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
@@ -30,9 +27,9 @@ import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /**
- * @param filters those that the application has added to the entity manager
+ * @param filters filters that the application has added to the entity manager
  * @param learned the names that requests have added to open resources
- * @throws TypeError, Error when the definitions, parameters or computed attributes are not fit for the model.
+ * @throws TypeError, Error where definitions, parameters or computed attributes do not fit the model
  */
 export function readVersions(
   options: CheckedOptions,
@@ -42,7 +39,7 @@ export function readVersions(
 ): Map<string, CompiledVersion> {
   checkDefinitions(options, orm)
   checkSharedScope(options, orm)
-  const { renamed, own } = readParameters(options.parameters)
+  const { renamed, custom } = readParameters(options.parameters)
   const surroundings = {
     secret: findSecret(options, orm),
     learned,
@@ -54,7 +51,7 @@ export function readVersions(
   for (const version of listVersions(options.versions)) {
     const model = readModel(orm, version, options.resources, surroundings)
     if (version === NO_VERSION) checkResourceNames(model, options.auth?.options?.paths)
-    const vocabulary = readVocabulary(renamed, own, model)
+    const vocabulary = readVocabulary(renamed, custom, model)
     requireConditions(model)
     checkDefaultPaths(model, vocabulary, options)
     compiled.set(version, {
@@ -62,7 +59,7 @@ export function readVersions(
       rules: findRules(model),
       lookUp: createLookUp(options, model, orm),
       vocabulary,
-      customParameters: own,
+      customParameters: custom,
       defaults: readListDefaults(model.resources, vocabulary, options.limits),
       plans: new Plans(),
     })
@@ -71,7 +68,7 @@ export function readVersions(
 }
 
 function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  // Whether it was made by auth() at all is judged where the module starts.
+  // The start of the module refuses what auth() has not made.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
@@ -94,7 +91,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
   }
 }
 
-/** Names the resources that a scope for all leaves open: they have not the property, and no scope of their own. */
+/** Notes resources without the property of the scope for all, and without a scope of their own. */
 export function noteUnscoped(
   { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
   versions: Iterable<{ readonly model: Model }>,
@@ -103,15 +100,17 @@ export function noteUnscoped(
 ): void {
   const names = Object.keys(scope)
   if (names.length === 0) return
-  const open = new Set<string>()
+  const unscoped = new Set<string>()
   for (const { model } of versions)
     for (const { plural, rules, entity } of model.resources) {
       const meta = orm.getMetadata().get(entity as EntityName)
-      if (rules.ownScopes === 0 && rules.access.list !== false && !names.some(name => hasProperty(meta, name))) open.add(plural)
+      if (rules.ownScopes === 0 && rules.access.list !== false && !names.some(name => hasProperty(meta, name))) unscoped.add(plural)
     }
-  if (open.size === 0) return
+  if (unscoped.size === 0) return
   const what = names.map(name => `"${name}"`).join(' or ')
-  notes.add(`${[...open].join(', ')}: without the scope of all (defaults.scope), since the entity has no ${what}, and no scope of its own.`)
+  notes.add(
+    `${[...unscoped].join(', ')}: without the scope of all (defaults.scope), since the entity has no ${what}, and no scope of its own.`,
+  )
 }
 
 function checkSharedScope({ defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions, orm: MikroORM): void {
@@ -123,7 +122,7 @@ function checkSharedScope({ defaults: { scope = NO_SHARED_SCOPE } }: CheckedOpti
   }
 }
 
-/** The metadata of an entity, if it is one of the engine's: MikroORM also answers for those that it was never given. */
+/** `undefined` for an entity that MikroORM knows, but was never given. */
 function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
   const meta = orm.getMetadata().find(entity as EntityName)
   return meta !== undefined && orm.getMetadata().has(meta.class) ? orm.getMetadata().get(meta.class) : undefined
@@ -134,16 +133,16 @@ function formatEntityName(entity: unknown): string {
   return meta?.className ?? name ?? typeof entity
 }
 
-/** Rejects resources in the place of what stands beside them. */
+/** Without versions, a resource may stand in the place of a reserved path. */
 function checkResourceNames({ resources }: Model, session: SessionPaths | undefined): void {
   for (const resource of resources) {
     for (const name of [resource.plural, resource.singular, ...resource.accepted]) {
       const what = describeReserved(name, session)
       if (what === undefined) continue
-      const own = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
+      const suggestion = JSON.stringify(`own_${name.replaceAll(/\W|^_/g, '')}`)
       throw new TypeError(
         `resource(${resource.className}): without versions, "/${name}" is the path of ${what}: ` +
-          `give the resource another name, { name: ${own} }.`,
+          `give the resource another name, { name: ${suggestion} }.`,
       )
     }
   }
@@ -151,16 +150,16 @@ function checkResourceNames({ resources }: Model, session: SessionPaths | undefi
 
 function readParameters(parameters: CheckedOptions['parameters']): {
   renamed: Partial<Record<Reserved, string>>
-  own: Map<string, CustomParameter>
+  custom: Map<string, CustomParameter>
 } {
   const renamed: Partial<Record<Reserved, string>> = {}
-  const own = new Map<string, CustomParameter>()
+  const custom = new Map<string, CustomParameter>()
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     throw new TypeError('parameters must be an object: { limit: "per_page", q: (value, ctx) => ({ ... }) }.')
   for (const [name, meaning] of Object.entries(parameters)) {
     if (typeof meaning === 'function') {
       if (!/^[\w.-]+$/.test(name)) throw new TypeError(`parameters: "${name}" cannot be the name of a parameter.`)
-      own.set(name, meaning)
+      custom.set(name, meaning)
     } else if (typeof meaning !== 'string' || !/^[\w.-]+$/.test(meaning)) {
       throw new TypeError(`parameters: "${name}" must be another name for a reserved parameter, or a function.`)
     } else if (!(ALL_RESERVED as readonly string[]).includes(name)) {
@@ -169,17 +168,17 @@ function readParameters(parameters: CheckedOptions['parameters']): {
       renamed[name as Reserved] = meaning
     }
   }
-  return { renamed, own }
+  return { renamed, custom }
 }
 
-/** The words of a version, and of the resources that have parameters of their own. */
+/** Of a version, and of resources with own parameters. */
 function readVocabulary(
   renamed: Partial<Record<Reserved, string>>,
-  own: ReadonlyMap<string, unknown>,
+  custom: ReadonlyMap<string, unknown>,
   { resources, flags }: Model,
 ): Vocabulary {
   const build = (...more: Iterable<string>[]): Vocabulary => {
-    const vocabulary = buildVocabulary(renamed, flags, new Set([...own.keys(), ...more.flatMap(names => [...names])]))
+    const vocabulary = buildVocabulary(renamed, flags, new Set([...custom.keys(), ...more.flatMap(names => [...names])]))
     checkVocabulary(vocabulary)
     return vocabulary
   }
@@ -195,10 +194,7 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/**
- * Whether the default paths lead somewhere: those of `expand`, and of the orders of lists. A resource without such a path needs no plan
- * yet.
- */
+/** Default paths of `expand`, and of orders of lists. Without such a path, no plan is needed yet. */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
@@ -217,11 +213,7 @@ function hasOrder(attribute: Attribute): boolean {
   return attribute.kind === 'toMany' && attribute.orderBy.length > 0
 }
 
-/**
- * Checks that the database takes the expressions of computed attributes.
- *
- * @throws Error for one that it does not take
- */
+/** @throws Error for an expression that the database does not take */
 export function* checkExpressions(
   versions: ReadonlyMap<string, CompiledVersion>,
   { limits }: CheckedOptions,
@@ -233,7 +225,7 @@ export function* checkExpressions(
   }
 }
 
-/** Checks that the values of default filters are of the types of their attributes. */
+/** Values of default filters must be of the attributes' types. */
 function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
   for (const [resource, { filters }] of defaults) {
     if (filters.length === 0) continue
@@ -268,7 +260,6 @@ function formulasIn(attribute: Attribute, prefix: string): string[] {
   return attribute.kind === 'scalar' && attribute.source.kind === 'formula' && !attribute.hidden ? [path] : []
 }
 
-/** The look-up that the application gave, in terms of the model. */
 function createLookUp({ lookup }: CheckedOptions, model: Model, orm: MikroORM): ResourceLookup {
   if (lookup === undefined) return defaultLookUp(model)
   return (name, version): Resource | undefined => {
@@ -276,7 +267,7 @@ function createLookUp({ lookup }: CheckedOptions, model: Model, orm: MikroORM): 
     if (entity === undefined || entity === null) return undefined
     const meta = knownMeta(entity, orm)
     if (meta === undefined) throw new Error(`lookup: "${name}" gave what is not an entity of the engine.`)
-    // An entity may be served in other versions only: then the resource does not exist in this one.
+    // An entity may be served in other versions only.
     return model.byEntity.get(meta.class)
   }
 }

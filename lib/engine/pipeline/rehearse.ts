@@ -1,6 +1,6 @@
 /**
- * Rehearse: what `schema: 'evolve'` would change, without changing it. A SQLite file is evolved as a copy in a folder that goes away, a
- * server in a transaction that is taken back. And what makes tables anew.
+ * Rehearse: finds what `schema: 'evolve'` would change, on a temporary copy of a SQLite file, or in a transaction that a server takes back.
+ * Also makes tables anew.
  */
 import { Notes } from '../../foundation/base/notes.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
@@ -8,13 +8,12 @@ import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'
 import type { EngineOptions } from './options.ts'
 
-/** A plan, and what stands against it. */
 interface Rehearsal {
   readonly plan: EvolvePlan
   readonly error: Error | undefined
 }
 
-/** @throws TypeError, RangeError for options that are not of their form; Error for a database that cannot be opened. */
+/** @throws TypeError, RangeError for options that are not of their form; Error for a database that cannot be opened */
 export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
   const checked = checkOptions({ ...options, schema: 'evolve' })
   const { database } = checked
@@ -50,10 +49,10 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
 }
 
 /**
- * Drops the tables of the entities, with their rows, and makes them again.
+ * Tables are made again, without rows.
  *
  * @returns what went, a sentence for each table
- * @throws Error in one line where nothing was done.
+ * @throws Error in one line where nothing was done
  */
 export async function beginAnew(options: EngineOptions): Promise<readonly string[]> {
   const { fill: _, renamed: __, drop: ___, ...others } = options

@@ -1,6 +1,6 @@
 /**
- * Restore before: goes back to the state that a request of the journal has met. Throws TypeError, RangeError for what names none, and Error
- * in one line where the state is not known.
+ * Restore before: goes back to the state before a request of the journal. Throws TypeError and RangeError for an unknown request, Error in
+ * one line for an unknown state.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -33,7 +33,7 @@ export async function restoreBefore({ journal, states, world }: EngineParts, { b
   await world.restore(way.snapshot)
 }
 
-/** Says why there is no way back to before a request; undefined where there is one. */
+/** `undefined` where a way back exists. */
 export function findHindrance({ states }: EngineParts, record: JournalRecord): string | undefined {
   const way = states.find(record)
   return way !== 'here' && 'reason' in way ? formatReason(way.reason) : undefined

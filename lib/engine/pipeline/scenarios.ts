@@ -1,12 +1,11 @@
 /**
- * Scenarios: named seeds. The state of each is made when it is first asked for, of the database as it was before the seed, and kept as a
- * snapshot that forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
+ * Scenarios: named seeds. Makes a scenario's state on demand, on the database before the seed, as a snapshot that forks share. Throws
+ * RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { checkSeeds, type Seeds } from '../../model/seeds.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A world in which a scenario is made. */
 export interface ScenarioWorld {
   seed(data: Seeds): Promise<void>
   snapshot(): Promise<Snapshot>
@@ -15,7 +14,7 @@ export interface ScenarioWorld {
 
 export class Scenarios {
   readonly #seeds: Readonly<Record<string, Seeds>>
-  /** The state before the seed; undefined where there are no scenarios. */
+  /** Before the seed; `undefined` without scenarios. */
   #empty: Snapshot | undefined
   readonly #made = new Map<string, Promise<Snapshot>>()
 
@@ -27,23 +26,18 @@ export class Scenarios {
     return Object.keys(this.#seeds)
   }
 
-  /** Begins with the state before the seed. */
   async start(takeSnapshot: () => Promise<Snapshot>): Promise<void> {
     if (this.names.length > 0) this.#empty = await takeSnapshot()
   }
 
-  /**
-   * Returns the state of a scenario.
-   *
-   * @param fork makes a world with a state
-   */
+  /** @param fork makes a world with a state */
   async find(name: string, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
     if (!Object.hasOwn(this.#seeds, name)) throw this.#unknown(name)
     let making = this.#made.get(name)
     if (making === undefined) {
       making = make(this.#seeds[name]!, this.#empty!, fork)
       this.#made.set(name, making)
-      // The next call may meet a seed or a database that has changed.
+      // The next call may meet another seed or database.
       making.catch(() => this.#made.delete(name))
     }
     return making
@@ -67,7 +61,7 @@ async function make(data: Seeds, empty: Snapshot, fork: (state: Snapshot) => Pro
   }
 }
 
-/** @throws TypeError for scenarios that are not of their form. */
+/** @throws TypeError for scenarios that are not of their form */
 export function checkScenarios(scenarios: unknown): void {
   if (typeof scenarios !== 'object' || scenarios === null || Array.isArray(scenarios))
     throw new TypeError('RestEngine.create: "scenarios" must be an object of seeds: { empty: {}, vip: { users: [...] } }.')

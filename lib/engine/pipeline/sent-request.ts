@@ -1,9 +1,9 @@
-/** Sent request: `engine.send('POST /v1/users', { body })` as the arguments of `handle`. */
+/** Sent request: turns `engine.send('POST /v1/users', { body })` into arguments of `handle`. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { HandleContext } from './handle.ts'
 
-/** What a request of one line carries. */
+/** Query, body and context of a request of one line. */
 export interface SendOptions extends HandleContext {
   /** As the third argument of `handle`: a text, URLSearchParams or an object. */
   readonly query?: QueryInput | undefined
@@ -13,7 +13,7 @@ export interface SendOptions extends HandleContext {
 
 const OPTIONS = ['body', 'query', 'headers', 'signal'] as const
 
-/** @throws TypeError for a line that is not a method and a path, and for an unknown option. */
+/** @throws TypeError for a line that is not a method and a path, and for an unknown option */
 export function readSent(line: string, options: SendOptions): readonly [string, string, QueryInput | undefined, unknown, HandleContext] {
   const [, method, path] = (typeof line === 'string' ? /^([A-Za-z]+) (\/.*)$/s.exec(line) : null) ?? []
   if (method === undefined || path === undefined)

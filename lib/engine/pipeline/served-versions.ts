@@ -1,7 +1,6 @@
 /**
- * Served versions: what answers the requests of one engine at present. The model grows when a request adds names to an open resource, and
- * gets other rules when the application adds a filter to the entity manager: the versions are compiled with them, and take the place of the
- * old ones in one step. A request goes on with the version that it began with.
+ * Served versions: holds the versions that answer at present. Names added to open resources, and filters added by the application, compile
+ * new versions, which replace the old in one step. A request keeps its version.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -12,22 +11,20 @@ import type { CheckedOptions } from './options.ts'
 import type { SharedState } from './shared-state.ts'
 import { serveVersions } from './versions.ts'
 
-/** What versions are served with. */
 interface ServingParts {
   readonly options: CheckedOptions
   readonly connection: Connection
   readonly shared: SharedState
   readonly clock: Clock
-  /** Returns the OpenAPI document of a version. */
   readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>
 }
 
-/** The versions with the names that a request adds. */
+/** With the names that a request adds. */
 export interface Growth {
   readonly served: ReadonlyMap<string, Services>
-  /** The model of the first version. */
+  /** Of the first version. */
   readonly model: Model
-  /** Serves every request by them from now on. */
+  /** Serves all requests from now on. */
   readonly adopt: () => void
 }
 
@@ -42,23 +39,21 @@ export class ServedVersions {
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 
-  /** The services by version. The map stays the same, whatever is learned. */
+  /** The map stays the same, whatever is learned. */
   get byName(): ReadonlyMap<string, Services> {
     return this.#served
   }
 
-  /** The services of the first version. */
   get first(): Services {
     const [first] = this.#served.values()
     return first!
   }
 
-  /** The names that requests have added. */
   get learned(): LearnedNames {
     return this.#learned
   }
 
-  /** Serves the model with these names and no others. */
+  /** Serves the given names and no others. */
   restore(learned: LearnedNames): void {
     if (learned === this.#learned) return
     this.#serve(learned)
@@ -69,7 +64,7 @@ export class ServedVersions {
     this.#learned = learned
   }
 
-  /** Compiles the versions with more names, for a request whose transaction has not committed yet. */
+  /** For a request whose transaction has not committed yet. */
   grow(more: LearnedNames): Growth {
     const served = this.#compile(addLearned(this.#learned, more))
     const [first] = served.values()

@@ -1,7 +1,6 @@
 /**
- * Set mark: puts the user who asks into a list of a record, or takes it out, at a path of its own: `/v1/articles/7/favorite`
- * (`ResourceConfig.marks`). Needs no right but to read the record. Answers with the record; refuses with token_missing who has not logged
- * in, and with record_not_found a record that does not exist for the caller.
+ * Set mark: puts the caller into a list of a record, or takes the caller out: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs
+ * only the right to read. Refuses with token_missing, and with record_not_found for a record that does not exist for the caller.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -29,7 +28,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
     if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
     const user = await findCaller(target, ctx.claims!.sub, connection)
     const change = { [isSet ? 'connect' : 'disconnect']: [user] }
-    // The caller's rules are about changing records. The list may be one that bodies may not have.
+    // The caller's rules are for changes of records. Bodies may not have the list.
     await writer.give({ resource, key, id }, { [mark.list.name]: change }, { ...view, visibility: EVERYTHING })
     const record = await reader.record(resource, key, view)
     if (record === undefined) throw notFound(resource, id)
@@ -38,7 +37,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
   }, view.end)
 }
 
-/** The ID of the user of the token, as bodies have it. */
+/** As in bodies. */
 async function findCaller({ mark: { list } }: MarkTarget, sub: string, connection: ReadingConnection): Promise<unknown> {
   const key = keyFromText(sub, list.target)
   const id = key && (await findId(list.target, key, connection))

@@ -1,4 +1,4 @@
-/** Shared state: the part of an engine that follows from its model and options alone. It shares this with its forks. */
+/** Shared state: the part of an engine that follows from model and options alone, shared with forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PasswordKind } from '../../records/write/hash-passwords.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'
@@ -11,30 +11,26 @@ import type { Scenarios } from './scenarios.ts'
 import type { Secrets } from '../journal/redact.ts'
 import type { CompiledVersion } from './versions.ts'
 
-/** What is made, or loaded, before the model is read. */
 export interface PreparedParts {
-  /** Everything that was mapped, left out or guessed. */
+  /** Everything mapped, left out or guessed. */
   readonly notes: Notes
-  /** Undefined when the authentication module is off. */
+  /** `undefined` when the authentication module is off. */
   readonly auth: LoadedAuthentication | undefined
 }
 
 export interface SharedState extends PreparedParts {
-  /**
-   * Returns the versions with the names that requests have added to open resources, and the filters that the application has added. The
-   * same ones give the same versions, of which some are kept.
-   */
+  /** Compiles versions with learned names and added filters. The same arguments give the same versions, some of which are kept. */
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
-  /** Whose passwords are hashed; undefined: nobody's. */
+  /** `undefined`: no passwords are hashed. */
   readonly passwords: PasswordKind | undefined
-  /** Whether a request that reads may run code of the application's, which may write. */
+  /** Whether a reading request may run the application's code, which may write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
 }
 
-/** Whether code of the application runs in requests that write: life-cycle hooks and subscribers of entities. */
+/** Whether the application has life-cycle hooks or subscribers. */
 export function runsHooks({ orm: { subscribers = [] } }: CheckedOptions, orm: MikroORM): boolean {
   return [...subscribers].length > 0 || [...orm.getMetadata()].some(({ hooks }) => Object.values(hooks).some(list => list.length > 0))
 }

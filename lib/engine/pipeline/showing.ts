@@ -1,17 +1,12 @@
-/** Showing: what an engine and the fixtures of tests tell those who show it while its process runs. See doors/engines/. */
+/** Showing: hears what an engine and the fixtures of tests tell, while a list shows the engine. See doors/engines/. */
 
-/** An engine that is shown. */
 export interface Showing {
-  /**
-   * Calls it something else.
-   *
-   * @param place where it belongs: a file; undefined: where it was made
-   */
+  /** @param place a file; `undefined`: where the engine was made */
   rename(name: string, place: string | undefined): void
-  /** Takes it out of the list: it is no engine that a test asks. */
+  /** Out of the list: no test asks the engine. */
   hide(): void
-  /** Its test has failed. */
+  /** The engine's test has failed. */
   fail(reason: string): void
-  /** It is about to be closed: resolves when it may be; undefined: it may be at once. */
+  /** Resolves when the engine may close; `undefined`: at once. */
   leave(): Promise<void> | undefined
 }

@@ -4,45 +4,42 @@ import type { ClockSetting } from '../../foundation/base/clock.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 
-/** The part of a world beside its data. */
+/** All but the data. */
 export interface WorldState {
   readonly clock: ClockSetting
-  /** Undefined when the authentication module is off. */
+  /** `undefined` when the authentication module is off. */
   readonly auth: AuthState | undefined
-  /** The seed of the next generated record that has none of its own. */
+  /** For the next generated record without a seed. */
   readonly nextSeed: number
-  /** The names that requests have added to open resources. */
+  /** Added by requests to open resources. */
   readonly learned: LearnedNames
 }
 
-/** What a snapshot holds. */
 export interface SnapshotContents {
-  /** The state that an engine shares with its forks, whose schema is the same. */
+  /** Shared with forks, whose schema is the same. */
   readonly shared: object
-  /** The whole database. */
   readonly image: WorldImage
   readonly state: WorldState
 }
 
 export let makeSnapshot: (contents: SnapshotContents) => Snapshot
-/** Returns what a snapshot holds, which is no business of who keeps it. */
+/** Hidden from the snapshot's holder. */
 export let contentsOf: (snapshot: Snapshot) => SnapshotContents
 
 const NAMES = new WeakMap<Snapshot, string>()
 
-/** Gives a snapshot the name that events call it by. */
+/** For events. */
 export function nameSnapshot(snapshot: Snapshot, name: string): void {
   NAMES.set(snapshot, name)
 }
 
-/** Returns the name of a snapshot, where it has one. */
 export function findSnapshotName(snapshot: Snapshot): string | undefined {
   return NAMES.get(snapshot)
 }
 
 /**
- * The state of an engine at one moment, as `engine.snapshot()` gives it and `engine.restore(snapshot)` takes it. It never changes, and can
- * be restored any number of times, also by forks of the engine.
+ * The state of an engine at one moment, from `engine.snapshot()` for `engine.restore(snapshot)`. A snapshot never changes, and can be
+ * restored any number of times, also by forks.
  */
 export class Snapshot {
   readonly #contents: SnapshotContents

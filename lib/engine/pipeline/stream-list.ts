@@ -1,6 +1,6 @@
 /**
- * Stream list: answers the records of all pages in another form than the JSON envelope. The first page is read before the answer begins, so
- * that all refusals are answered as ever; each other one when what was written before has been taken, so that only one page is in memory.
+ * Stream list: answers with all pages in another form than JSON. Reads the first page before the answer begins, so that refusals are
+ * answered as ever, and each later page when the client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -9,19 +9,17 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { View } from '../../records/read/reader.ts'
 import type { ListFormat } from './list-format.ts'
 
-/** What a list is read with. */
 interface StreamParts {
   readonly format: ListFormat
   readonly view: View
-  /** Records of a page. */
   readonly pageSize: number
-  /** Answers a page with its envelope. */
+  /** With its envelope. */
   readonly answer: (view: View) => Awaitable<RestResponse>
-  /** Returns the names of the attributes that records show. */
+  /** Names of shown attributes. */
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** Returns the answer with all records. An answer that is not a list, which a wrapper may give, is returned as it is. */
+/** A wrapper's answer that is no list is returned unchanged. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters
@@ -45,21 +43,21 @@ async function* writePages(
   const { format, view, pageSize, answer } = parts
   const { limit = Infinity, offset = 0 } = view.parameters
   yield format.header(columns) + first.map(record => format.line(record, columns)).join('')
-  let done = first.length
-  let last = first.length
-  while (last === pageSize && done < limit) {
+  let written = first.length
+  let lastSize = first.length
+  while (lastSize === pageSize && written < limit) {
     view.end?.throwIfReached()
     const page = await answer({
-      ...viewPage(parts, offset + done, limit - done),
+      ...viewPage(parts, offset + written, limit - written),
       end: view.end?.renew(),
       tally: undefined,
       trace: undefined,
     } as View)
     const records = findRecords(page)
     if (records === undefined) throw new Error(`A later page of the list is answered with the status ${page.status}.`)
-    last = records.length
-    done += last
-    if (last > 0) yield records.map(record => format.line(record, columns)).join('')
+    lastSize = records.length
+    written += lastSize
+    if (lastSize > 0) yield records.map(record => format.line(record, columns)).join('')
   }
 }
 

@@ -1,4 +1,4 @@
-/** Unavailable: which members of an engine cannot do their work here, and why, so that a page can say so before it is tried. */
+/** Unavailable: tells which members of an engine cannot work here, and why. */
 import type { EngineParts } from './assemble.ts'
 
 /** @returns the names of members, and of `changes` in the journal, each with the reason as a sentence */
@@ -24,7 +24,7 @@ export async function listUnavailable(parts: EngineParts): Promise<Readonly<Reco
   )
 }
 
-/** A clause about the database as a sentence. */
+/** The clause is about the database. */
 export function formatReason(clause: string): string {
   const whole = clause.replace(/^it /, 'the database ')
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`

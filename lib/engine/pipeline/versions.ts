@@ -1,7 +1,4 @@
-/**
- * Versions: what each version is served with: its model, which an engine shares with its forks, and the reader and writer that work on one
- * database.
- */
+/** Versions: the services of each version: a model shared with forks, and reader and writer on one database. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -16,7 +13,7 @@ import type { Plans } from '../../records/read/plan-cache.ts'
 import { Reader } from '../../records/read/reader.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
 
-/** One version as the engine and all its forks serve it: what follows from the model and the options alone. */
+/** Follows from model and options alone, shared with forks. */
 export interface CompiledVersion {
   readonly model: Model
   readonly rules: ModelRules
@@ -27,7 +24,6 @@ export interface CompiledVersion {
   readonly plans: Plans
 }
 
-/** What versions are served with, beside the options. */
 interface ServedWith {
   readonly connection: Connection
   readonly clock: Clock
@@ -35,7 +31,7 @@ interface ServedWith {
   readonly passwords: PasswordKind | undefined
 }
 
-/** Returns the services of each version on one database, with one clock. */
+/** On one database, with one clock. */
 export function serveVersions(
   compiled: ReadonlyMap<string, CompiledVersion>,
   { limits, versions, createdStatus, etag }: CheckedOptions,

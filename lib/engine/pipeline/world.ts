@@ -1,6 +1,6 @@
 /**
- * World: the data, the clock, the log-ins, the seeds and the learned names of one engine as a whole. Takes snapshots, goes back to them,
- * and copies them for forks. Throws TypeError for a snapshot of another model, and Error when the engine is closed.
+ * World: data, clock, log-ins, seeds and learned names of one engine, as snapshots. Throws TypeError for a snapshot of another model, and
+ * Error for a closed engine.
  */
 import type { Authentication } from '../auth/authentication.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -15,43 +15,36 @@ import type { ServedVersions } from './served-versions.ts'
 import type { SharedState } from './shared-state.ts'
 import { Snapshot, contentsOf, findSnapshotName, makeSnapshot, type SnapshotContents, type WorldState } from './snapshot.ts'
 
-/** The parts of an engine that its world consists of. */
 interface WorldParts {
   readonly shared: SharedState
   readonly store: WorldStore
   readonly clock: Clock
   readonly versions: ServedVersions
   readonly given: Given
-  /** Undefined when the module is off. */
+  /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
   readonly life: Lifecycle
   readonly faults: Faults
-  /** Undefined when no journal is kept. */
+  /** `undefined` without a journal. */
   readonly journal: Journal | undefined
   readonly events: Events
 }
 
 export class World {
   readonly #parts: WorldParts
-  /** The state that `reset` goes back to, beside the data. */
+  /** For `reset`, beside the data. */
   readonly #origin: WorldState
-  /**
-   * The snapshot that the present test has begun with, and the last request before it; undefined: `#origin`, and the data that `reset` goes
-   * back to.
-   */
+  /** The start of the present test, and the last request before; `undefined`: `#origin`, and the data of `reset`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
-  /** @param state begins with this state; default: that of the parts */
+  /** @param state default: the state of the parts */
   constructor(parts: WorldParts, state?: WorldState) {
     this.#parts = parts
     if (state !== undefined) this.#setState(state)
     this.#origin = this.#state()
   }
 
-  /**
-   * Returns the state that the present test has begun with: the latest restored, reset or made one; and the ID of the last request before
-   * it.
-   */
+  /** The start of the present test: restored, reset or new. `last`: the last request before, by ID. */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()
@@ -136,17 +129,13 @@ export class World {
     this.#refuseUnmet('reset')
   }
 
-  /** Behind all else, so that the next test begins with a fresh world all the same. */
+  /** Comes last: the next test must begin with a fresh world. */
   #refuseUnmet(by: string): void {
     const unmet = this.#parts.faults.takeUnmet(by)
     if (unmet !== undefined) throw unmet
   }
 
-  /**
-   * Opens a copy of a snapshot, for a fork.
-   *
-   * @param snapshot default: the present state
-   */
+  /** @param snapshot default: the present state */
   async copy(snapshot?: Snapshot): Promise<{ readonly database: OpenDatabase; readonly state: WorldState }> {
     const { life, store } = this.#parts
     const from = snapshot ?? (await this.snapshot())
@@ -167,7 +156,7 @@ export class World {
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
   }
 
-  /** The tokens that have just been minted are of the present state. */
+  /** Tokens minted just now belong to the present state. */
   #settled(): Promise<void> | undefined {
     return this.#parts.authentication?.settled()
   }

@@ -256,6 +256,7 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     for (const [sql, place] of [
       ['alter table "note" drop column "id"', 'note.id'],
       ['alter table "note" add "x" int default \'a, drop column "id"\', drop column "old"', 'note.old'],
+      [`alter table "note" add "x" text default $$'$$, drop column "old", add "y" text default $$'$$`, 'note.old'],
       ['alter table "note" alter column "old" type text using ("old"::text)', 'note.old'],
       ['alter table "note" rename column "old" to "new"', 'note'],
       ['alter table "other" drop column "id"', 'other.id'],

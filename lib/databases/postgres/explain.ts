@@ -19,11 +19,15 @@ export async function explainStatements(session: PoolClient, statements: readonl
   const explained: StatementsExplained['statements'][number][] = []
   const advice = new Map<string, IndexAdvice>()
   for (const { sql, parameters } of statements) {
-    const tables = findTables(sql)
+    const tables = findTables(sql, 'postgres')
     for (const { table } of tables.values()) if (!facts.has(table)) facts.set(table, await readFacts(session, table))
     const plan = EXPLAINABLE.test(sql) ? await readPlan(session, sql, parameters) : undefined
     // Plans of the server show parameters.
-    explained.push({ ...listParameters(sql), plan: plan === undefined ? [] : [buildStep(plan, tables, facts)], holdsValues: true })
+    explained.push({
+      ...listParameters(sql, 'postgres'),
+      plan: plan === undefined ? [] : [buildStep(plan, tables, facts)],
+      holdsValues: true,
+    })
     if (plan !== undefined) for (const index of adviseIndexes(plan, tables, facts, MANY)) advice.set(index.sql, index)
   }
   return { statements: explained, advice: dropPrefixes([...advice.values()]) }

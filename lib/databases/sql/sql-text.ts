@@ -3,6 +3,7 @@
  * MikroORM.
  */
 import { name as quoted } from './sql.ts'
+import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'
 
 /** A token, or the tokens inside parentheses. */
 type SqlWord = string | SqlWord[]
@@ -33,10 +34,8 @@ export interface OrderPart {
   readonly nulls?: 'first' | 'last'
 }
 
-const TOKENS = /\s+|--[^\n]*|\$\d+|::|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\d[\w.]*|\w+|<=|>=|<>|!=|==|\|\||->>|->|./gs
-
-function tokenize(sql: string): string[] {
-  return (sql.match(TOKENS) ?? []).filter(token => !/^(?:\s|--)/.test(token))
+function splitWords(sql: string, dialect: SqlDialect): string[] {
+  return tokenize(sql, dialect).map(({ text }) => text)
 }
 
 function nestBrackets(flat: readonly string[]): SqlWord[] {
@@ -61,12 +60,12 @@ function isWord(token: SqlWord | undefined, ...words: string[]): boolean {
 
 function readName(token: SqlWord | undefined): string | undefined {
   if (typeof token !== 'string') return undefined
-  if (/^["`]/.test(token)) return token.slice(1, -1).replaceAll(token[0]! + token[0]!, token[0]!)
+  if (/^["`]/.test(token)) return unquote(token)
   return /^[A-Za-z_]\w*$/.test(token) ? token : undefined
 }
 
 /** Finds tables by their names in the query plan. A name in several SELECTs is left out. */
-export function findTables(sql: string): Map<string, UsedTable> {
+export function findTables(sql: string, dialect: SqlDialect): Map<string, UsedTable> {
   const found = new Map<string, UsedTable>()
   const twice = new Set<string>()
   const visit = (tokens: readonly SqlWord[], outer: ReadonlyMap<string, UsedTable>): void => {
@@ -86,7 +85,7 @@ export function findTables(sql: string): Map<string, UsedTable> {
     }
     for (const token of tokens) if (Array.isArray(token)) visit(token, known)
   }
-  visit(nestBrackets(tokenize(sql)), new Map())
+  visit(nestBrackets(splitWords(sql, dialect)), new Map())
   for (const alias of twice) found.delete(alias)
   return found
 }
@@ -251,8 +250,8 @@ function findIndexPart(
 }
 
 /** Lists each parameter's column, or `limit` or `offset`; undefined if unknown. Also lists all names. */
-export function listParameters(sql: string): { columns: (string | undefined)[]; names: Set<string> } {
-  const flat = tokenize(sql)
+export function listParameters(sql: string, dialect: SqlDialect): { columns: (string | undefined)[]; names: Set<string> } {
+  const flat = splitWords(sql, dialect)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))
   const columns: (string | undefined)[] = []
   const written = readInsertedColumns(nestBrackets(flat))

@@ -3,6 +3,7 @@
  * a column whose rows were checked. Whatever else it would drop or rewrite is named, and nothing runs.
  */
 import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
+import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'
 import { isComputed } from '../schema/unchanged.ts'
 
 /** What a statement of an evolution may be, apart from `alter table`. */
@@ -35,7 +36,8 @@ export function findLoss(statement: string, { changedTables }: SchemaDifference,
   const [, quoted, rest] = TABLE.exec(statement) ?? []
   if (quoted === undefined || rest === undefined) return say('The database', statement)
   const table = Object.values(changedTables).find(({ toTable }) => toTable.getQuotedName() === quoted)
-  for (const part of splitParts(rest)) {
+  for (const tokens of splitParts(tokenize(rest, 'postgres'))) {
+    const part = formatTokens(tokens).trim()
     if (PARTS.some(pattern => pattern.test(part))) continue
     const [, column, type] = COLUMN.exec(part) ?? []
     const own = column?.slice(1, -1).replaceAll('""', '"') ?? ''
@@ -57,19 +59,6 @@ function mayDrop(table: TableDifference | undefined, column: string, drop: boole
 
 function hasType(table: TableDifference | undefined, column: string): boolean {
   return table?.changedColumns[column]?.changedProperties.has('type') === true
-}
-
-/** Splits what is between commas, apart from those in brackets and quotes. */
-function splitParts(text: string): string[] {
-  const parts = ['']
-  let depth = 0
-  for (const piece of text.match(/"(?:[^"]|"")*"|'(?:[^']|'')*'|[^"']/g) ?? []) {
-    if (piece === '(' || piece === '[') depth++
-    if (piece === ')' || piece === ']') depth--
-    if (piece === ',' && depth === 0) parts.push('')
-    else parts[parts.length - 1] += piece
-  }
-  return parts.map(part => part.trim())
 }
 
 function unquoteAll(quoted: string): string {

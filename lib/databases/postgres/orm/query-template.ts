@@ -2,6 +2,7 @@
  * Reads where the values of a MikroORM statement stand: a `?` outside of texts, quoted names and comments. `??` stands for a name, `\?` for
  * the character.
  */
+import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 /** The place of a value or a name. */
 export interface ParameterPlace {
@@ -24,19 +25,6 @@ export interface Template {
   /** Whether it is a statement that takes parameters: those of the schema take none. */
   readonly isStatement: boolean
 }
-
-const TOKENS = new RegExp(
-  [
-    String.raw`(?<escaped>[eE]'(?:[^'\\]|\\[\s\S]|'')*')`,
-    String.raw`(?<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*(?:(?!/\*)[\s\S])*?\*/|\$(?<tag>(?:[a-z_]\w*)?)\$[\s\S]*?\$\k<tag>\$)`,
-    String.raw`(?<word>[a-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
-    String.raw`(?<mark>\\\?|\?\??)`,
-    // A comment or a quotation without an end, and parameters that are numbered already.
-    String.raw`(?<odd>['"]|/\*|\$)`,
-    String.raw`\S`,
-  ].join('|'),
-  'gi',
-)
 
 const STATEMENTS = new Set(['select', 'insert', 'update', 'delete', 'merge', 'with', 'values', 'call', 'explain'])
 
@@ -63,8 +51,6 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-const TESTED = /^\s*(?:is\s+(?:not\s+)?null|isnull|notnull)\b/i
-
 /** Words that begin or end a clause whose expressions must be those of another clause, or may be numbers of columns. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
@@ -83,10 +69,12 @@ const ENDS_ORDER = new Set([
   'range',
 ])
 
+/** What begins a text, name or comment without an end, or a comment in a comment. */
+const OPENINGS = new Set(["'", '"', '/*', '$'])
+
 export function readTemplate(sql: string): Template {
-  const reader = new TemplateReader(sql)
-  for (const match of sql.matchAll(TOKENS)) reader.take(match)
-  return reader.end()
+  const tokens = tokenize(sql, 'postgres')
+  return new TemplateReader(tokens).read(sql.slice(formatTokens(tokens).length))
 }
 
 /** What stands in parentheses: the function that they belong to, and whether a clause of an order is open. */
@@ -96,71 +84,65 @@ interface QuotingLevel {
 }
 
 class TemplateReader {
-  readonly #sql: string
+  readonly #tokens: readonly SqlToken[]
+  readonly #words: readonly string[]
   readonly #places: ParameterPlace[] = []
   #before = ''
-  #at = 0
-  /** The token before, in small letters; not a comment. */
-  #last = ''
-  #first: string | undefined
   #levels: QuotingLevel[] = [{ called: '', isOrder: false }]
   #isEnded = false
   #isBindable = true
 
-  constructor(sql: string) {
-    this.#sql = sql
+  constructor(tokens: readonly SqlToken[]) {
+    this.#tokens = tokens
+    this.#words = tokens.map(word)
   }
 
-  take(match: RegExpMatchArray): void {
-    const [token] = match
-    const { escaped, quoted, word, mark, odd } = match.groups!
-    const index = match.index!
-    this.#before += this.#sql.slice(this.#at, index)
-    this.#at = index + token.length
-    if (quoted !== undefined && /^(?:--|\/\*)/.test(quoted)) {
-      this.#before += quoted.replaceAll(String.raw`\?`, '?')
-      return
-    }
-    if (this.#isEnded || odd !== undefined) this.#isBindable = false
-    if (mark === '?' || mark === '??') this.#addPlace(mark)
-    else this.#before += escaped ?? token.replaceAll(String.raw`\?`, '?')
-    if (word !== undefined) this.#takeWord(word.toLowerCase())
-    else this.#takeSign(token)
-    this.#last = token.toLowerCase()
+  /** @param end what stands behind the last token */
+  read(end: string): Template {
+    for (const [at, token] of this.#tokens.entries()) this.#take(token, at)
+    const isStatement = STATEMENTS.has(this.#words.find((_, at) => this.#tokens[at]!.kind === 'word') ?? '')
+    return { places: this.#places, rest: this.#before + unescapeMarks(end), isBindable: this.#isBindable, isStatement }
   }
 
-  #takeWord(word: string): void {
-    this.#first ??= word
+  #take({ kind, text, gap }: SqlToken, at: number): void {
+    this.#before += unescapeMarks(gap)
+    // A parameter that is numbered already cannot stand among others.
+    const isOdd = kind === 'mark' ? OPENINGS.has(text) : kind === 'parameter' && text.startsWith('$')
+    if (this.#isEnded || isOdd) this.#isBindable = false
+    if (kind === 'parameter' && text.startsWith('?')) this.#addPlace(at, text === '??')
+    // MikroORM leaves a text with escapes as it is.
+    else this.#before += kind === 'text' && /^e/i.test(text) ? text : unescapeMarks(text)
+    if (kind === 'mark') this.#takeMark(text, at)
+    else if (kind === 'word') this.#takeWord(this.#words[at]!, at)
+  }
+
+  #takeWord(key: string, at: number): void {
     const level = this.#levels.at(-1)!
-    if (word === 'by' && BEGINS_ORDER.has(this.#last)) level.isOrder = true
-    else if (ENDS_ORDER.has(word)) level.isOrder = false
+    if (key === 'by' && BEGINS_ORDER.has(this.#words[at - 1] ?? '')) level.isOrder = true
+    else if (ENDS_ORDER.has(key)) level.isOrder = false
   }
 
-  #takeSign(sign: string): void {
-    if (sign === '(') this.#levels.push({ called: this.#last, isOrder: this.#levels.at(-1)!.isOrder })
-    else if (sign === ')' && this.#levels.length > 1) this.#levels.pop()
-    else if (sign === ';') this.#isEnded = true
+  #takeMark(mark: string, at: number): void {
+    if (mark === '(') this.#levels.push({ called: this.#words[at - 1] ?? '', isOrder: this.#levels.at(-1)!.isOrder })
+    else if (mark === ')' && this.#levels.length > 1) this.#levels.pop()
+    else if (mark === ';') this.#isEnded = true
   }
 
-  #addPlace(mark: '?' | '??'): void {
+  #addPlace(at: number, isName: boolean): void {
     const { called, isOrder } = this.#levels.at(-1)!
-    const isName = mark === '??'
     if (isOrder && !isName) this.#isBindable = false
-    const after = this.#sql.slice(this.#at, this.#at + 40)
-    const isUntyped = TESTED.test(after) || (OF_ANYTHING.has(called) && !/^\s*::/.test(after))
-    const asks = BEFORE_LITERALS.has(this.#last)
-      ? 'literal'
-      : this.#last === 'is' || this.#last === 'not'
-        ? 'keyword'
-        : isUntyped
-          ? 'type'
-          : undefined
+    const [last = '', next] = [this.#words[at - 1], this.#words[at + 1]]
+    const isTested =
+      next === 'isnull' || next === 'notnull' || (next === 'is' && /^(?:not )?null\b/.test(this.#words.slice(at + 2, at + 4).join(' ')))
+    const isUntyped = isTested || (OF_ANYTHING.has(called) && next !== '::')
+    const isKeyword = last === 'is' || last === 'not'
+    const asks = BEFORE_LITERALS.has(last) ? 'literal' : isKeyword ? 'keyword' : isUntyped ? 'type' : undefined
     this.#places.push({ before: this.#before, isName, asks })
     this.#before = ''
   }
+}
 
-  end(): Template {
-    const isStatement = STATEMENTS.has(this.#first ?? '')
-    return { places: this.#places, rest: this.#before + this.#sql.slice(this.#at), isBindable: this.#isBindable, isStatement }
-  }
+/** Writes the character for `\?`. */
+function unescapeMarks(text: string): string {
+  return text.includes('\\') ? text.replaceAll(String.raw`\?`, '?') : text
 }

@@ -3,6 +3,7 @@
  * names the index alone, and of a foreign key nothing. Takes such an error, gives it with the columns in its text.
  */
 import type Database from 'better-sqlite3'
+import { listNames, tokenize, word } from '../../sql/sql-tokens.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 const BY_INDEX = /UNIQUE constraint failed: index '(.+)'$/
@@ -35,10 +36,6 @@ interface ForeignColumn {
   readonly to: string | null
 }
 
-/** Texts and comments, which name no column. */
-const TEXTS = /'(?:[^']|'')*'|--[^\n]*|\/\*.*?\*\//gs
-const NAMES = /"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|([\p{L}_$][\p{L}\p{N}_$]*)/gu
-
 /** @param parameters those of the statement */
 export function nameBroken(error: unknown, { database: db, source }: Database.Statement, parameters: readonly unknown[]): unknown {
   if (!(error instanceof Error)) return error
@@ -50,10 +47,8 @@ export function nameBroken(error: unknown, { database: db, source }: Database.St
   const found = index === undefined ? undefined : findIndex(db, index)
   if (found === undefined) return error
   const [table, sql] = found
-  const body = sql.slice(sql.indexOf('(', sql.search(/\bon\b/i))).replaceAll(TEXTS, ' ')
-  const named = new Set(
-    [...body.matchAll(NAMES)].map(([, quoted, ticked, bracketed, plain]) => (quoted ?? ticked ?? bracketed ?? plain)!.toLowerCase()),
-  )
+  const tokens = tokenize(sql, 'sqlite')
+  const named = new Set(listNames(tokens.slice(tokens.findIndex(token => word(token) === '('))).map(each => each.toLowerCase()))
   const columns = db.prepare('select name from pragma_table_xinfo(?)').pluck().all(table) as string[]
   const broken = columns.filter(column => named.has(column.toLowerCase())).map(column => `${table}.${column}`)
   return broken.length === 0 ? error : Object.assign(error, { message: `UNIQUE constraint failed: ${broken.join(', ')}` })

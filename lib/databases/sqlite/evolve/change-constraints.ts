@@ -2,7 +2,7 @@
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import type { TableDraft } from './table-change.ts'
-import { parseCreate, type ConstraintText } from './create-text.ts'
+import { foldSql, parseCreate, type ConstraintText } from './create-text.ts'
 
 /** @param added the columns that the table lacks: what can be added brings its own check */
 export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
@@ -27,12 +27,7 @@ function listChecks({ columns, constraints }: TableDraft): string[] {
 }
 
 function isSame(one: string, other: string): boolean {
-  const plain = (sql: string): string =>
-    sql
-      .split(/('(?:[^']|'')*')/)
-      .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/[\s"`[\]()]+/g, '')))
-      .join('')
-  return plain(one) === plain(other)
+  return foldSql(one, ['(', ')']) === foldSql(other, ['(', ')'])
 }
 
 /** Whether a check lists the values of a column, as MikroORM writes that of an enum. */

@@ -7,7 +7,7 @@ import { readDeclared } from '../introspect/column-type.ts'
 import type { FileColumn } from '../introspect/introspect.ts'
 import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { classify, strictType } from './column-class.ts'
-import { parseCreate, type Clause, type ColumnText } from './create-text.ts'
+import { foldSql, parseCreate, type Clause, type ColumnText } from './create-text.ts'
 import { changeChecks, changeLinks } from './change-constraints.ts'
 import type { Changing, TableDraft, TableChange } from './table-change.ts'
 import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
@@ -135,10 +135,7 @@ function sameSql(one: string, other: string | undefined): boolean {
 function normalise(text: string): string {
   // SQLite takes a default in double quotes for a text.
   const sql = text.replace(/^"((?:[^"]|"")*)"$/s, (_, inner: string) => `'${inner.replaceAll('""', '"').replaceAll("'", "''")}'`)
-  const plain = sql
-    .split(/('(?:[^']|'')*')/)
-    .map((piece, at) => (at % 2 === 1 ? piece : piece.toLowerCase().replaceAll(/[\s"`[\]]+/g, '')))
-    .join('')
+  const plain = foldSql(sql)
   const bare = /^\((.*)\)$/s.exec(plain)?.[1]
   // `(a) or (b)` is not in brackets as a whole.
   if (bare !== undefined && !/\)[^(]*\(/.test(bare)) return normalise(bare)

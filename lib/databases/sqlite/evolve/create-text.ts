@@ -3,7 +3,7 @@
  * them, so that one part can be replaced and all others stay (https://www.sqlite.org/lang_createtable.html). Throws for a text that it
  * cannot split.
  */
-import { findPartner, splitParts, tokenize, unquote, type CreateToken } from '../database/create-tokens.ts'
+import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 /** A constraint of a column, or its default, collation or expression. */
 export interface Clause {
@@ -38,21 +38,21 @@ export interface CreateText {
   readonly options: string
 }
 
-const CONSTRAINTS = new Set(['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN'])
+const CONSTRAINTS = ['primary', 'unique', 'check', 'foreign'] as const
 
 /** @throws Error for a statement of another form. */
 export function parseCreate(sql: string): CreateText {
-  const tokens = tokenize(sql)
-  const open = tokens.findIndex(({ word }) => word === '(')
+  const tokens = tokenize(sql, 'sqlite')
+  const open = tokens.findIndex(token => word(token) === '(')
   const close = open < 0 ? -1 : findPartner(tokens, open)
   if (close < 0) throw new Error('it has no list of columns')
   const columns: ColumnText[] = []
   const constraints: ConstraintText[] = []
   for (const part of splitParts(tokens.slice(open + 1, close))) {
-    if (CONSTRAINTS.has(part[0]?.word ?? '')) constraints.push(...readConstraints(sql, part))
-    else columns.push(readColumn(sql, part))
+    if (word(part[0]) === 'constraint' || findConstraint(part[0]) !== undefined) constraints.push(...readConstraints(part))
+    else columns.push(readColumn(part))
   }
-  return { columns, constraints, options: sql.slice(tokens[close]!.end).trim() }
+  return { columns, constraints, options: textOf(tokens.slice(close + 1)) }
 }
 
 /** Formats a statement for a table of another name. */
@@ -66,60 +66,57 @@ function formatColumn({ written, type, clauses }: ColumnText): string {
 }
 
 /** Returns the words of some tokens, without comments between them. */
-function textOf(sql: string, tokens: readonly CreateToken[]): string {
-  let text = ''
-  for (const [at, { start, end }] of tokens.entries()) {
-    const before = at === 0 ? start : tokens[at - 1]!.end
-    text += (before === start ? '' : ' ') + sql.slice(start, end)
-  }
-  return text
+function textOf(tokens: readonly SqlToken[]): string {
+  return tokens.map(({ gap, text }, at) => (at === 0 || gap === '' ? text : ` ${text}`)).join('')
 }
 
-const CLAUSES: Readonly<Record<string, Clause['kind']>> = {
-  PRIMARY: 'primary',
-  NOT: 'not null',
-  NULL: 'null',
-  UNIQUE: 'unique',
-  CHECK: 'check',
-  DEFAULT: 'default',
-  COLLATE: 'collate',
-  REFERENCES: 'references',
-  GENERATED: 'generated',
-  AS: 'generated',
-}
+const CLAUSES = new Map<string, Clause['kind']>(
+  Object.entries({
+    primary: 'primary',
+    not: 'not null',
+    null: 'null',
+    unique: 'unique',
+    check: 'check',
+    default: 'default',
+    collate: 'collate',
+    references: 'references',
+    generated: 'generated',
+    as: 'generated',
+  }),
+)
 
-function readColumn(sql: string, part: readonly CreateToken[]): ColumnText {
-  const [first, ...rest] = part as [CreateToken, ...CreateToken[]]
-  const begin = rest.findIndex(({ word }) => word === 'CONSTRAINT' || Object.hasOwn(CLAUSES, word))
+function readColumn(part: readonly SqlToken[]): ColumnText {
+  const [first, ...rest] = part as [SqlToken, ...SqlToken[]]
+  const begin = rest.findIndex(token => word(token) === 'constraint' || CLAUSES.has(word(token)))
   const type = begin < 0 ? rest : rest.slice(0, begin)
   const clauses: Clause[] = []
   for (let at = begin < 0 ? rest.length : begin; at < rest.length;) {
-    const key = rest[at]!.word === 'CONSTRAINT' ? at + 2 : at
-    const kind = CLAUSES[rest[key]?.word ?? '']
+    const key = word(rest[at]) === 'constraint' ? at + 2 : at
+    const kind = CLAUSES.get(word(rest[key]))
     if (kind === undefined) throw new Error(`"${rest[at]!.text}" in the column ${first.text} is not understood`)
     const end = skipClause(rest, key, kind)
-    clauses.push({ kind, text: textOf(sql, rest.slice(at, end)), content: readContent(sql, rest, key, end) })
+    clauses.push({ kind, text: textOf(rest.slice(at, end)), content: readContent(rest, key, end) })
     at = end
   }
-  return { name: unquote(first.text), written: first.text, type: textOf(sql, type), clauses }
+  return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
 /** Returns what stands in the brackets of a clause, or behind its first word. */
-function readContent(sql: string, tokens: readonly CreateToken[], key: number, end: number): string {
-  const open = tokens.findIndex(({ word }, at) => at > key && at < end && word === '(')
-  if (tokens[key]!.word === 'DEFAULT') return textOf(sql, tokens.slice(key + 1, end))
-  return open < 0 ? '' : textOf(sql, tokens.slice(open + 1, findPartner(tokens, open)))
+function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
+  const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
+  if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))
+  return open < 0 ? '' : textOf(tokens.slice(open + 1, findPartner(tokens, open)))
 }
 
 /** Returns the place behind a clause that begins with its first keyword at `key`. */
-function skipClause(tokens: readonly CreateToken[], key: number, kind: Clause['kind']): number {
-  const is = (at: number, ...words: readonly string[]): boolean => words.includes(tokens[at]?.word ?? '')
+function skipClause(tokens: readonly SqlToken[], key: number, kind: Clause['kind']): number {
+  const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))
   const bracket = (at: number): number => (is(at, '(') ? findPartner(tokens, at) + 1 : at)
-  const conflict = (at: number): number => (is(at, 'ON') && is(at + 1, 'CONFLICT') ? at + 3 : at)
+  const conflict = (at: number): number => (is(at, 'on') && is(at + 1, 'conflict') ? at + 3 : at)
   switch (kind) {
     case 'primary': {
-      const at = conflict(is(key + 2, 'ASC', 'DESC') ? key + 3 : key + 2)
-      return is(at, 'AUTOINCREMENT') ? at + 1 : at
+      const at = conflict(is(key + 2, 'asc', 'desc') ? key + 3 : key + 2)
+      return is(at, 'autoincrement') ? at + 1 : at
     }
     case 'not null':
       return conflict(key + 2)
@@ -133,58 +130,64 @@ function skipClause(tokens: readonly CreateToken[], key: number, kind: Clause['k
     case 'collate':
       return key + 2
     case 'generated': {
-      const at = bracket(is(key, 'GENERATED') ? key + 3 : key + 1)
-      return is(at, 'STORED', 'VIRTUAL') ? at + 1 : at
+      const at = bracket(is(key, 'generated') ? key + 3 : key + 1)
+      return is(at, 'stored', 'virtual') ? at + 1 : at
     }
     case 'references':
       return skipReference(tokens, key)
   }
 }
 
-function skipReference(tokens: readonly CreateToken[], key: number): number {
-  const is = (at: number, ...words: readonly string[]): boolean => words.includes(tokens[at]?.word ?? '')
+function skipReference(tokens: readonly SqlToken[], key: number): number {
+  const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))
   let at = is(key + 2, '(') ? findPartner(tokens, key + 2) + 1 : key + 2
   for (;;) {
-    if (is(at, 'ON')) at += is(at + 2, 'SET', 'NO') ? 4 : 3
-    else if (is(at, 'MATCH')) at += 2
-    else if (is(at, 'DEFERRABLE') || (is(at, 'NOT') && is(at + 1, 'DEFERRABLE'))) {
-      at += is(at, 'NOT') ? 2 : 1
-      if (is(at, 'INITIALLY')) at += 2
+    if (is(at, 'on')) at += is(at + 2, 'set', 'no') ? 4 : 3
+    else if (is(at, 'match')) at += 2
+    else if (is(at, 'deferrable') || (is(at, 'not') && is(at + 1, 'deferrable'))) {
+      at += is(at, 'not') ? 2 : 1
+      if (is(at, 'initially')) at += 2
     } else return at
   }
 }
 
+function findConstraint(token: SqlToken | undefined): ConstraintText['kind'] | undefined {
+  return CONSTRAINTS.find(kind => kind === word(token))
+}
+
 /** Reads the constraints of a part, which need no comma between them. */
-function readConstraints(sql: string, part: readonly CreateToken[]): ConstraintText[] {
+function readConstraints(part: readonly SqlToken[]): ConstraintText[] {
   const found: ConstraintText[] = []
   for (let at = 0; at < part.length;) {
-    const isNamed = part[at]!.word === 'CONSTRAINT'
+    const isNamed = word(part[at]) === 'constraint'
     const key = isNamed ? at + 2 : at
-    const kind = ({ PRIMARY: 'primary', UNIQUE: 'unique', CHECK: 'check', FOREIGN: 'foreign' } as const)[part[key]?.word ?? '']
-    const open = part.findIndex(({ word }, place) => place > key && word === '(')
+    const kind = findConstraint(part[key])
+    const open = part.findIndex((token, place) => place > key && word(token) === '(')
     if (kind === undefined || open < 0) throw new Error(`the constraint "${part[key]?.text ?? ''}" is not understood`)
     const close = findPartner(part, open)
     let end = close + 1
     if (kind === 'foreign') end = skipReference(part, end)
-    else if (part[end]?.word === 'ON') end += 3
+    else if (word(part[end]) === 'on') end += 3
     const inside = part.slice(open + 1, close)
     found.push({
       kind,
       name: isNamed ? unquote(part[at + 1]!.text) : undefined,
-      text: textOf(sql, part.slice(at, end)),
+      text: textOf(part.slice(at, end)),
       columns: kind === 'check' ? listNames(inside) : splitParts(inside).map(([first]) => unquote(first!.text)),
-      content: textOf(sql, inside),
+      content: textOf(inside),
     })
     at = end
   }
   return found
 }
 
-function listNames(tokens: readonly CreateToken[]): string[] {
-  return tokens.filter(({ text }) => /^["`[\p{L}_]/u.test(text)).map(({ text }) => unquote(text))
+/** Leaves out what may be spelt otherwise: blanks, comments, the case and quotes of names, and some marks. */
+export function foldSql(sql: string, marks: readonly string[] = []): string {
+  const tokens = tokenize(sql, 'sqlite').filter(token => !marks.includes(word(token)))
+  return tokens.map(({ kind, text }) => (kind === 'text' ? text : unquote(text).toLowerCase())).join('')
 }
 
 /** Lists the names in an expression, or in a whole statement. */
 export function listMentioned(sql: string): string[] {
-  return listNames(tokenize(sql))
+  return listNames(tokenize(sql, 'sqlite'))
 }

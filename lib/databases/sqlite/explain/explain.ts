@@ -21,8 +21,8 @@ export function explainStatements(db: Database.Database, statements: readonly Ru
   }
   return {
     statements: statements.map(({ sql, parameters }) => ({
-      ...listParameters(sql),
-      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql), countRows, MANY),
+      ...listParameters(sql, 'sqlite'),
+      plan: buildPlanTree(readPlan(db, sql, parameters), findTables(sql, 'sqlite'), countRows, MANY),
     })),
     advice: advise(db, statements, countRows, MANY),
   }

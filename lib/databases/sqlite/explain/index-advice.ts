@@ -41,7 +41,7 @@ export function advise(
   let shadow: SqliteDatabase | undefined
   try {
     for (const { sql, parameters } of statements) {
-      const tables = findTables(sql)
+      const tables = findTables(sql, 'sqlite')
       const isBig = (alias: string): boolean => (rowsOf(tables.get(alias)?.table ?? '') ?? 0) >= many
       const problemsIn = (lines: readonly PlanLine[]): Problem[] => findProblems(lines, tables).filter(({ alias }) => isBig(alias))
       if (problemsIn(readPlan(db, sql, parameters)).length === 0) continue

@@ -1,5 +1,5 @@
 /** Lists: lists of values as PostgreSQL writes them in one text. */
-import { isMark, tokenize } from './sql-tokens.ts'
+import { tokenize, word } from '../../sql/sql-tokens.ts'
 
 /** The items of a literal of a list: `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */
 export function parseList(sql: string): (string | null)[] | undefined {
@@ -9,7 +9,7 @@ export function parseList(sql: string): (string | null)[] | undefined {
     .trim()
   const array = /^\(?\s*array\s*\[(.*)\]\s*\)?$/is.exec(bare)
   if (array !== null) {
-    const items = tokenize(array[1]!.replaceAll(/::[\w\s".]+(?=,|$)/g, '')).filter(token => !isMark(token, ','))
+    const items = tokenize(array[1]!.replaceAll(/::[\w\s".]+(?=,|$)/g, ''), 'postgres').filter(token => word(token) !== ',')
     return items.map(({ kind, text }) => (kind === 'text' ? text.slice(1, -1).replaceAll("''", "'") : text))
   }
   const text = /^'(\{.*\})'$/s.exec(bare)?.[1]

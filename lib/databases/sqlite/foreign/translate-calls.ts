@@ -1,5 +1,6 @@
 /** Translate calls: functions of PostgreSQL and MySQL that SQLite writes otherwise, or has by another name. */
-import { asText, findClosing, formatTokens, isMark, tokenize, word, type Rewrite, type Token } from './sql-tokens.ts'
+import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
+import { asText, findClosing, type Rewrite } from './operands.ts'
 
 export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)"
 const NOW_CALLS =
@@ -72,8 +73,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 export const rewriteCall: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const name = word(token)
-  if (name === '' || isMark(tokens[at - 1], '.')) return false
-  if (!isMark(tokens[at + 1], '(')) {
+  if (name === '' || word(tokens[at - 1]) === '.') return false
+  if (word(tokens[at + 1]) !== '(') {
     if (name !== 'localtimestamp') return false
     tokens[at] = asText(NOW, token.gap)
     return true
@@ -98,9 +99,9 @@ function lookUp(table: Readonly<Record<string, string>>, name: string): string |
 }
 
 /** `timezone('utc', x)` is `x`. */
-function rewriteTimezone(tokens: Token[], at: number, end: number): boolean {
+function rewriteTimezone(tokens: SqlToken[], at: number, end: number): boolean {
   const inner = tokens.slice(at + 2, end)
-  const comma = inner.findIndex(part => isMark(part, ','))
+  const comma = inner.findIndex(part => word(part) === ',')
   const [first, ...rest] = inner.slice(comma + 1)
   if (comma < 0 || first === undefined) return false
   tokens.splice(at, end - at + 1, { ...first, gap: tokens[at]!.gap }, ...rest)
@@ -121,13 +122,17 @@ const PARTS: Readonly<Record<string, string>> = {
 }
 
 /** `extract(year from x)`, of milliseconds. */
-function rewriteExtract(tokens: Token[], at: number, end: number): boolean {
+function rewriteExtract(tokens: SqlToken[], at: number, end: number): boolean {
   const part = word(tokens[at + 2])
   if (word(tokens[at + 3]) !== 'from') return false
   const of = formatTokens(tokens.slice(at + 4, end)).trim()
   const format = PARTS[part]
   if (part !== 'epoch' && format === undefined) return false
   const text = part === 'epoch' ? `((${of}) / 1000.0)` : `cast(strftime('${format}', (${of}) / 1000.0, 'unixepoch') as integer)`
-  tokens.splice(at, end - at + 1, ...tokenize(text).map((token, index) => (index === 0 ? { ...token, gap: tokens[at]!.gap } : token)))
+  tokens.splice(
+    at,
+    end - at + 1,
+    ...tokenize(text, 'postgres').map((token, index) => (index === 0 ? { ...token, gap: tokens[at]!.gap } : token)),
+  )
   return true
 }

@@ -1,6 +1,7 @@
 /** Translate phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
 import { DAY_MS } from '../../../foundation/base/clock.ts'
-import { asText, isMark, word, type Rewrite } from './sql-tokens.ts'
+import { word } from '../../sql/sql-tokens.ts'
+import { asText, type Rewrite } from './operands.ts'
 
 const UNITS: Readonly<Record<string, number>> = {
   microsecond: 0.001,
@@ -31,11 +32,21 @@ function parseMilliseconds(text: string): number | undefined {
   return Math.round(total + (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000)
 }
 
-/** `E'...'`, `N'...'`: a text with escapes, or of national characters. */
+const ESCAPES: Readonly<Record<string, string>> = { "'": "''", b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** `E'it\'s'`, `N'it''s'`, `$$it's$$`: a text with escapes, of national characters, or between dollars. */
 const rewriteText: Rewrite = (tokens, at) => {
   const token = tokens[at]!
-  if (token.kind !== 'text' || !/^[eEnN]'/.test(token.text)) return false
-  tokens[at] = { ...token, text: token.text.slice(1) }
+  const [prefix] = (token.kind === 'text' && /^(?:[en](?=')|\$[^$]*\$)/i.exec(token.text)) || ['']
+  // Characters by their codes are left to SQLite, which refuses them.
+  if (prefix === '' || (/^e/i.test(prefix) && /\\[\dxu]/i.test(token.text))) return false
+  const rest = token.text.slice(prefix.length)
+  const text = prefix.startsWith('$')
+    ? `'${rest.slice(0, -prefix.length).replaceAll("'", "''")}'`
+    : /^e/i.test(prefix)
+      ? rest.replaceAll(/\\([^])/g, (_, char: string) => ESCAPES[char] ?? char)
+      : rest
+  tokens[at] = { ...token, text }
   return true
 }
 
@@ -71,7 +82,7 @@ const rewriteInterval: Rewrite = (tokens, at) => {
 const rewriteTypedText: Rewrite = (tokens, at) => {
   const [token, next] = [tokens[at]!, tokens[at + 1]]
   const isType = /^(?:date|time|timestamp|timestamptz)$/.test(word(token))
-  if (!isType || next?.kind !== 'text' || isMark(tokens[at - 1], '.')) return false
+  if (!isType || next?.kind !== 'text' || word(tokens[at - 1]) === '.') return false
   tokens.splice(at, 1)
   tokens[at] = { ...next, gap: token.gap }
   return true
@@ -95,14 +106,14 @@ const rewriteOnUpdate: Rewrite = (tokens, at) => {
 /** `a #>> '{b,c}'`: a path inside a JSON value. */
 const rewriteJsonPath: Rewrite = (tokens, at) => {
   const [token, next] = [tokens[at]!, tokens[at + 1]]
-  if (!isMark(token, '#>>') && !isMark(token, '#>')) return false
+  if (word(token) !== '#>>' && word(token) !== '#>') return false
   if (next?.kind !== 'text' || !/^'\{[\w ,]*\}'$/.test(next.text)) return false
   const path = next.text
     .slice(2, -2)
     .split(',')
     .map(key => (/^\d+$/.test(key.trim()) ? `[${key.trim()}]` : `."${key.trim()}"`))
     .join('')
-  tokens.splice(at, 2, { kind: 'mark', text: isMark(token, '#>>') ? '->>' : '->', gap: token.gap }, asText(`'$${path}'`, ' '))
+  tokens.splice(at, 2, { kind: 'mark', text: word(token) === '#>>' ? '->>' : '->', gap: token.gap }, asText(`'$${path}'`, ' '))
   return true
 }
 

@@ -2,7 +2,8 @@
  * Translates an expression or statement of PostgreSQL or MySQL to SQLite's SQL. It is read token by token. Unknown parts stay as they are;
  * SQLite then accepts or rejects them. Date-times are milliseconds, as MikroORM stores them.
  */
-import { findOperandStart, formatTokens, isMark, readType, tokenize, type Rewrite } from './sql-tokens.ts'
+import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
+import { findOperandStart, readType, type Rewrite } from './operands.ts'
 import { rewriteCall } from './translate-calls.ts'
 import { REWRITES_OF_PHRASES } from './translate-phrases.ts'
 
@@ -21,12 +22,12 @@ function castTo(type: string, operand: string): string {
 
 /** `a::int`, at the place of `::`. */
 const rewriteCast: Rewrite = (tokens, at) => {
-  if (!isMark(tokens[at], '::') || at === 0 || tokens[at + 1] === undefined) return false
+  if (word(tokens[at]) !== '::' || at === 0 || tokens[at + 1] === undefined) return false
   const start = findOperandStart(tokens, at - 1)
   const operand = tokens.slice(start, at)
   const { type, end } = readType(tokens, at + 1)
   const { gap } = operand[0]!
-  const made = tokenize(castTo(type, formatTokens([{ ...operand[0]!, gap: '' }, ...operand.slice(1)])))
+  const made = tokenize(castTo(type, formatTokens([{ ...operand[0]!, gap: '' }, ...operand.slice(1)])), 'postgres')
   tokens.splice(start, end - start + 1, ...made.map((token, index) => (index === 0 ? { ...token, gap } : token)))
   return true
 }
@@ -36,7 +37,7 @@ function rewriteSchemas(schemas: ReadonlySet<string>): Rewrite {
   return (tokens, at) => {
     const token = tokens[at]!
     if (token.kind !== 'word' && token.kind !== 'name') return false
-    if (!isMark(tokens[at + 1], '.') || isMark(tokens[at - 1], '.') || !schemas.has(token.text.replaceAll(/["`]/g, ''))) return false
+    if (word(tokens[at + 1]) !== '.' || word(tokens[at - 1]) === '.' || !schemas.has(token.text.replaceAll(/["`]/g, ''))) return false
     tokens.splice(at, 2)
     tokens[at] = { ...tokens[at]!, gap: token.gap }
     return true
@@ -48,7 +49,7 @@ const SCHEMAS = ['public', 'pg_catalog', 'extensions', 'dbo']
 
 /** Translates a text to SQLite's SQL, as far as the rewrites know it. */
 export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
-  const tokens = tokenize(sql)
+  const tokens = tokenize(sql, 'postgres')
   const rewrites = [rewriteSchemas(new Set([...SCHEMAS, ...schemas])), ...REWRITES_OF_PHRASES, rewriteCall, rewriteCast]
   let changed = false
   for (let at = 0; at < tokens.length; at++) {

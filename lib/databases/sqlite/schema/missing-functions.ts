@@ -4,10 +4,8 @@
  */
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../../foundation/base/notes.ts'
+import { tokenize, word } from '../../sql/sql-tokens.ts'
 import { findBrokenKey } from '../database/broken-keys.ts'
-
-/** Texts, names in quotes and comments, in which a bracket calls nothing. */
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*.*?\*\//gs
 
 interface Trigger {
   readonly name: string
@@ -28,8 +26,9 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
     return answer
   }
   for (const { name, table, sql } of triggers) {
-    const calls = [...sql.replaceAll(QUOTED, ' ').matchAll(/(?<![.\w$])([A-Za-z_]\w*)\s*\(/g)].map(([, called = '']) => called)
-    const missing = [...new Set(calls)].filter(isMissing)
+    const tokens = tokenize(sql, 'sqlite')
+    const calls = tokens.filter(({ kind }, at) => kind === 'word' && word(tokens[at + 1]) === '(' && word(tokens[at - 1]) !== '.')
+    const missing = [...new Set(calls.map(({ text }) => text))].filter(isMissing)
     if (missing.length === 0) continue
     const [first = ''] = missing
     const what = missing.length === 1 ? `the function ${first}` : `the functions ${missing.join(', ')}`

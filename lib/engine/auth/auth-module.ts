@@ -1,76 +1,70 @@
-/**
- * Auth module: the options of log-in, as an application gives them and as they are checked. No code: each engine knows it, and few load
- * what reads it.
- */
+/** Auth module: types of log-in options, given and checked. No code: every engine knows the types, few load log-in. */
 import type { EntityName } from '@mikro-orm/core'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { PropertyName } from '../../model/resource-config.ts'
 
-/** Options of the authentication module. */
 /** Options of `auth`, the authentication module. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any entity
 export interface AuthOptions<E extends object = any> {
   /** The entity of the users. */
   readonly entity: EntityName<E>
-  /** Property by which a user logs in; must be unique. Default `email`. */
+  /** Unique property by which users log in. Default `email`. */
   readonly identifier?: string
-  /** Property that holds the scrypt hash of the password. Default `password`. */
+  /** Property with the password's scrypt hash. Default `password`. */
   readonly password?: string
   /**
-   * Whether plain passwords of bodies, of `seed` and of `given` are hashed before they are stored; what is a hash of ours already is kept.
-   * Default: true where the password property is hidden, there is no `authenticate`, and no hook, subscriber, setter or type of the
-   * application's may hash it.
+   * Whether to hash plain passwords in bodies, `seed` and `given`; hashes are kept. Default: true if the password property is hidden,
+   * without `authenticate`, and without hook, subscriber, setter or type of the application that may hash.
    */
   readonly hash?: boolean
   /** Life of a token, in seconds. Default 3600. */
   readonly ttl?: number
-  /** The key pair follows from it, so that tokens outlive the engine. Default: a random key. */
+  /** Determines the key pair, so tokens outlive the engine. Default: random. */
   readonly secret?: string
-  /** Replaces the check of identifier and password: gives the user (an entity, or its ID), or nothing. */
+  /** Replaces the check of identifier and password: returns the user (an entity, or an ID), or nothing. */
   readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
   /**
-   * Finds the credentials in the body of a log-in, for the check of identifier and password and for `authenticate`: `body => body.user`. A
-   * body on which it throws is refused with 400. Default: the body itself.
+   * Finds the credentials in a log-in's body, also for `authenticate`: `body => body.user`. A throw refuses the body with 400. Default: the
+   * body itself.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- what a client sends has no type yet
   readonly credentials?: (body: any) => unknown
   /**
-   * Makes the body of a log-in's answer of the user as this user sees it, and the new token; a refresh token comes fourth. Default: `{
+   * Makes the body of a log-in's answer from the user's own view of the user, the new token, the context and any refresh token. Default: `{
    * auth_token, message, success, timestamp, user }`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- a record, whose attributes follow from the model
   readonly answer?: (user: any, token: string, ctx: HookContext, refreshToken: string | undefined) => unknown
   /**
-   * Where the module answers, below the version: `{ login: 'users/login', me: 'user', signUp: 'users' }`. `me` answers GET, PUT and PATCH
-   * with the record of the token's user; `signUp` creates one as a POST of the resource does, without a token, and answers as a log-in
-   * does. Default: `login` and `logout`, no others.
+   * Paths below the version: `{ login: 'users/login', me: 'user', signUp: 'users' }`. `me` answers GET, PUT and PATCH with the record of
+   * the token's user; `signUp` creates a user like POST of the resource, without a token, and answers like a log-in. Default: only `login`
+   * and `logout`.
    */
   readonly paths?: Readonly<Partial<Record<SessionAction, string>>>
   /**
-   * The name of a cookie that carries the token, or `{ name, sameSite, secure }`: log-in sets it (HttpOnly), log-out removes it, and it
-   * counts where no header `Authorization` stands. What writes by it must come from a page of the server. `sameSite`: `'Lax'` (the
-   * default), `'Strict'` or `'None'`; `secure`: whether it is sent by https alone, by default where the log-in came by https. Default: no
-   * cookie.
+   * A cookie for the token, by name or as `{ name, sameSite, secure }`. Log-in sets, log-out removes the cookie (HttpOnly), which counts
+   * without a header `Authorization`. Writes must come from the server's own pages. `sameSite`: `'Lax'` (default), `'Strict'` or `'None'`;
+   * `secure`: only by https; default: if the log-in came by https. Default: no cookie.
    */
   readonly cookie?: string | { readonly name: string; readonly sameSite?: 'Lax' | 'Strict' | 'None'; readonly secure?: boolean }
   /**
-   * Log-in answers a refresh token, too, of this life in seconds: `{ ttl: 30 * 24 * 3600 }`. `POST /{version}/refresh` takes it, once, and
-   * gives a new pair. Default: none.
+   * Adds a refresh token with a life in seconds: `{ ttl: 30 * 24 * 3600 }`. `POST /{version}/refresh` takes each once, for a new pair.
+   * Default: none.
    */
   readonly refresh?: { readonly ttl: number }
-  /** A name that the header `Authorization` may have before the token, beside `Bearer`: `Token`. Default: none. */
+  /** A name beside `Bearer` before the token in `Authorization`: `Token`. Default: none. */
   readonly scheme?: string
   /**
-   * Requests that need no token: `GET /v1/posts*`, where `*` stands for any run of characters. HEAD goes with GET. A pattern that begins
-   * with `!` takes out again what others list, wherever it stands: `['GET /v1/posts*', '!GET /v1/posts/drafts']`.
+   * Requests without a token: `GET /v1/posts*`, where `*` stands for any characters; GET includes HEAD. A pattern with `!`, anywhere in the
+   * list, takes requests out again: `['GET /v1/posts*', '!GET /v1/posts/drafts']`.
    */
   readonly public?: readonly string[]
 }
 
 /**
- * Options whose `identifier` and `password` are properties of the entity. An `authenticate` may know other names, so `auth` has an overload
- * with `authenticate` before this one: tsc then answers a misspelt name with one short line, that of the last overload.
+ * For property names. An `authenticate` may know other names, so `auth` has an overload with `authenticate` first: tsc answers a misspelt
+ * name with one short line, from the last overload.
  */
 export interface NamedAuthOptions<E extends object> extends Omit<AuthOptions<E>, 'identifier' | 'password'> {
   readonly identifier?: PropertyName<E>
@@ -83,11 +77,10 @@ export interface AuthModule {
     Pick<AuthOptions, Optional> & { readonly paths: SessionPaths; readonly cookie?: CookieOptions }
 }
 
-/** The option `cookie`, completed. */
 export interface CookieOptions {
   readonly name: string
   readonly sameSite: 'Lax' | 'Strict' | 'None'
-  /** Whether it is sent by https alone; undefined: where the log-in came by https. */
+  /** Only by https; undefined: if the log-in came by https. */
   readonly secure: boolean | undefined
 }
 

@@ -1,7 +1,4 @@
-/**
- * Auth options: what the application gives `auth({ … })`, checked and completed with defaults. Unknown names are refused with the nearest
- * known one.
- */
+/** Auth options: checks `auth({ … })` and adds defaults. An unknown name is refused with the nearest known. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { readCookie } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'
@@ -24,7 +21,7 @@ const OPTIONS = [
   'public',
 ]
 
-/** The names that other libraries give the options. */
+/** Names in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['user', 'users', 'model', 'userEntity', 'userModel', 'entities'].map(name => [name, 'entity'])),
   ...Object.fromEntries(['username', 'usernameField', 'email', 'login', 'identity', 'identifierField'].map(name => [name, 'identifier'])),
@@ -38,7 +35,7 @@ const HABITS: Readonly<Record<string, string>> = {
 /**
  * Switches log-in on.
  *
- * @throws TypeError, RangeError for options that are unknown or not of their form.
+ * @throws TypeError, RangeError for unknown or malformed options
  * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
  */
 export function auth<E extends object>(options: AuthOptions<E> & Required<Pick<AuthOptions<E>, 'authenticate'>>): AuthModule
@@ -48,7 +45,7 @@ export function auth(options: AuthOptions): AuthModule {
   if (typeof options !== 'object' || options === null || isEntity)
     throw new TypeError('auth: the options must be an object: { entity: User }.')
   checkNames(options, OPTIONS, 'auth', HABITS)
-  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: open = [] } = options
+  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: publicPatterns = [] } = options
   if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
   if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
   if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
@@ -62,9 +59,9 @@ export function auth(options: AuthOptions): AuthModule {
   for (const [name, value] of Object.entries({ identifier, password })) {
     if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
   }
-  checkPatterns(open)
-  const { cookie: given, ...others } = options
-  const cookie = readCookie(given)
+  checkPatterns(publicPatterns)
+  const { cookie: givenCookie, ...others } = options
+  const cookie = readCookie(givenCookie)
   return {
     options: {
       ...others,
@@ -74,7 +71,7 @@ export function auth(options: AuthOptions): AuthModule {
       ttl,
       paths: readSessionPaths(options.paths, options.refresh !== undefined),
       ...(cookie === undefined ? {} : { cookie }),
-      public: open,
+      public: publicPatterns,
     },
   }
 }
@@ -88,7 +85,7 @@ function checkRefresh(refresh: unknown): void {
   if (!Number.isFinite(ttl) || (ttl as number) <= 0) throw new RangeError('auth: refresh: "ttl" must be a number of seconds above 0.')
 }
 
-/** A scheme is a token of HTTP (RFC 9110 section 11.1). */
+/** A scheme is an HTTP token (RFC 9110 section 11.1). */
 function checkScheme(scheme: unknown): void {
   if (scheme === undefined) return
   if (typeof scheme !== 'string' || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(scheme))
@@ -96,9 +93,9 @@ function checkScheme(scheme: unknown): void {
   if (scheme.toLowerCase() === 'basic') throw new TypeError('auth: "scheme" cannot be "Basic", which clients send a password with.')
 }
 
-function checkPatterns(open: unknown): void {
-  if (!Array.isArray(open)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
-  for (const pattern of open as unknown[]) {
+function checkPatterns(patterns: unknown): void {
+  if (!Array.isArray(patterns)) throw new TypeError('auth: "public" must be an array of patterns like "GET /v1/posts*".')
+  for (const pattern of patterns as unknown[]) {
     if (typeof pattern !== 'string' || !/^!?([A-Z]+|\*) \/.*$/.test(pattern))
       throw new TypeError(`auth: public: "${String(pattern)}" must be like "GET /v1/posts*".`)
   }

@@ -1,6 +1,6 @@
 /**
- * Auth: the optional authentication module: the check of the token of every request, the tokens of users, and what is kept of them. Its
- * routes stand in session-routes.ts. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
+ * Auth: the optional authentication module: checks every request's token. Refuses with token_missing, token_malformed, token_invalid,
+ * token_expired, token_revoked.
  */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
@@ -40,18 +40,16 @@ interface FoundToken {
   readonly isCookie: boolean
 }
 
-/** The headers whose tokens are remembered, and the bytes of those. */
+/** Limits of remembered headers. */
 const HEADERS = 1000
 const HEADER_BYTES = 1 << 20
 
-/** The user of a token, as far as there is one. */
 interface FoundUser {
   readonly user?: Stored | undefined
   readonly known?: TokenState
   readonly mark?: string | undefined
 }
 
-/** Loads what a module of log-in needs. */
 export async function loadAuthentication(module: AuthModule): Promise<LoadedAuthentication> {
   await loadSignatures()
   return {
@@ -65,26 +63,24 @@ class TokenAuthentication implements Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
-  /** Set once the paths of the engine are known. */
   #public: PublicRequests | undefined
-  /** Undefined: tokens travel in the header alone. */
+  /** Undefined: tokens travel only in the header. */
   readonly #cookies: TokenCookies | undefined
-  /** The header `Authorization`. */
   readonly #header: RegExp
-  /** The tokens of headers that have been read. */
+  /** Tokens by header. */
   readonly #headers = new LruCache<FoundToken>(HEADERS, { bytes: HEADER_BYTES, weigh: (_, header) => 2 * header.length })
   readonly #throttle: LoginThrottle
-  /** Where log-ins are kept; undefined where that is in memory. */
-  readonly #written: LogInStore | undefined
-  /** The throttle of all processes; undefined where there is one. */
+  /** Undefined: log-ins are kept in memory. */
+  readonly #writableStore: LogInStore | undefined
+  /** For all processes, if several. */
   readonly #shared: SharedThrottle | undefined
   readonly #marks: TokenMarks
   readonly #users: Users
   readonly #removals = new Removals()
 
   /**
-   * @param key signs the tokens; an engine shares it with its forks
-   * @throws TypeError when the module was not made by `auth`, or the entity is not served or has no such properties.
+   * @param key signs tokens; shared with forks
+   * @throws TypeError when `auth` did not make the module, or the entity is not served or lacks the properties
    */
   constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
@@ -93,9 +89,9 @@ class TokenAuthentication implements Authentication {
     this.#options = options
     this.#services = services
     this.#throttle = new LoginThrottle(services.clock)
-    this.#written = services.store?.mayWrite === true ? services.store : undefined
-    this.#shared = this.#written && new SharedThrottle(this.#written, services.clock)
-    this.#marks = new TokenMarks(key, this.#written)
+    this.#writableStore = services.store?.mayWrite === true ? services.store : undefined
+    this.#shared = this.#writableStore && new SharedThrottle(this.#writableStore, services.clock)
+    this.#marks = new TokenMarks(key, this.#writableStore)
     this.tokens = new Tokens(services.clock, key)
     this.#users = new Users(options, services)
     this.#cookies = options.cookie && new TokenCookies(options.cookie, options.paths.refresh)
@@ -103,10 +99,6 @@ class TokenAuthentication implements Authentication {
     this.#header = new RegExp(`^(?:${schemes.map(escapeRegExp).join('|')}) +(\\S+) *$`, 'i')
   }
 
-  /**
-   * The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep
-   * them.
-   */
   get state(): AuthState {
     return { revoked: this.tokens.revoked, failures: this.#throttle.state, removals: this.#removals.state }
   }
@@ -115,54 +107,46 @@ class TokenAuthentication implements Authentication {
     return this.tokens.key.publicKey
   }
 
-  /** The table of the users. */
   get table(): string {
     return this.#users.resource('').table
   }
 
-  /** A user has been removed: their tokens are not those of a later one with the same ID. */
   removed(id: string | number): void {
     const resource = this.#users.resource('')
     const key = keyFromJson(id, resource)
     if (key !== undefined) this.#removals.add(keyToSub(key, resource))
   }
 
-  /** Resolves when all that is to be kept of the tokens that have been minted is kept. */
   settled(): Promise<void> {
     return this.#marks.settled()
   }
 
-  /** Takes the state of a snapshot, or of the engine that is forked. */
   restore({ revoked, failures, removals }: AuthState): void {
     this.tokens.restore(revoked)
     this.#removals.restore(removals)
     this.#throttle.restore(failures)
   }
 
-  /** Where the module answers. */
   get paths(): SessionPaths {
     return this.#options.paths
   }
 
-  /** Whether a request logs in or out, which writes nothing to the data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'logout' || action === 'refresh'
   }
 
-  /** Whether the module answers a request. */
   answersAt(method: string, segments: readonly string[]): boolean {
     return findSession(this.paths, method, segments.slice(1)) !== undefined
   }
 
-  /** The routes of the module. */
   routes(): Route[] {
     return new SessionRoutes({
       options: this.#options,
       services: this.#services,
       users: this.#users,
       credentials: new Credentials(this.#options, this.#services, this.#users, this.#shared ?? this.#throttle),
-      pairs: new TokenPairs(this.#options, this.tokens, this.#written),
+      pairs: new TokenPairs(this.#options, this.tokens, this.#writableStore),
       tokens: this.tokens,
       cookies: this.#cookies,
       tokenOf: request => this.#findToken(request)?.token,
@@ -170,12 +154,12 @@ class TokenAuthentication implements Authentication {
     }).routes
   }
 
-  /** Takes the paths of the engine, which decide what is public. */
+  /** The engine's paths decide what is public. */
   knowPaths(paths: KnownPaths): void {
     this.#public = new PublicRequests(this.#options.public, paths)
   }
 
-  /** Describes the log-in for the OpenAPI document. */
+  /** For the OpenAPI document. */
   describe(version: string): DescribedLogin {
     const { authenticate, credentials, answer, scheme, identifier, password, paths, cookie, refresh } = this.#options
     return {
@@ -191,11 +175,11 @@ class TokenAuthentication implements Authentication {
     }
   }
 
-  /** Who sends the request. Without a token nobody, where that is allowed. Says so at once where the database does. */
+  /** Undefined: nobody, where allowed. Synchronous where the database is. */
   authenticate(request: Request): Awaitable<Principal | undefined> {
-    // Who logs in may well send the token that has expired.
+    // A log-in may come with an expired token.
     if (this.#isFree(request)) {
-      // A page of another site could log its visitor in as somebody else.
+      // Another site's page could log a visitor in as somebody else.
       if (this.#cookies !== undefined) requireOwnPage(request)
       return undefined
     }
@@ -214,13 +198,12 @@ class TokenAuthentication implements Authentication {
     try {
       return await this.#findPrincipal(this.#verify(token), version)
     } catch (error) {
-      // A browser goes on sending a cookie that is worth nothing any more.
+      // Browsers go on sending a worthless cookie.
       if (error instanceof RestError && error.status === 401 && this.#isPublic(request)) return undefined
       throw error
     }
   }
 
-  /** Finds the token of a request: in the header, else in the cookie. */
   #findToken(request: Request): FoundToken | undefined {
     const header = request.headers['authorization']
     if (header === undefined || header === '') {
@@ -256,7 +239,6 @@ class TokenAuthentication implements Authentication {
       : chain(this.#findUser(claims, resource, key), found => this.#principalOf(claims, resource, found))
   }
 
-  /** @param found what is known of the user of a token */
   #principalOf(claims: Claims, resource: Resource, { user, known, mark }: Partial<FoundUser>): Principal {
     const columns = this.#users.columns(resource)
     if (known?.hasEnded === true) throw refuseUser('token_revoked', 'The token has been revoked: log in again.')
@@ -280,7 +262,7 @@ class TokenAuthentication implements Authentication {
     })
   }
 
-  /** Whether a request gets a token, so that one that is sent along says nothing. */
+  /** For these, a sent token says nothing. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'signUp' || action === 'refresh'
@@ -290,13 +272,6 @@ class TokenAuthentication implements Authentication {
     return method === 'OPTIONS' || this.#public!.has(method, segments)
   }
 
-  /**
-   * Mints a token for a user.
-   *
-   * @param user an entity, or the ID of one
-   * @param options `ttl` in seconds; default: that of the module
-   * @throws TypeError, RangeError
-   */
   mint(user: unknown, options: { readonly ttl?: number }): string {
     checkNames(options, ['ttl'], 'token')
     const { ttl = this.#options.ttl } = options

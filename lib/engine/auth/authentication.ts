@@ -1,4 +1,4 @@
-/** Authentication: what the engine asks of the authentication module. The module itself (auth.ts) is loaded where an engine has log-in. */
+/** Authentication: what the engine asks of the authentication module (auth.ts), which is loaded only for log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
@@ -23,84 +23,73 @@ export interface PublicKey {
   readonly x: string
 }
 
-/** The state of the module. */
 export interface AuthState {
   readonly revoked: ReadonlyMap<string, number>
   readonly failures: FailedLogins
   readonly removals: RemovalState
 }
 
-/** The authentication module of an engine. */
 export interface Authentication {
-  /**
-   * The state for a snapshot: the revoked tokens, the failed log-ins, and when users were removed, as far as the database does not keep
-   * them.
-   */
+  /** Revoked tokens, failed log-ins and times of removed users, as far as the database does not keep them. */
   readonly state: AuthState
-  /** The table of the users. */
+  /** Of the users. */
   readonly table: string
-  /** Where the module answers. */
   readonly paths: SessionPaths
-  /** Verifies the tokens of the engine. */
   readonly publicKey: PublicKey
-  /** Takes the state of a snapshot, or of the engine that is forked. */
+  /** From a snapshot, or from the forked engine. */
   restore(state: AuthState): void
-  /** A user has been removed: their tokens are not those of a later one with the same ID. */
+  /** A later user with the same ID must not use a removed user's tokens. */
   removed(id: string | number): void
-  /** Resolves when all that is to be kept of the tokens that have been minted is kept. */
+  /** Resolves when everything about minted tokens is kept. */
   settled(): Promise<void>
-  /** Whether a request logs in or out, which writes nothing to the data. The first segment is the version. */
+  /** Log-in, log-out and refresh write no data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean
-  /** Whether the module answers a request. */
+  /** Whether the module answers. */
   answersAt(method: string, segments: readonly string[]): boolean
-  /** The routes of the module. */
   routes(): Route[]
   /**
-   * Takes the paths of the engine, which decide what is public.
+   * The engine's paths decide what is public.
    *
-   * @throws TypeError for a pattern of `public` that no request can meet
+   * @throws TypeError for a pattern of `public` no request can meet
    */
   knowPaths(paths: KnownPaths): void
-  /** Describes the log-in for the OpenAPI document. */
+  /** For the OpenAPI document. */
   describe(version: string): DescribedLogin
-  /** Who sends the request. Without a token nobody, where that is allowed. */
+  /** Undefined: nobody, where allowed. */
   authenticate(request: Request): Awaitable<Principal | undefined>
   /**
    * Mints a token for a user.
    *
-   * @param user an entity, or the ID of one
-   * @param options `ttl` in seconds; default: that of the module
+   * @param user an entity or ID
+   * @param options `ttl` in seconds; default: the module's
    * @throws TypeError, RangeError
    */
   mint(user: unknown, options: { readonly ttl?: number }): string
 }
 
-/** What it depends on whether passwords are hashed. */
 export interface HashingParts {
   readonly auth?: AuthModule | undefined
   readonly resources: readonly ResourceDefinition[]
   readonly orm: { readonly subscribers?: Iterable<unknown> }
 }
 
-/** The code of log-in, which is loaded for engines that have it. */
+/** Loaded for engines with log-in. */
 export interface LoadedAuthentication {
   /**
-   * Makes the module of an engine.
-   *
-   * @param parent that of the engine which is forked: the fork signs with the same key
-   * @throws TypeError when the module was not made by `auth`, or the entity is not served or has no such properties.
+   * @param parent the forked engine's; a fork signs with the same key
+   * @throws TypeError when `auth` did not make the module, or the entity is not served or lacks the properties
    */
   create(services: AuthServices, parent: Authentication | undefined): Authentication
   /**
-   * Returns whose passwords are hashed, and how; undefined where none are.
+   * Undefined: no passwords are hashed.
    *
-   * @throws TypeError where they are to be, and cannot
+   * @throws TypeError where hashing is required but impossible
    */
   findPasswordKind(parts: HashingParts, orm: MikroORM, notes: Notes): PasswordKind | undefined
 }
-/** The times of failed log-ins by identifier, in milliseconds. */
+/** Times by identifier, in milliseconds. */
 export type FailedLogins = ReadonlyMap<string, readonly number[]>
-/** The removals of users, for snapshots. */
+/** For snapshots. */
 export interface RemovalState {
   readonly times: ReadonlyMap<string, number>
   readonly floor: number

@@ -1,7 +1,6 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis), for the option `cookie`: how they are written, read and removed, and which requests may use
- * them: a browser sends them with the requests of any page, so what writes must come from a page of the server. Refuses with
- * origin_not_allowed.
+ * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies with requests of any page, so a write must come from the server's own.
+ * Refuses with origin_not_allowed.
  */
 import { restError } from '../../foundation/base/errors.ts'
 import { READ_METHODS } from '../../foundation/base/http-methods.ts'
@@ -30,7 +29,7 @@ export function readCookie(given: unknown): CookieOptions | undefined {
       `auth: cookie: "sameSite" must be one of ${SITES.map(each => `"${each}"`).join(', ')}, got ${JSON.stringify(sameSite)}.`,
     )
   if (secure !== undefined && typeof secure !== 'boolean') throw new TypeError('auth: cookie: "secure" must be true or false.')
-  // Browsers drop such cookies without it.
+  // Browsers drop such cookies otherwise.
   const needed = site === 'None' ? 'sameSite "None"' : /^__(?:Host|Secure)-/i.test(name) ? `the name "${name}"` : undefined
   if (needed !== undefined && secure === false) throw new TypeError(`auth: cookie: ${needed} needs "secure".`)
   return Object.freeze({ name, sameSite: site, secure: needed === undefined ? secure : true })
@@ -40,35 +39,33 @@ export class TokenCookies {
   readonly #options: CookieOptions
   readonly #refreshPath: string | undefined
 
-  /** @param refreshPath where refresh tokens are taken, below the version; undefined where there are none */
+  /** @param refreshPath below the version; undefined: no refresh tokens */
   constructor(options: CookieOptions, refreshPath: string | undefined) {
     this.#options = options
     this.#refreshPath = refreshPath
   }
 
-  /** Returns the token in the cookie of a request. */
   read(request: Pick<Request, 'header'>): string | undefined {
     return findCookie(request.header('cookie'), this.#options.name)
   }
 
-  /** Returns the refresh token in the cookie of a request. */
   readRefresh(request: Pick<Request, 'header'>): string | undefined {
     return findCookie(request.header('cookie'), this.#refreshName)
   }
 
-  /** @param life seconds; 0 removes it */
+  /** @param life seconds; 0 removes the cookie */
   write(token: string, life: number, request: Request): string {
     const path = /^__Host-/i.test(this.#options.name) || request.base === '' ? '/' : request.base
     return this.#format({ name: this.#options.name, token, life, path }, request)
   }
 
-  /** The cookie of a refresh token goes to the path where it is taken, and nowhere else. */
+  /** Only the refresh path gets a refresh token's cookie. */
   writeRefresh(token: string, life: number, request: Request, version: string): string {
     const path = `${formatRoot(request.base, version)}/${this.#refreshPath!}`
     return this.#format({ name: this.#refreshName, token, life, path }, request)
   }
 
-  /** A prefix asks for a path that the cookie of a refresh token does not have. */
+  /** `__Host-` requires the path `/`, unlike a refresh token's cookie. */
   get #refreshName(): string {
     return `${this.#options.name.replace(/^__Host-/i, '__Secure-')}_refresh`
   }
@@ -83,9 +80,9 @@ export class TokenCookies {
   }
 }
 
-/** Returns the value of the first cookie of a name: a browser sends the one of the longest path first. */
+/** Takes the first: browsers send the longest path first. */
 function findCookie(header: string | undefined, name: string): string | undefined {
-  // Several headers come joined by a comma, which no value has.
+  // A comma joins several headers; no value has a comma.
   for (const part of (header ?? '').split(/[;,]/)) {
     const mark = part.indexOf('=')
     if (mark > 0 && part.slice(0, mark).trim() === name) return part.slice(mark + 1).trim()
@@ -94,39 +91,37 @@ function findCookie(header: string | undefined, name: string): string | undefine
 }
 
 /**
- * Refuses a request that writes, by a cookie, for a page of another origin. A browser says where a request comes from, and no page can make
- * it say otherwise; what says nothing of it is no browser.
+ * Refuses a write by cookie from another origin's page. A browser names the origin, and no page can change the name; a client without
+ * origin is no browser.
  */
 export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>): void {
   if (READ_METHODS.includes(request.method)) return
-  const from = request.header('origin') ?? request.header('referer')
+  const senderUrl = request.header('origin') ?? request.header('referer')
   const site = request.header('sec-fetch-site')
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
-  if (from === undefined ? !isForeignSite : isTrusted(from, request) || (!isForeignSite && isOwn(from, request))) return
+  if (senderUrl === undefined ? !isForeignSite : isTrusted(senderUrl, request) || (!isForeignSite && isOwn(senderUrl, request))) return
   const what =
-    from === undefined || isOwn(from, request)
+    senderUrl === undefined || isOwn(senderUrl, request)
       ? 'It comes from a page of another origin.'
-      : `It comes from ${JSON.stringify(from.slice(0, 100))}.`
+      : `It comes from ${JSON.stringify(senderUrl.slice(0, 100))}.`
   throw restError('origin_not_allowed', `With a cookie only pages of this server may change anything. ${what}`)
 }
 
-/** Returns the page of a URL; undefined where it has no origin of its own, or came by http to a server that is asked by https. */
+/** Undefined: no origin, or a page by http for a server asked by https. */
 function readPage(url: string, { connected }: Pick<Request, 'connected'>): URL | undefined {
   const page = URL.parse(url) ?? undefined
   return page === undefined || page.origin === 'null' || (connected.isSecure === true && page.protocol !== 'https:') ? undefined : page
 }
 
-/** Whether the URL of a page is of an origin that the server trusts beside its own. */
+/** Beside the server's own. */
 function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
   const page = readPage(url, request)
   return page !== undefined && request.connected.trusts?.(page.origin) === true
 }
 
-/** Whether the URL of a page is one of the server's. */
 function isOwn(url: string, request: Pick<Request, 'header' | 'connected'>): boolean {
   const page = readPage(url, request)
-  // A `Request` of the Fetch API has its URL, and often no `Host`. Behind a proxy that takes care of https the server sees another scheme,
-  // but the same host.
+  // A Fetch `Request` has a URL, often without `Host`. Behind a proxy for https, the server sees another scheme, but the same host.
   return [request.connected.host, request.header('host')].some(
     host => page !== undefined && host !== undefined && URL.parse(`${page.protocol}//${host}`)?.host === page.host,
   )

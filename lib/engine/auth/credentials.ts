@@ -1,6 +1,6 @@
 /**
- * Credentials: finds them in the body of a log-in, and the user whose they are, unless there were too many failures.
- * Refuses with login_failed, login_throttled, and with body_invalid and validation_failed for credentials that are not of their form.
+ * Credentials: finds credentials in a body, and the user, unless failures were too many. Refuses with login_failed, login_throttled;
+ * malformed credentials with body_invalid and validation_failed.
  */
 import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -15,7 +15,7 @@ import type { AuthServices } from './services.ts'
 import type { StateColumns } from './user-state.ts'
 import { keyToSub, type Users } from './users.ts'
 
-/** What counts failures: see `LoginThrottle.run`. */
+/** Counts failures: see `LoginThrottle.run`. */
 interface Throttle {
   run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined>
 }
@@ -33,7 +33,7 @@ export class Credentials {
     this.#throttle = throttle
   }
 
-  /** The credentials in the body of a log-in, and the attributes in that of a sign-up. */
+  /** In a sign-up: the attributes. */
   async read(body: unknown): Promise<unknown> {
     const { credentials } = this.#options
     if (credentials === undefined) return body
@@ -41,17 +41,16 @@ export class Credentials {
       return await credentials(body)
     } catch (error) {
       if (error instanceof RestError) throw error
-      // A client may send anything, and the function expects what it is to be.
+      // A client may send anything; the function expects the right form.
       throw restError('body_invalid', 'The body does not have the credentials where this log-in takes them.', { cause: error })
     }
   }
 
   /**
-   * Finds the user of credentials, unless their identifier has failed too often. The database finds users by its own equality, so failures
-   * count against the user who is found, however the identifier is spelled. They count against the folded text, too: else an identifier
-   * would show by its count that there is such a user.
+   * Finds the user, unless the identifier failed too often. The database compares identifiers its own way, so failures count against the
+   * found user, however spelled, and against the folded text: otherwise the count would show which users exist.
    *
-   * @param complete makes of the user what is needed; undefined where nobody is meant after all
+   * @param complete takes the user; undefined: nobody is meant
    */
   async find<T>(credentials: unknown, ctx: HookContext, complete: (user: unknown) => Promise<T | undefined>): Promise<T> {
     const check = async (): Promise<T | undefined> => this.#check(credentials, ctx, complete)
@@ -60,14 +59,13 @@ export class Credentials {
     return found ?? failed()
   }
 
-  /** Returns the row with the password as it was when it was checked: a change meanwhile ends the token, too. */
+  /** Puts the checked password into the row: a change meanwhile ends the token, too. */
   withCheckedPassword(user: unknown, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
     const { authenticate, password: property } = this.#options
     const checked = authenticate === undefined && password?.type.codec === undefined ? (user as Entity)[property] : undefined
     return typeof checked === 'string' ? [checked, ...row.slice(1)] : row
   }
 
-  /** What is made of the user whose credentials these are, or nothing. */
   async #check<T>(credentials: unknown, ctx: HookContext, complete: (user: unknown) => Promise<T | undefined>): Promise<T | undefined> {
     const { authenticate, identifier, password } = this.#options
     if (authenticate !== undefined) return complete(await authenticate(credentials, ctx))
@@ -108,7 +106,7 @@ export class Credentials {
         ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
         : await em.findOne(entity, where, { populate: [password] })
     } catch (error) {
-      // A text that the column cannot hold identifies nobody.
+      // A text the column cannot hold identifies nobody.
       if (this.#services.refuses(error as Error)) return undefined
       throw error
     }

@@ -1,9 +1,9 @@
 /**
- * Fold text: takes away what a database may overlook when it compares texts: capitals (`citext`, `collate nocase`), accents, blanks at the
- * end (`char(20)`). Where two texts must be told apart by nobody who guesses, their folded forms are compared.
+ * Fold text: removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end
+ * (`char(20)`), so no guesser gets around a comparison.
  */
 
-/** Returns the folded form; blanks at the end of each segment of a path are taken away, too. */
+/** Also removes blanks at the end of each path segment. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKD')

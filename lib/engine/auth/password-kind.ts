@@ -1,6 +1,6 @@
 /**
- * Password kind: decides whether the engine hashes the passwords that it is sent, for the option `hash`. By default it does where the
- * property is hidden, unless something else may: then a note says so. Refuses a column that cannot hold a hash.
+ * Password kind: decides, for the option `hash`, whether the engine hashes passwords. Default: if the property is hidden, and nothing else
+ * may hash; a note reports a doubt. Refuses a column too short for a hash.
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'
@@ -12,16 +12,16 @@ import type { HashingParts } from './authentication.ts'
 import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
 
 /**
- * Returns whose passwords are hashed, and how; undefined where none are.
+ * Undefined: no passwords are hashed.
  *
- * @throws TypeError where they are to be, and cannot
+ * @throws TypeError where hashing is required but impossible
  */
 export function findPasswordKind(
   { auth, resources, orm: { subscribers = [] } }: HashingParts,
   orm: MikroORM,
   notes: Notes,
 ): PasswordKind | undefined {
-  // Whether the module was made by auth() is judged where it starts.
+  // A module not made by auth() is refused later.
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false) return undefined
   const meta = orm.getMetadata().get(options.entity)
@@ -32,7 +32,7 @@ export function findPasswordKind(
     return undefined
   }
   if (options.hash === undefined) {
-    // Whoever checks passwords stores them, too.
+    // Whoever checks passwords also stores them.
     if (options.authenticate !== undefined) return undefined
     const doubt = findDoubt(property, meta, { resources, subscribers })
     if (doubt !== undefined) {
@@ -44,7 +44,7 @@ export function findPasswordKind(
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
 }
 
-/** Returns why it cannot be known that a plain value is to be hashed, and what to do. */
+/** Returns the doubt, and what to do. */
 function findDoubt(
   property: EntityProperty,
   meta: EntityMetadata,
@@ -53,8 +53,10 @@ function findDoubt(
   if (!isHidden(property, meta, resources))
     return 'it is not hidden: declare it hidden, or say auth({ hash: true }), or hash: false where hashes come alone'
   if (isTooShort(property)) return `it ${describeLength(property)}, or say hash: false`
-  const other = findOther(property, meta, [...(subscribers ?? [])])
-  return other === undefined ? undefined : `${other} may hash them: say auth({ hash: true }) where it does not, else hash: false`
+  const otherHasher = findOtherHasher(property, meta, [...(subscribers ?? [])])
+  return otherHasher === undefined
+    ? undefined
+    : `${otherHasher} may hash them: say auth({ hash: true }) where it does not, else hash: false`
 }
 
 function isTooShort({ length }: EntityProperty): boolean {
@@ -65,7 +67,6 @@ function describeLength({ length }: EntityProperty): string {
   return `holds ${length} characters at most, and a hash has ${HASH_LENGTH}: give it more`
 }
 
-/** Whether the application says that nobody is to see it. */
 function isHidden(
   { name, hidden }: EntityProperty,
   { class: entity, className }: EntityMetadata,
@@ -79,19 +80,19 @@ function isSame(given: EntityName | string, entity: object, className: string): 
   return given === entity || (given as { readonly meta?: { readonly className?: string } }).meta?.className === className
 }
 
-/** Types that store a text as it is. */
+/** Types that store a text unchanged. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, CharacterType, DescribedType])
 
-/** What may change a value on its way to the database, by its MikroORM name. */
-const BEFORE = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
+/** May change a value before storage; MikroORM's names. */
+const STORING_HOOKS = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
 
-/** Returns what else may hash the property: whatever of the application's sees a value before it is stored. */
-function findOther(
+/** Returns whatever sees the value before storage. */
+function findOtherHasher(
   property: EntityProperty,
   { hooks, class: entity, className }: EntityMetadata,
   subscribers: readonly unknown[],
 ): string | undefined {
-  const hook = BEFORE.find(name => ((hooks as Record<string, readonly unknown[] | undefined>)[name]?.length ?? 0) > 0)
+  const hook = STORING_HOOKS.find(name => ((hooks as Record<string, readonly unknown[] | undefined>)[name]?.length ?? 0) > 0)
   if (hook !== undefined) return `a hook of ${className} (${hook})`
   const { onCreate, onUpdate, customType, accessor, setter } = property
   if ((onCreate?.length ?? 0) > 0 || (onUpdate?.length ?? 0) > 0) return 'its onCreate or onUpdate'
@@ -102,8 +103,8 @@ function findOther(
 
 function subscribes(subscriber: unknown, entity: object, className: string): boolean {
   const listener = (typeof subscriber === 'function' ? subscriber.prototype : subscriber) as Partial<EventSubscriber>
-  if (!BEFORE.some(name => typeof listener[name] === 'function')) return false
-  // What a class subscribes to is known once it is made.
+  if (!STORING_HOOKS.some(name => typeof listener[name] === 'function')) return false
+  // A class tells its entities only once made.
   const entities = typeof subscriber === 'function' ? undefined : listener.getSubscribedEntities?.()
   return entities === undefined || entities.length === 0 || entities.some(each => isSame(each as EntityName, entity, className))
 }

@@ -1,7 +1,7 @@
-/** Hashes and verifies passwords with scrypt (RFC 7914). A hash describes itself: `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
+/** Hashes and verifies passwords with scrypt (RFC 7914), as `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
 import { builtin } from '../../foundation/base/builtins.ts'
 
-/** The parameters of scrypt, by their names in RFC 7914 section 2. */
+/** Names of RFC 7914 section 2. */
 interface Cost {
   readonly N: number
   readonly r: number
@@ -10,11 +10,11 @@ interface Cost {
 
 const COST: Cost = { N: 16_384, r: 8, p: 1 }
 const LENGTH = 32
-/** Limit of N * r * p: eight times ours, which takes some 130 MB at most. */
+/** Limit of N * r * p: eight times the default, at most some 130 MB. */
 const MAX_WORK = 2 ** 20
-/** Fewer bytes of a hash would be found by trying. */
+/** In bytes. Shorter hashes could be found by trying. */
 const MIN_HASH = 16
-/** Characters of a hash that `hashPassword` makes. */
+/** Characters of a `hashPassword` result. */
 export const HASH_LENGTH = `scrypt$${COST.N}$${COST.r}$${COST.p}$$`.length + 24 + 44
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/
 
@@ -27,7 +27,7 @@ function derive(password: string, salt: Buffer, length: number, { N, r, p }: Cos
 }
 
 /**
- * Hashes a password, for the database.
+ * Hashes a password for the database.
  *
  * @example em.create(User, { email: 'ann@example.test', password: await hashPassword('secret') })
  */
@@ -37,15 +37,12 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST.N}$${COST.r}$${COST.p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
-/**
- * Whether a text is a hash of this kind, of a cost that can be borne: one that a client sends must not decide how much memory a log-in
- * takes.
- */
+/** Whether a text is a hash of bearable cost: a client's hash must not decide a log-in's memory. */
 export function isPasswordHash(text: string): boolean {
   return readHash(text) !== undefined
 }
 
-/** Whether the password matches the hash. Without a hash (an unknown user) it takes the same time and returns false. */
+/** Without a hash (an unknown user), takes the same time and returns false. */
 export async function verifyPassword(password: string, stored: unknown): Promise<boolean> {
   const found = typeof stored === 'string' ? readHash(stored) : undefined
   if (found === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Public requests: which requests need no token, by the option `public`. What a path means decides, not its text: a pattern that names
- * `/v1/users` is for `/v1/user` and `/v1/%75sers`, too. Where that is in doubt a request needs a token.
+ * Public requests: decides by the option `public` which requests need no token. A path's meaning counts, not the text: `/v1/users` covers
+ * `/v1/user` and `/v1/%75sers`. In doubt, a token is needed.
  */
 import { READS } from '../../foundation/base/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
@@ -8,28 +8,27 @@ import type { PathMeaning, RelatedRequest } from '../../records/access/path-mean
 import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
 
-/** What is known of the paths of an engine. */
 export interface KnownPaths {
-  /** The methods and paths of custom routes and of the log-in, as templates. */
+  /** Custom routes and log-in, as templates. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
-  /** Returns the path of a pattern with the names in it that links have. */
+  /** Returns a pattern's path with names as in links. */
   readonly rename: (path: string) => readonly string[]
-  /** Returns the segments of a path below the base, the version first. */
+  /** Splits below the base, version first. */
   readonly split: (path: string) => readonly string[]
-  /** Whether a path is that of a custom route or of the log-in. */
+  /** Whether a custom route or log-in answers. */
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
-  /** What a path means; undefined where the application's look-up fails. */
+  /** Undefined: the application's look-up fails. */
   readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
-  /** Throws a TypeError for a pattern that no request can meet. */
+  /** Throws a TypeError for a pattern no request can meet. */
   readonly check: (pattern: string, where: string) => void
 }
 
 interface PublicPattern extends RequestPattern {
-  /** The segments of a path without a star, which are read as those of a request are. */
+  /** Without a star: read like a request's. */
   readonly segments: readonly string[] | undefined
   /** Whether custom routes may be meant. */
   readonly isOfRoutes: boolean
-  /** The patterns that name the same resource as links do. */
+  /** With names as in links. */
   readonly renamed: readonly RequestPattern[]
   /** All of these, for folded paths. */
   readonly folded: readonly RequestPattern[]
@@ -38,11 +37,11 @@ interface PublicPattern extends RequestPattern {
 export class PublicRequests {
   readonly #paths: KnownPaths
   readonly #listed: readonly PublicPattern[]
-  readonly #taken: readonly PublicPattern[]
+  readonly #excluded: readonly PublicPattern[]
 
   /**
-   * @param patterns of good form; one that begins with `!` takes out again what the others list
-   * @throws TypeError for one that no request can meet
+   * @param patterns well-formed; `!` takes requests out of all others
+   * @throws TypeError for a pattern no request can meet
    */
   constructor(patterns: readonly string[], paths: KnownPaths) {
     this.#paths = paths
@@ -64,33 +63,29 @@ export class PublicRequests {
       }
     }
     this.#listed = patterns.filter(pattern => !pattern.startsWith('!')).map(compile)
-    this.#taken = patterns.filter(pattern => pattern.startsWith('!')).map(compile)
+    this.#excluded = patterns.filter(pattern => pattern.startsWith('!')).map(compile)
   }
 
-  /**
-   * Whether a request needs no token.
-   *
-   * @param segments those of its path below the base, the version first
-   */
+  /** @param segments below the base, version first */
   has(method: string, segments: readonly string[]): boolean {
     if (this.#listed.length === 0) return false
     const meaning = this.#paths.meaning(method, segments)
     if (meaning === undefined) return false
     const isRoute = this.#paths.isRoute(method, segments)
-    // `GET /v1/user` is not what the route at `/v1/users` answers, nor is `QUERY /v1/users`.
+    // A route at `/v1/users` answers neither `GET /v1/user` nor `QUERY /v1/users`.
     if (!isRoute && [segments, ...meaning.segments].some(each => this.#hasRoute(method, each))) return false
     return (
       this.#listed.some(each => this.#lists(each, method, meaning, isRoute)) &&
-      !this.#taken.some(each => this.#takes(each, method, meaning))
+      !this.#excluded.some(each => this.#excludes(each, method, meaning))
     )
   }
 
-  /** As `has`, for a path of the OpenAPI document. */
+  /** Like `has`, for a path of the OpenAPI document. */
   hasPath(method: string, path: string): boolean {
     return this.has(method, this.#paths.split(path))
   }
 
-  /** Whether a custom route answers the requests of a path that are like this one. */
+  /** Whether a custom route answers similar requests. */
   #hasRoute(method: string, segments: readonly string[]): boolean {
     const { isRoute } = this.#paths
     return isRoute(method, segments) || (READS.has(method) && isRoute('GET', segments))
@@ -99,39 +94,42 @@ export class PublicRequests {
   #lists(pattern: PublicPattern, method: string, { linked, others }: PathMeaning, isRoute: boolean): boolean {
     if (!meetsMethod(pattern, method)) return false
     if (linked.some(path => meetsPath(pattern, path))) return true
-    // A pattern of a route at `/user` does not open the users.
+    // A pattern for a route at `/user` does not open the users.
     if (isRoute || pattern.isOfRoutes) return false
     if (pattern.segments === undefined)
       return others.some(path => meetsPath(pattern, path)) || pattern.renamed.some(each => linked.some(path => meetsPath(each, path)))
     return this.#paths.meaning(method, pattern.segments)?.linked.some(path => linked.includes(path)) === true
   }
 
-  #takes(pattern: PublicPattern, method: string, { linked, others, related }: PathMeaning): boolean {
+  #excludes(pattern: PublicPattern, method: string, { linked, others, related }: PathMeaning): boolean {
     if (meetsMethod(pattern, method)) {
       const { segments, folded } = pattern
       if ([...linked, ...others].some(path => folded.some(each => meetsPath(each, foldText(path))))) return true
-      const own = segments && this.#paths.meaning(method, segments)
-      if (own?.linked.some(path => linked.some(other => foldText(other) === foldText(path))) === true) return true
+      const patternMeaning = segments && this.#paths.meaning(method, segments)
+      if (patternMeaning?.linked.some(path => linked.some(other => foldText(other) === foldText(path))) === true) return true
     }
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** Whether a relation may lead to what a pattern takes out. */
+  /** Whether a relation may lead to excluded requests. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
-    // A pattern of one record may be for the one that the relation leads to.
+    // The pattern's record may be the relation's.
     const isOfRecord = !isOfRoutes && segments.length === 3 && idFromText(segments[2]!, resource, true) !== undefined
-    const own = (this.#paths.meaning(method, segments)?.linked ?? []).map(foldText)
+    const patternPaths = (this.#paths.meaning(method, segments)?.linked ?? []).map(foldText)
     return templates
       .map(foldText)
       .some(template =>
-        own.some(path => path === template || (isOfRecord && template.endsWith(ANY) && path.startsWith(template.slice(0, -ANY.length)))),
+        patternPaths.some(
+          path =>
+            path === template || (isOfRecord && template.endsWith(ANY_RECORD) && path.startsWith(template.slice(0, -ANY_RECORD.length))),
+        ),
       )
   }
 }
 
-/** How templates end that are for any record. */
-const ANY = '{id}'
+/** Ends templates for any record. */
+const ANY_RECORD = '{id}'
 
 function isForMethod({ method }: RequestPattern, other: string): boolean {
   return method === '*' || method === other

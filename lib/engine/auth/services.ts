@@ -1,4 +1,4 @@
-/** Services: what the authentication module calls of the engine that it is part of. */
+/** Services: what the authentication module calls of the engine. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/base/awaitable.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
@@ -10,31 +10,30 @@ import type { JsonRecord, Stored } from '../../records/read/run-read.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Principal } from '../../records/request/request-context.ts'
 
-/** The services of the engine that the module calls. */
 export interface AuthServices {
   readonly orm: () => MikroORM
   readonly clock: Clock
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
-  /** The stored plain attributes of a user, with the bare values of some columns beside them; undefined when there is none. */
+  /** A user's stored plain attributes, with bare column values. Undefined: no user. */
   readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
-  /** The same, with another reading at the same time. */
+  /** With another reading at the same time. */
   readonly storedBeside: <T>(
     resource: Resource,
     key: KeyValues,
     columns: readonly string[],
     other: () => Reading<T>,
   ) => Awaitable<[Stored | undefined, T]>
-  /** These columns alone, at once where the database can. */
+  /** Only columns; synchronous where the database is. */
   readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<readonly unknown[] | undefined>
-  /** Whether an error says that the database refuses a value. */
+  /** Whether the database refused a value. */
   readonly refuses: (error: Error) => boolean
-  /** What the database keeps of log-ins; undefined where it is kept in memory. */
+  /** Undefined: log-ins are kept in memory. */
   readonly store: LogInStore | undefined
-  /** The key of the row that an ID of a client stands for, and the other way round; undefined where there is none. */
+  /** Converts between a client's ID and the row's key. Undefined: no row. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
-  /** The record in a body that is wrapped as answers are. */
+  /** Takes the record out of a body wrapped like answers. */
   readonly unwrap: (body: unknown, resource: Resource) => unknown
-  /** The user's record as the user sees it. */
+  /** The user's own view. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }

@@ -1,6 +1,6 @@
 /**
- * Session routes: log-in, log-out, sign-up and the user of the token, as custom routes at the paths that the option `paths` says. What they
- * do to the record of a user is a request to its resource, by the rules of that.
+ * Session routes: log-in, log-out, sign-up and the token's user, at the paths in `paths`. Reads and writes of a user are requests to the
+ * resource, by its rules.
  */
 import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
 import { isObject } from '../../foundation/base/json.ts'
@@ -30,7 +30,6 @@ const NO_STORE = Object.freeze({ 'cache-control': 'no-store' })
 
 const NO_TEXT: FieldError = Object.freeze({ code: 'value_invalid', detail: '"refreshToken" must be a string.', attribute: 'refreshToken' })
 
-/** What the routes use of the module. */
 interface SessionParts {
   readonly options: AuthModule['options']
   readonly services: AuthServices
@@ -38,15 +37,13 @@ interface SessionParts {
   readonly credentials: Credentials
   readonly pairs: TokenPairs
   readonly tokens: Tokens
-  /** Undefined where tokens travel in the header alone. */
+  /** Undefined: tokens travel only in the header. */
   readonly cookies: TokenCookies | undefined
-  /** Returns the token that a request has sent. */
   readonly tokenOf: (request: Request) => string | undefined
-  /** Throws a RestError where a token is not taken any more. */
+  /** Throws a RestError for a token no longer valid. */
   readonly check: (claims: Claims, version: string) => Promise<void>
 }
 
-/** A user, as stored. */
 interface KnownUser {
   readonly resource: Resource
   readonly key: KeyValues
@@ -80,8 +77,8 @@ export class SessionRoutes {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
     const columns = users.columns(resource)
-    const given = await credentials.read(ctx.data)
-    const known = await credentials.find(given, ctx, async (user): Promise<KnownUser | undefined> => {
+    const sentCredentials = await credentials.read(ctx.data)
+    const known = await credentials.find(sentCredentials, ctx, async (user): Promise<KnownUser | undefined> => {
       const key = user === undefined || user === null || user === false ? undefined : users.readKey(user, resource)
       const stored = key === undefined ? undefined : await services.stored(resource, key, columns.columns)
       if (key === undefined || stored === undefined) return undefined
@@ -96,9 +93,9 @@ export class SessionRoutes {
   }
 
   /**
-   * Answers with new tokens for a user.
+   * Answers with new tokens.
    *
-   * @param family that of the refresh token that is taken for them; undefined: a new one
+   * @param family the used refresh token's; undefined: a new family
    */
   async #begin(
     { resource, key, record: stored, state }: KnownUser,
@@ -112,21 +109,20 @@ export class SessionRoutes {
     const record = await services.shown(resource, key, { claims, user: users.withoutPassword(resource, stored), resource }, ctx)
     const user = record === undefined ? null : users.withoutPassword(resource, record)
     const headers = { ...NO_STORE, ...this.#setCookies(issued, ctx) }
-    // That of a cookie is for the browser alone.
+    // Only the browser sees a refresh token in a cookie.
     const refreshToken = cookies === undefined ? issued.refreshToken : undefined
     if (options.answer !== undefined) return { headers, body: await options.answer(user, token, ctx, refreshToken) }
     const more = refreshToken === undefined ? {} : { refreshToken }
     return { headers, body: { auth_token: token, ...more, message, success: true, timestamp: this.#timestamp(), user } }
   }
 
-  /** The cookies of new tokens. */
   #setCookies({ token, refreshToken }: Issued, ctx: RequestContext): { readonly 'set-cookie'?: string } {
     const { options, cookies } = this.#parts
     if (cookies === undefined) return {}
     const { request } = ctx.parts
-    const own = cookies.write(token, options.ttl, request)
-    if (refreshToken === undefined) return { 'set-cookie': own }
-    return { 'set-cookie': joinSetCookies([own, cookies.writeRefresh(refreshToken, options.refresh!.ttl, request, ctx.version)]) }
+    const tokenCookie = cookies.write(token, options.ttl, request)
+    if (refreshToken === undefined) return { 'set-cookie': tokenCookie }
+    return { 'set-cookie': joinSetCookies([tokenCookie, cookies.writeRefresh(refreshToken, options.refresh!.ttl, request, ctx.version)]) }
   }
 
   async #logOut(ctx: RequestContext): Promise<HandlerResponse> {
@@ -140,7 +136,7 @@ export class SessionRoutes {
     return { headers, body: { success: true, timestamp: this.#timestamp(), message: 'Logged out.', status: 'OK' } }
   }
 
-  /** Takes a refresh token for new tokens. */
+  /** Exchanges a refresh token. */
   async #refresh(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, pairs, tokens, check } = this.#parts
     const claims = tokens.read(this.#findRefreshToken(ctx))
@@ -154,11 +150,11 @@ export class SessionRoutes {
       const columns = users.columns(resource)
       const stored = await services.stored(resource, key, columns.columns)
       const state = computeState(columns, stored?.row)
-      // The password may have changed since it was checked.
+      // The password may have changed since the check.
       if (stored === undefined || !isOfState(claims, columns, stored.row, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
       return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
     } catch (error) {
-      // Who comes second, or the one before, has it from somebody else.
+      // The second user of a token, or the first, is a thief.
       if (error instanceof RestError && error.code === 'token_revoked') await pairs.endFamily(claims.fam)
       throw error
     }
@@ -166,16 +162,16 @@ export class SessionRoutes {
 
   #findRefreshToken({ data, parts: { request } }: RequestContext): string {
     const { cookies } = this.#parts
-    const given = isObject(data) ? data['refreshToken'] : undefined
-    if (typeof given === 'string') return given
-    if (given !== undefined) throw restError('validation_failed', '"refreshToken" must be a string.', { errors: [NO_TEXT] })
+    const sentToken = isObject(data) ? data['refreshToken'] : undefined
+    if (typeof sentToken === 'string') return sentToken
+    if (sentToken !== undefined) throw restError('validation_failed', '"refreshToken" must be a string.', { errors: [NO_TEXT] })
     const token = cookies?.readRefresh(request)
     if (token === undefined || token === '') throw missingRefresh(cookies !== undefined)
     requireOwnPage(request)
     return token
   }
 
-  /** Creates a user as a POST of the resource does, for a caller without a token, and logs it in. */
+  /** Creates a user like a POST without a token, then logs in. */
   async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
@@ -187,13 +183,13 @@ export class SessionRoutes {
     const key = id && (await services.rowKey(resource, id))
     const columns = users.columns(resource)
     const stored = key === undefined ? undefined : await services.stored(resource, key, columns.columns)
-    // A wrapper of the application may answer with anything.
+    // A wrapper of the application may answer anything.
     if (key === undefined || stored === undefined) return passOn(created)
     const answer = await this.#begin({ resource, key, record: stored.record, state: computeState(columns, stored.row) }, ctx, 'Signed up.')
     return { ...answer, status: created.status, headers: { ...answer.headers, location: created.headers['location']! } }
   }
 
-  /** GET, PUT and PATCH of the user of the token: those of the record, by its rules. */
+  /** By the record's rules. */
   async #ownRecord(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, options, users, credentials, cookies, tokenOf } = this.#parts
     const { claims, method, version } = ctx
@@ -205,7 +201,7 @@ export class SessionRoutes {
     const path = `/${resource.plural}/${idToSegment((await services.id(resource, key)) ?? key, resource)}`
     const done = await answerWithin(ctx.parts, { method, path, query: ctx.query, body, isSame: true })
     if (done.status >= 400) throw readRefusal(done)
-    // A new password has ended the token that it was sent with.
+    // A new password ended the sent token.
     const renewed = isWrite && !(await this.#isValid(claims, version)) ? await this.#renew(claims, resource, key) : undefined
     const headers = renewed === undefined ? {} : { ...NO_STORE, ...this.#setCookies(renewed, ctx) }
     const refreshToken = cookies === undefined ? renewed?.refreshToken : undefined
@@ -214,13 +210,13 @@ export class SessionRoutes {
       const body = await options.answer(readCarried(done.body), token, ctx, refreshToken)
       return { status: done.status, headers: { ...NO_STORE, ...headers }, body }
     }
-    const own = passOn(done)
-    if (renewed === undefined) return own
+    const answer = passOn(done)
+    if (renewed === undefined) return answer
     const more = refreshToken === undefined ? {} : { refreshToken }
-    return { ...own, headers: { ...own.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
+    return { ...answer, headers: { ...answer.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
   }
 
-  /** The body of a sign-up or a change: that of a record, unless the application says where the attributes stand. */
+  /** A record, unless the application names the attributes' place. */
   #recordIn({ data }: RequestContext, resource: Resource): unknown {
     const { options, services } = this.#parts
     return options.credentials === undefined ? services.unwrap(data, resource) : data
@@ -248,7 +244,7 @@ export class SessionRoutes {
   }
 }
 
-/** The answer of the resource as that of a route: what it says of its own length and form is written anew. */
+/** Turns the resource's answer into a route's, which sets length and type anew. */
 function passOn({ status, headers: { 'content-type': _type, ...headers }, body }: RestResponse): HandlerResponse {
   return { status, headers, body }
 }

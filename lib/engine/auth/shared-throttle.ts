@@ -1,23 +1,18 @@
-/**
- * Shared throttle: throttles log-ins by what a database keeps of them, so that failures count over all processes that serve it. Refuses
- * with login_throttled.
- */
+/** Shared throttle: throttles log-ins by the database, so failures count over all processes. Refuses with login_throttled. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'
 import { FAILURE_WINDOW_MS, MAX_FAILURES, throttled } from './throttle.ts'
 
-/** The bits of an attempt's ID below its time, which are random. */
+/** Random bits of an attempt's ID, below the time. */
 const RANDOM_BITS = 20n
 
-/**
- * Milliseconds that a log-in waits for others that are being checked: longer than a check takes, since the process of one may have ended.
- */
+/** Milliseconds a log-in waits for running checks: longer than a check, whose process may have ended. */
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 
-/** Milliseconds that the clock of another process may be ahead. */
+/** Milliseconds another process's clock may be ahead. */
 const SKEW_MS = 10_000
 
 export class SharedThrottle {
@@ -31,7 +26,7 @@ export class SharedThrottle {
 
   /** See `LoginThrottle.run`. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    // Those who may read the table need not learn who has tried.
+    // Readers of the table need not learn who tried.
     const name = builtin.crypto.createHash('sha256').update(identifier).digest('base64')
     const { attempt, window } = await this.#begin(name)
     let outcome: LogInOutcome = 'void'
@@ -53,7 +48,7 @@ export class SharedThrottle {
       const others = await this.#store.begin(name, attempt, window, MAX_FAILURES)
       if (others === undefined) return { attempt, window }
       if (others.failed.length >= MAX_FAILURES || performance.now() > until) throw throttled(oldestOf(others), now)
-      // The last ones are being checked: what becomes of them decides.
+      // The running checks decide.
       await sleep(PAUSE_MS)
     }
   }
@@ -63,7 +58,6 @@ function idAt(time: number): bigint {
   return BigInt(Math.floor(time)) << RANDOM_BITS
 }
 
-/** Returns the time of the oldest attempt that counts. */
 function oldestOf({ failed, pending }: LogInAttempts): number {
   const [oldest = 0n] = [...failed, ...pending].toSorted((a, b) => (a < b ? -1 : 1))
   return Number(oldest >> RANDOM_BITS)

@@ -1,18 +1,18 @@
-/** Throttle: after several failures within a minute an identifier has to wait. Refuses with login_throttled. */
+/** Throttle: after several failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/base/clock.ts'
 import { restError, type RestError } from '../../foundation/base/errors.ts'
 import type { FailedLogins } from './authentication.ts'
 
-/** Failed log-ins of one identifier before it has to wait, and for how long they count. */
+/** Failures before an identifier has to wait, and how long failures count. */
 export const MAX_FAILURES = 5
 export const FAILURE_WINDOW_MS = 60_000
-/** Identifiers of which failures are remembered; the one that failed longest ago goes first. */
+/** Remembered identifiers. The oldest failure goes first. */
 const MAX_IDENTIFIERS = 10_000
-/** Longer identifiers are remembered by their hash. */
+/** Longer identifiers are hashed. */
 const MAX_IDENTIFIER_LENGTH = 200
 
-/** Returns the error for an identifier whose oldest failure that counts was then. */
+/** @param oldest the time of the oldest failure that counts */
 export function throttled(oldest: number, now: number): RestError {
   const wait = Math.max(1, Math.ceil((oldest + FAILURE_WINDOW_MS - now) / 1000))
   return restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
@@ -23,7 +23,7 @@ export function throttled(oldest: number, now: number): RestError {
 export class LoginThrottle {
   readonly #clock: Clock
   #failures = new Map<string, readonly number[]>()
-  /** Log-ins of an identifier that are being checked. */
+  /** Running checks by identifier. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
   constructor(clock: Clock) {
@@ -38,12 +38,9 @@ export class LoginThrottle {
     this.#failures = new Map(failures)
   }
 
-  /**
-   * Runs a check of credentials, and remembers when it finds nothing. A running check counts as a failure until it has ended: an identifier
-   * cannot be tried more often by trying at the same time.
-   */
+  /** Checks credentials, and remembers a failure. A running check counts as a failure: parallel attempts gain nothing. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    // The client must not decide how much memory a failure takes.
+    // The client must not decide a failure's memory.
     const name =
       identifier.length > MAX_IDENTIFIER_LENGTH ? builtin.crypto.createHash('sha256').update(identifier).digest('base64') : identifier
     for (let others = this.#pending.get(name); ; others = this.#pending.get(name)) {

@@ -1,7 +1,6 @@
 /**
- * Token pairs: the tokens of one log-in. With the option `refresh` it begins a family: a token, and a refresh token that is taken once for
- * another pair. The family ends with the log-out, and where a refresh token comes a second time: one of the two who have it has stolen it
- * (RFC 9700 section 4.14.2).
+ * Token pairs: the tokens of a log-in. With the option `refresh`, a log-in begins a family: a token, and a refresh token good for one more
+ * pair. A family ends at log-out, and when a refresh token comes twice: one of the two senders stole it (RFC 9700 section 4.14.2).
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Claims } from '../../model/hook-context.ts'
@@ -9,15 +8,13 @@ import type { LogInStore } from '../../records/database/log-in-store.ts'
 import type { AuthModule } from './auth-module.ts'
 import type { Tokens } from './tokens.ts'
 
-/** The tokens of a log-in. */
 export interface Issued {
   readonly token: string
   readonly claims: Claims
-  /** Undefined where there are none. */
+  /** Undefined without `refresh`. */
   readonly refreshToken: string | undefined
 }
 
-/** The claims of a refresh token. */
 interface RefreshClaims extends Claims {
   readonly fam: string
   readonly use: 'refresh'
@@ -30,20 +27,16 @@ export function isRefresh(claims: Claims): claims is RefreshClaims {
 export class TokenPairs {
   readonly #options: Pick<AuthModule['options'], 'ttl' | 'refresh'>
   readonly #tokens: Tokens
-  readonly #written: LogInStore | undefined
+  readonly #store: LogInStore | undefined
 
-  /** @param written where ended tokens are kept; undefined where that is in memory */
-  constructor(options: Pick<AuthModule['options'], 'ttl' | 'refresh'>, tokens: Tokens, written: LogInStore | undefined) {
+  /** @param store undefined: ended tokens are kept in memory */
+  constructor(options: Pick<AuthModule['options'], 'ttl' | 'refresh'>, tokens: Tokens, store: LogInStore | undefined) {
     this.#options = options
     this.#tokens = tokens
-    this.#written = written
+    this.#store = store
   }
 
-  /**
-   * Issues the tokens of a user in a state.
-   *
-   * @param family that of the refresh token that is taken for them. Default: a new one
-   */
+  /** @param family the used refresh token's. Default: a new family */
   issue(sub: string, state: string, family?: string): Issued {
     const { ttl, refresh } = this.#options
     if (refresh === undefined) return { ...this.#tokens.mint(sub, state, ttl), refreshToken: undefined }
@@ -52,25 +45,23 @@ export class TokenPairs {
     return { ...this.#tokens.mint(sub, state, ttl, { fam }), refreshToken }
   }
 
-  /** Ends a token, and those of the same log-in. */
   async end({ jti, exp, fam }: Claims): Promise<void> {
     await this.#end(jti, exp)
     if (typeof fam === 'string') await this.endFamily(fam)
   }
 
-  /** Takes a refresh token; returns whether nobody has taken it before. */
+  /** Returns whether the refresh token is unused. */
   use({ jti, exp }: RefreshClaims): Promise<boolean> {
     return this.#end(jti, exp)
   }
 
-  /** Ends all tokens of a log-in. */
   async endFamily(fam: string): Promise<void> {
     const { ttl, refresh } = this.#options
-    // The newest of them has just been issued at most.
+    // At the latest, the newest token was just issued.
     await this.#end(fam, this.#tokens.now() + Math.max(ttl, refresh?.ttl ?? 0))
   }
 
   async #end(id: string, expires: number): Promise<boolean> {
-    return this.#written === undefined ? this.#tokens.revoke(id, expires) : this.#written.end(id, expires, this.#tokens.now())
+    return this.#store === undefined ? this.#tokens.revoke(id, expires) : this.#store.end(id, expires, this.#tokens.now())
   }
 }

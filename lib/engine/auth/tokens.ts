@@ -1,5 +1,5 @@
 /**
- * Issues, verifies and revokes JSON Web Tokens (RFC 7519) that are signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
+ * Tokens: issues, verifies and revokes JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
  * token_malformed, token_invalid, token_expired, token_revoked.
  */
 import type { KeyObject } from 'node:crypto'
@@ -11,10 +11,9 @@ import { restError, type ErrorCode } from '../../foundation/base/errors.ts'
 import { createTokenId, createUnmarkedId } from './user-state.ts'
 import type { PublicKey } from './authentication.ts'
 
-/** Made ready by `loadSignatures`, as only engines with log-in need it. */
 let nacl: typeof Nacl
 
-/** Loads what signs tokens; it must be there before the first key is made. */
+/** Must run before the first key is made. */
 export async function loadSignatures(): Promise<void> {
   nacl ??= (await import('tweetnacl')).default
 }
@@ -22,14 +21,14 @@ export async function loadSignatures(): Promise<void> {
 const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
-/** Limit of a token's characters. Tokens of this server have about 300, and longer ones cost work. */
+/** In characters. This server's tokens have about 300; longer ones cost work. */
 const MAX_LENGTH = 8192
-/** The order of the group of Ed25519 (RFC 8032 section 5.1). */
+/** The order of the Ed25519 group (RFC 8032 section 5.1). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /**
- * Whether the second half of a signature is below the order (RFC 8032 section 5.1.7). Not every library checks it; else one token could
- * have several signatures.
+ * Whether a signature's second half is below the order (RFC 8032 section 5.1.7). Otherwise one token could have several signatures; not
+ * every library checks.
  */
 function isReduced(signature: Buffer): boolean {
   return BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) < ORDER
@@ -39,20 +38,19 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-/** A key pair, and the verified tokens that it signed. */
+/** A key pair, with verified tokens. */
 export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
-  /** The public key as `node:crypto` takes it: it verifies some seventy times as fast as tweetnacl, which signs. */
+  /** For `node:crypto`, which verifies some seventy times as fast as tweetnacl, the signer. */
   readonly verifyKey: KeyObject
-  /** The key for the marks of a user's state in tokens. */
   readonly markKey: Uint8Array
-  /** Tokens with a verified signature. Verifying one takes longer than to read a record. */
+  /** Verifying takes longer than reading a record. */
   readonly verified = new Map<string, Claims>()
-  /** The marks of tokens that do not carry them, by their IDs. */
+  /** By ID, if not in the token. */
   readonly marks = new Map<string, Promise<string>>()
 
-  /** @param secret determines the key pair; undefined: a random one */
+  /** @param secret determines the key pair; undefined: random */
   constructor(secret: string | undefined) {
     const seed =
       secret === undefined
@@ -72,24 +70,22 @@ export class SigningKey {
   }
 }
 
-/** A token and its claims. */
 interface Minted {
   readonly token: string
   readonly claims: Claims
 }
 
-/** Claims beyond those of every token. */
 interface MoreClaims {
-  /** The family of tokens that began with one log-in, and end together. */
+  /** Tokens of one log-in, which end together. */
   readonly fam?: string
-  /** A refresh token says so, and is no other. */
+  /** Marks a refresh token, good for nothing else. */
   readonly use?: 'refresh'
 }
 
 export class Tokens {
   readonly key: SigningKey
   readonly #clock: Clock
-  /** Revoked tokens by their ID, with their expiry. */
+  /** Expiry by ID. */
   readonly #revoked = new Map<string, number>()
 
   constructor(clock: Clock, key: SigningKey) {
@@ -97,33 +93,31 @@ export class Tokens {
     this.#clock = clock
   }
 
-  /** The revoked tokens, for snapshots. */
+  /** For snapshots. */
   get revoked(): ReadonlyMap<string, number> {
     return new Map(this.#revoked)
   }
 
-  /** Applies the revoked tokens of a snapshot. */
+  /** From a snapshot. */
   restore(revoked: ReadonlyMap<string, number>): void {
     this.#revoked.clear()
     for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
   }
 
-  /** The time in seconds. */
+  /** In seconds. */
   now(): number {
     return Math.floor(this.#clock.time() / 1000)
   }
 
   /**
-   * Issues a token.
-   *
-   * @param state the state of the user; the token is refused once it differs
-   * @param ttl seconds; a negative one makes an expired token
+   * @param state the user's state; a changed state refuses the token
+   * @param ttl seconds; negative: already expired
    */
   mint(sub: string, state: string, ttl: number, more: MoreClaims = {}): Minted {
     return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
   }
 
-  /** Issues a token for a user whose state is about to be read: its mark is kept beside it. */
+  /** For a user whose state is still being read: the mark is kept beside the token. */
   mintUnmarked(sub: string, ttl: number): Minted {
     return this.#sign(sub, createUnmarkedId(), ttl, {})
   }
@@ -143,12 +137,12 @@ export class Tokens {
     return claims
   }
 
-  /** Whether a token, or its family, has ended, as far as that is kept here. */
+  /** As far as known here. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }
 
-  /** Verifies a token that may have ended before its time. */
+  /** Verifies a token, but not whether revoked. */
   read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
@@ -158,7 +152,7 @@ export class Tokens {
     }
     const now = this.now()
     if (claims.exp <= now) throw refuseToken('token_expired', 'The token has expired: log in again.')
-    // The clock was set back, or the token is of an engine whose clock is ahead.
+    // The clock was set back, or another engine's clock is ahead.
     if (claims.iat > now) throw refuseToken('token_invalid', 'The token was issued in the future.')
     return claims
   }
@@ -179,7 +173,7 @@ export class Tokens {
     if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is not a JSON Web Token.')
     // The server determines the algorithm, never the token (RFC 8725 section 3.1).
     const bytes = Buffer.from(signature, 'base64url')
-    // Unused bits of the last character would give one token several spellings.
+    // Unused bits of the last character would allow several spellings.
     if (
       head['alg'] !== 'EdDSA' ||
       bytes.length !== nacl.sign.signatureLength ||
@@ -198,9 +192,9 @@ export class Tokens {
   }
 
   /**
-   * Ends a token, or a family of tokens.
+   * Ends a token or family.
    *
-   * @param expires when it would end by itself, in seconds since 1970
+   * @param expires natural end, in seconds since 1970
    * @returns whether it had not ended before
    */
   revoke(id: string, expires: number): boolean {

@@ -1,26 +1,24 @@
 /**
- * Ties a token to the user that it was issued for. A token carries a mark of the user's stored state, which a new password changes, and
- * its time of issue, which lies before the removal of an earlier user with the same ID.
+ * Ties a token to a user, by a mark of the user's stored state, changed by a new password, and a time of issue, which lies before the
+ * removal of an earlier user with the same ID.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** Limit of the removals that are kept one by one. */
+/** Limit of removals kept singly. */
 const MAX_REMOVALS = 10_000
 
-/** Bytes of a mark. */
-const MARK = 18
+const MARK_BYTES = 18
 
-/** The columns that make up the state of a user. */
 export interface StateColumns {
   readonly password: ScalarAttribute | undefined
-  /** The columns to read: those of the password, and those that identify the user. */
+  /** The password's columns, and the user's identifier. */
   readonly columns: readonly string[]
 }
 
-/** Finds the columns of two attributes, as far as they have columns of their own. */
+/** Leaves out attributes without a column. */
 export function findStateColumns({ attributes }: Resource, password: string, identifier: string): StateColumns {
   const findColumn = (name: string): ScalarAttribute | undefined =>
     attributes.find((each): each is ScalarAttribute => each.kind === 'scalar' && each.property === name && each.source.kind === 'column')
@@ -30,9 +28,9 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * Computes the state of a user as a text: the stored password, or without one the columns that identify the user.
+ * Computes a text from the stored password, or without one from the identifier's columns.
  *
- * @param row the values of the columns; undefined when the user does not exist
+ * @param row the columns' values; undefined: no such user
  */
 export function computeState({ password, columns }: StateColumns, row: readonly unknown[] | undefined): string {
   if (row === undefined) return ''
@@ -45,28 +43,27 @@ function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : JSON.stringify(value ?? null)
 }
 
-/** Reads the system's clock in microseconds. Tokens outlive engines, whose own clocks may stand still. */
+/** The system's clock in microseconds: tokens outlive engines, whose own clocks may stand still. */
 function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
 
-/** Creates the ID of a new token: `<uuid>.<time>.<mark>`. */
+/** `<uuid>.<time>.<mark>` */
 export function createTokenId(sub: string, state: string, key: Uint8Array): string {
   const id = createUnmarkedId()
   return id + markOf(id, sub, state, key)
 }
 
-/** Creates the ID of a new token whose mark is kept beside it: `<uuid>.<time>.` */
+/** `<uuid>.<time>.`, for a mark kept beside the token. */
 export function createUnmarkedId(): string {
   return `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}.`
 }
 
-/** Whether the mark of a token is kept beside it. */
 export function isUnmarked({ jti }: Claims): boolean {
   return jti.endsWith('.')
 }
 
-/** Computes the mark of a user's state for an unmarked ID. */
+/** For an unmarked ID. */
 export function markOf(unmarked: string, sub: string, state: string, key: Uint8Array): string {
   return computeMark(unmarked.slice(0, -1), sub, state, key)
 }
@@ -76,41 +73,41 @@ function computeMark(id: string, sub: string, state: string, key: Uint8Array): s
     .createHmac('sha256', key)
     .update(JSON.stringify([id, sub, state]))
     .digest()
-  return mark.subarray(0, MARK).toString('base64url')
+  return mark.subarray(0, MARK_BYTES).toString('base64url')
 }
 
-/** The columns of users for which tokens are known to be made. Computing a mark takes longer than reading a user. */
-const known = new WeakMap<Claims, readonly unknown[]>()
+/** Rows a token's mark has matched. Computing a mark takes longer than reading a user. */
+const matchedRows = new WeakMap<Claims, readonly unknown[]>()
 
 /**
- * Whether a verified token was made for a user in this state.
+ * Whether a verified token was made for this state.
  *
- * @param row the values of the columns
- * @param kept the mark that is kept beside the token; undefined where it carries its own
+ * @param row the columns' values
+ * @param kept the mark beside the token; undefined: in the token
  */
 export function isOfState(claims: Claims, columns: StateColumns, row: readonly unknown[], key: Uint8Array, kept?: string): boolean {
-  const before = known.get(claims)
-  if (before?.length === row.length && row.every((value, at) => value === before[at])) return true
+  const matchedRow = matchedRows.get(claims)
+  if (matchedRow?.length === row.length && row.every((value, at) => value === matchedRow[at])) return true
   const { sub, jti } = claims
   const state = computeState(columns, row)
   const end = jti.lastIndexOf('.')
-  // The token is signed, so the comparison need not take constant time.
-  const isOf = end > 0 && (kept ?? jti.slice(end + 1)) === computeMark(jti.slice(0, end), sub, state, key)
-  if (isOf) known.set(claims, row)
-  return isOf
+  // The token is signed, so constant time is not needed.
+  const isMatch = end > 0 && (kept ?? jti.slice(end + 1)) === computeMark(jti.slice(0, end), sub, state, key)
+  if (isMatch) matchedRows.set(claims, row)
+  return isMatch
 }
 
-/** Reads the time of issue, in microseconds; 0 where the token has none. */
+/** In microseconds; 0: none. */
 export function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0
 }
 
-/** Keeps the times at which users were removed, so that older tokens are refused for a later user with the same ID. */
+/** Refuses older tokens for a later user with the same ID. */
 export class Removals {
-  /** The times by the subject of tokens, in the order of removal. */
+  /** By token subject, in order of removal. */
   #times = new Map<string, number>()
-  /** The time of the last removal that is not kept by itself any more. */
+  /** The time of the last removal not kept singly. */
   #floor = 0
 
   get state(): RemovalState {
@@ -131,7 +128,6 @@ export class Removals {
     this.#floor = time
   }
 
-  /** Whether the user of a token was removed after its issue. */
   has(claims: Claims): boolean {
     if (this.#times.size === 0) return false
     const time = this.#times.get(claims.sub)

@@ -1,4 +1,4 @@
-/** Users: the entity of the users as a resource of each version, their keys and records, and the columns that tokens depend on. */
+/** Users: resources, keys and records of the user entity, and the columns tokens depend on. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'
@@ -12,14 +12,14 @@ import { findStateColumns, type StateColumns } from './user-state.ts'
 
 export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>
-  /** That of the first version in which it is served. */
+  /** In the first version that serves users. */
   readonly #first: Resource
-  /** The name of the password in records of each version. */
+  /** In records. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** By version. */
   readonly #state: ReadonlyMap<Resource, StateColumns>
 
-  /** @throws TypeError when the entity is not served, or has no such properties. */
+  /** @throws TypeError when the entity is not served, or lacks the properties */
   constructor({ entity, identifier, password, authenticate }: AuthModule['options'], services: AuthServices) {
     const meta = services.orm().getMetadata().get(entity)
     const byVersion = [...services.versions].map(([version, { model }]) => [version, model.byEntity.get(meta.class)] as const)
@@ -44,22 +44,21 @@ export class Users {
     this.#state = new Map(resources.map(each => [each, findStateColumns(each, password, identifier)]))
   }
 
-  /** The user entity as a resource of a version, or of the first one in which it is served. */
+  /** Falls back to the first version that serves users. */
   resource(version: string): Resource {
     return this.#byVersion.get(version) ?? this.#first
   }
 
-  /** The user entity as a resource of a version; undefined where it is not served in it. */
+  /** Undefined: not served. */
   resourceOf(version: string): Resource | undefined {
     return this.#byVersion.get(version)
   }
 
-  /** The columns that make up the state of a user. */
   columns(resource: Resource): StateColumns {
     return this.#state.get(resource)!
   }
 
-  /** The hash is for nobody, should the model forget to hide it. */
+  /** Removes the hash even if the model does not hide it. */
   withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
     const name = this.#passwordNames.get(resource)
     if (name === undefined || !(name in record)) return record
@@ -67,7 +66,7 @@ export class Users {
     return others
   }
 
-  /** @throws TypeError for an entity of another kind. */
+  /** @throws TypeError for an entity of another kind */
   readKey(user: unknown, resource: Resource): KeyValues | undefined {
     if (typeof user === 'object' && user !== null) {
       const record = user as Entity & { readonly __meta?: { readonly class?: unknown; readonly className?: string } }
@@ -82,7 +81,7 @@ export class Users {
   }
 }
 
-/** The ID as `sub` carries it: that of records, as text. */
+/** The ID of records as text, for `sub`. */
 export function keyToSub(key: KeyValues, resource: Resource): string {
   return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
 }

@@ -1,6 +1,6 @@
 /**
- * Answer failure: the one place where an error becomes an answer, whether a stage, a fault of a test or a way in has thrown it. Reports
- * what is a fault of the server, and hides from the client what it is.
+ * Answer failure: makes the answer of an error, whether a stage, a fault of a test or a way in has thrown. Reports a fault of the server,
+ * and hides the reason from the client.
  */
 import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
 import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'
@@ -13,15 +13,14 @@ import type { Request } from '../../records/request/parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { finishAnswer, refuse, type AnswerParts } from './respond.ts'
 
-/** A request that has failed, as far as it is known. */
 interface Failed {
   readonly method: string
   readonly path: string
-  /** The header `Accept`. */
+  /** The header. */
   readonly accept: string | undefined
-  /** Undefined where a way in has failed: a `RestError` of a way in is meant, and not reported. */
+  /** `undefined` where a way in has failed: a `RestError` of a way in is meant, and not reported. */
   readonly context?: object
-  /** Whether a test has asked for the error, which is not reported. */
+  /** A test has asked for the error: no report. */
   readonly isFault?: boolean
   readonly query?: QueryInput | undefined
   readonly body?: unknown
@@ -29,9 +28,8 @@ interface Failed {
   readonly request?: Request | undefined
 }
 
-/** The parts of an engine that an answer to a failure uses. */
 interface FailureParts extends AnswerParts {
-  /** Why the database has done nothing, if that is what an error says. */
+  /** `undefined` unless the database has done nothing. */
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
 }
 
@@ -47,22 +45,19 @@ export function answerFailure(error: unknown, failed: Failed, parts: FailurePart
   return finishAnswer(response, 'refusal', { method: method.toUpperCase(), path, context, request }, parts)
 }
 
-/**
- * Whether nobody else reports a failure: that of an inner request has been reported with it. Only that it met another write is left to the
- * request around it, which may begin anew.
- */
+/** A failed inner request has reported itself. Only a conflict of writes is left to the outer request, which may begin anew. */
 function isToReport(error: unknown, { context, isFault }: Failed, { body }: RestResponse): boolean {
   if (error instanceof RestError && (context === undefined || isFault === true)) return false
   const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'
   return isBusy ? !(context instanceof InnerClient) : !(error instanceof AskedError)
 }
 
-/** Whether the caller of `handle` broke its types. */
+/** Whether `handle` was called with wrong types. */
 export function isMisuse(error: unknown): boolean {
   return error instanceof TypeError && error.message.startsWith('handle: ')
 }
 
-/** Explains a query that is refused and may well be the body: the arguments of `handle` are easily mistaken. */
+/** A refused query may be the body: the arguments of `handle` are easily mistaken. */
 function describeMisplacedBody(error: unknown, { method, query, body }: Failed): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()
@@ -72,7 +67,7 @@ function describeMisplacedBody(error: unknown, { method, query, body }: Failed):
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
-/** Returns what a client learns of a database that does nothing; the cause is for `onError`. */
+/** For the client; `onError` gets the cause. */
 function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | undefined): unknown {
   if (failure === undefined || error instanceof RestError) return error
   if (failure === 'denied')

@@ -107,7 +107,6 @@ function isKnown(name: string, version: string, at: number, { served, authentica
   )
 }
 
-/** A star stands for any characters. */
 function beforeStar(segment: string): string {
   const star = segment.indexOf('*')
   return star < 0 ? segment : segment.slice(0, star)

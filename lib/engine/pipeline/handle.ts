@@ -1,7 +1,4 @@
-/**
- * Handle: a request from its arrival to its answer. `passStages` calls the stages in their order.
- * Traces, the journal and injected faults stand around it, in record-request.ts.
- */
+/** Handle: a request from arrival to answer. `passStages` calls the stages in order; record-request.ts stands around the stages. */
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import type { EntityManager } from '@mikro-orm/core'
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
@@ -49,62 +46,56 @@ import { finishAnswer, respondCreatedAll } from './respond.ts'
 export interface HandleContext {
   /** Request headers, lower-case names; the token travels in `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Aborts the request: `handle` rejects with its reason, and nothing is committed. */
+  /** Aborts the request: `handle` rejects with the signal's reason, and nothing is committed. */
   readonly signal?: AbortSignal
 }
 
-/** The context of a request without any. */
 export const NO_CONTEXT: HandleContext = Object.freeze({})
 
-/** A request, as it arrives. */
 export interface Arrival {
   readonly method: string
   readonly path: string
   readonly query: QueryInput | undefined
   readonly body: unknown
   readonly context: HandleContext
-  /** Measures where its time goes; undefined where it is not measured. */
+  /** `undefined` where no time is measured. */
   readonly trace: Trace | undefined
-  /** Its record in the journal; undefined when no journal is kept. */
+  /** `undefined` without a journal. */
   readonly record: JournalRecord | undefined
 }
 
-/** The parts of an engine that the stages use. */
 export interface StageParts {
-  /** Given to hooks and handlers. */
+  /** For hooks and handlers. */
   readonly engine: EngineHandle
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** The model of the first version. */
+  /** Of the first version. */
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
-  /** Undefined where there are none. */
+  /** `undefined` for no routes. */
   readonly routes: Routes | undefined
   readonly queries: QueryCache
-  /** Undefined when the module is off. */
+  /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
-  /** Returns an entity manager of its own for a request. */
+  /** Makes an entity manager for a request. */
   readonly fork: () => EntityManager
-  /** Whether an error says that the database is locked, or does not work. */
+  /** Says whether the database is locked or does not work. */
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
-  /** Returns the versions with the names that a request adds to open resources. */
+  /** Adds a request's names to open resources. */
   readonly grow: (more: LearnedNames) => Growth
 }
 
 /**
- * Answers a request, at once where it can: no stage of a reading request waits for anything.
+ * Answers at once where possible: no stage of a reading request waits.
  *
- * @throws what the caller has called wrongly, and the reason of a signal that has aborted
+ * @throws errors of the caller, and the reason of an aborted signal
  */
 export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
   return runCoroutine(passStages(arrival, parts))
 }
 
-/**
- * The way of a request, from its arrival to its answer. Each stage takes what the stages before have proved; `wait` waits where a stage
- * must.
- */
+/** The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. */
 function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
   const { path, context, trace, record } = arrival
   const { routes, authentication } = parts
@@ -114,7 +105,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     // Method, path and query are read without the model.
     request = readRequest(arrival, parts)
 
-    // A token says who asks; what a handler asks is asked by the user of the handler's own request.
+    // A token says who asks; inner requests have the user of the outer request.
     trace?.enter('auth')
     const inner = context instanceof InnerClient ? (context as InnerClient<Principal>) : undefined
     const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
@@ -126,7 +117,7 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     const route = routes?.match(request.method, request.segments, inner?.passed)
     if (route !== undefined) return yield* wait(answerRoute(route, admitted, parts))
 
-    // The path becomes a target of the model. A body may add names to an open resource, and so give the model more attributes.
+    // The path becomes a target of the model. A body may add names to an open resource.
     const known = resolveRequest(admitted, parts, parts.served)
     const growth = request.body === undefined ? undefined : growModel(known, parts)
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
@@ -134,19 +125,18 @@ function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestRespons
     // Rules, then the reading or the writing: of an array, for each of its bodies.
     const bulk = Array.isArray(resolved.request.body) ? findBulkResource(resolved.request.method, resolved.target) : undefined
     const answering = bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
-    // Most answers are there.
+    // Most answers are no promises.
     const answer = answering instanceof Promise ? yield* wait(answering) : answering
     if (answer.status < 400) growth?.adopt()
     return finishAnswer(answer, 'answer', { method: request.method, path, context, request }, parts)
   } catch (error) {
-    // Only the caller of `handle` itself is at fault; a hook that calls the engine wrongly is a fault of the server.
+    // Only a wrong call of `handle` is thrown: a hook that calls the engine wrongly is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
     end.throwIfReached()
     return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request }, parts)
   }
 }
 
-/** A request that may be answered, and who has sent it. */
 interface AdmittedRequest {
   readonly arrival: Arrival
   readonly request: Request
@@ -154,7 +144,7 @@ interface AdmittedRequest {
   readonly end: RequestAbort
 }
 
-/** Answers with a custom route of the application, or of the log-in: that one has the form of the engine's own answers. */
+/** Answers of log-in routes have the engine's own form. */
 async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: StageParts): Promise<RestResponse> {
   const { arrival, request, principal, end } = admitted
   const { engine, fork, options, served, authentication } = parts
@@ -169,12 +159,11 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   return finishAnswer(answer, kind, { method, path: arrival.path, context: arrival.context, request }, parts)
 }
 
-/** The custom routes that ask a request themselves. */
+/** Custom routes that have asked for the request. */
 function passedBy({ context }: Arrival): readonly object[] | undefined {
   return context instanceof InnerClient ? context.passed : undefined
 }
 
-/** A request whose target, parameters and actions are known. */
 interface ResolvedRequest extends AdmittedRequest, Pick<Operation, 'target' | 'allowed'> {
   readonly version: string
   readonly services: Services
@@ -184,7 +173,7 @@ interface ResolvedRequest extends AdmittedRequest, Pick<Operation, 'target' | 'a
 
 const NO_METHODS: readonly string[] = Object.freeze([])
 
-/** Resolves the path in one of the versions that are served, and checks method and parameters. */
+/** Checks method and parameters, too. */
 function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: ReadonlyMap<string, Services>): ResolvedRequest {
   const { arrival, principal, end } = admitted
   const { method, segments } = admitted.request
@@ -195,7 +184,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, own)
-  // Most requests have none.
+  // Most requests have no parameters.
   const given =
     request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
   const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
@@ -204,7 +193,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
 }
 
-/** The request with the body that is meant: of a form by the model, and of what is wrapped as answers are the record in it. */
+/** The model gives a form's JSON. A body wrapped like an answer becomes the record inside. */
 function readBody(request: Request, target: Target, arrival: Arrival, { options: { envelope } }: StageParts): Request {
   const { body, method } = request
   const template = arrival.context instanceof InnerClient || !TAKES_BODY.has(method) ? undefined : envelope?.record
@@ -214,13 +203,13 @@ function readBody(request: Request, target: Target, arrival: Arrival, { options:
   return meant === body ? request : replaceBody(request, meant)
 }
 
-/** The request with the JSON that its form means, for the journal as well. */
+/** Replaces the body, for the journal as well. */
 function withBody(request: Request, body: unknown, { record }: Arrival): Request {
   record?.keep(body)
   return replaceBody(request, body)
 }
 
-/** Returns the model with the names that a body adds to open resources: it is served from now on once this request has been written. */
+/** The model with a body's names for open resources, served from now on once the request is written. */
 function growModel({ request, target, services }: ResolvedRequest, parts: StageParts): Growth | undefined {
   const { method, body } = request
   const more = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method) ? findNewNames(body, target) : undefined
@@ -230,9 +219,9 @@ function growModel({ request, target, services }: ResolvedRequest, parts: StageP
 const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
 
 /**
- * The stages from the rules to the answer.
+ * From the rules to the answer.
  *
- * @param request the one of `resolved`, or that of a member of its body
+ * @param request the request of `resolved`, or a member's
  */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
@@ -241,7 +230,6 @@ function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resol
   return operate(operation, resolved.services)
 }
 
-/** Puts together what is to be done, as whom, and what exists for the caller. */
 function findOperation(resolved: ResolvedRequest, request: Request, parts: StageParts): Operation {
   const { arrival, principal, end, version, services, target, allowed, parameters, actions } = resolved
   const { trace, record: tally } = arrival
@@ -256,7 +244,6 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
   return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
-/** Operates within what the access rules allow. */
 function applyRules(operation: Operation, { services, actions }: ResolvedRequest): Awaitable<RestResponse> {
   const { target, ctx, view } = operation
   const { visibility, parameters } = view
@@ -269,7 +256,7 @@ function applyRules(operation: Operation, { services, actions }: ResolvedRequest
   })
 }
 
-/** Answers a POST of an array: each of its members is a request of its own, in one transaction. */
+/** Each member is a request, all in one transaction. */
 async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Promise<RestResponse> {
   const { request, services, end } = resolved
   const { limits } = parts.options
@@ -284,7 +271,7 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
   return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))
 }
 
-/** Creates the records of an array together, where nothing of the application's sees one of them. */
+/** Where no code of the application sees a record. */
 function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
   const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
@@ -293,7 +280,7 @@ function createTogether(resolved: ResolvedRequest, resource: Resource, parts: St
   return chain(services.writer.createAll(resource, request.body as readonly unknown[], view), all => all?.map(({ record }) => record))
 }
 
-/** Returns what may end the request: the signal of its sender, that of its world, the time budget. */
+/** The signals of sender and world, and the time budget. */
 function limitTime({ context }: Arrival, { options, life }: StageParts): RequestAbort {
   if (context instanceof InnerClient && context.end !== undefined) return context.end
   const isTransport = context instanceof LazyClient
@@ -302,14 +289,14 @@ function limitTime({ context }: Arrival, { options, life }: StageParts): Request
   return new RequestAbort(context, life.generation, options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0)
 }
 
-/** Parses a request, and notes for the journal what was sent. */
+/** Notes for the journal what was sent. */
 export function readRequest(arrival: Arrival, { options, queries }: Pick<StageParts, 'options' | 'queries'>): Request {
   const { context, record } = arrival
   const readOnly = options.readOnly || (context instanceof LazyClient && context.readOnly)
   const request = parse(arrival, findAddress(context, options), readOnly, queries)
   record?.parsed(request)
   if (request.body !== undefined && TAKES_BODY.has(request.method)) {
-    // What the fields of a form mean is known with the target.
+    // Only the target gives form fields a meaning.
     if (request.body instanceof FormBody) return request
     assertJson(request.body, 'handle: body')
     record?.keep(request.body)
@@ -317,7 +304,7 @@ export function readRequest(arrival: Arrival, { options, queries }: Pick<StagePa
   return request
 }
 
-/** Takes the parameters of a QUERY from its body, for the journal as well. */
+/** The body of a QUERY holds parameters. */
 function readQuery(request: Request, { record }: Arrival): Request {
   const asked = takeQuery(request)
   if (record === undefined) return asked
@@ -326,21 +313,19 @@ function readQuery(request: Request, { record }: Arrival): Request {
   return asked
 }
 
-/** Returns where the sender of a request meets the engine: a way in may have a base of its own. */
+/** A way in may have its own base. */
 export function findAddress(context: HandleContext, options: CheckedOptions): Address {
   const base = context instanceof LazyClient ? context.base : undefined
   return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }
 
-/** Refuses what would write where nothing may be written. Logging in and out stays possible: it changes no data. */
+/** Log-in and log-out change no data, and stay possible. */
 function refuseWrite(request: Request, parts: StageParts): void {
   const isSession = parts.authentication?.isSession('POST', request.segments) === true
   if (WRITE_METHODS.includes(request.method) && !isSession) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
-/**
- * The methods that a path takes; undefined where nothing is there, or where the application's look-up fails: a write is refused there, too.
- */
+/** `undefined` where nothing is, or a look-up fails: a write is refused all the same. */
 function listMethods(request: Request, { options, model, served, routes }: StageParts): readonly string[] | undefined {
   try {
     const version = findVersion(request, options.versions, model)

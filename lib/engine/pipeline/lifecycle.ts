@@ -29,7 +29,6 @@ export class Lifecycle {
     previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
-  /** A request begins to wait. */
   enter(): void {
     this.#running++
   }

@@ -75,7 +75,6 @@ function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
   )
 }
 
-/** A config of an application's MikroORM becomes options of the engine. */
 async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   if ((options as EngineOptions | null | undefined)?.config === undefined) return options
   return (await import('../config/read-config.ts')).readConfig(options)

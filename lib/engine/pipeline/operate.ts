@@ -62,7 +62,6 @@ export interface Services {
   readonly versions: readonly string[]
   readonly createdStatus: number
   readonly etag: EntityTags
-  /** For clients that see the engine below a base. */
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
   /** Work of a `repeatable` place may run again, and by turns with other work of the place. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort, repeatable?: WrittenPlace) => Promise<T>
@@ -73,7 +72,6 @@ export interface Operation {
   readonly target: Target
   /** `undefined` unless the request is about a resource. */
   readonly about: ResourceAction | undefined
-  /** Methods that the path takes. */
   readonly allowed: readonly string[]
   readonly view: View
   readonly ctx: RequestContext
@@ -100,7 +98,6 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   return chain(response, done => applyCondition(done, operation, etag))
 }
 
-/** Runs inside the application's wrapper, if any. */
 function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { target, about, request } = operation
   // `checkMethod` lets no other method pass.

@@ -1,7 +1,6 @@
 /**
- * Record request: what stands around the stages (handle.ts) and changes nothing of them. From the outside to the inside: the trace measures
- * where the time goes, the journal notes what was sent and what was answered, and injected faults do to a request on its way what a test
- * has asked for.
+ * Record request: stands around the stages (handle.ts). From outside to inside: the trace measures time, the journal notes request and
+ * answer, and injected faults do what a test has asked for.
  */
 import { LazyClient } from '../../foundation/base/abort.ts'
 import { FormBody } from '../../foundation/base/form-body.ts'
@@ -27,52 +26,48 @@ import { answerFailure, isMisuse } from './answer-failure.ts'
 import { NO_CONTEXT, findAddress, handle, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
 import type { KeptStates } from './kept-states.ts'
 
-/** The parts of an engine that a recorder uses, beside those of the stages. */
 export interface RecorderParts extends StageParts {
-  /** Undefined when none is kept. */
+  /** `undefined` without a journal. */
   readonly journal: Journal | undefined
-  /** The request that code runs in, where it may change rows. */
+  /** The request around code that may change rows. */
   readonly running: Surroundings<JournalRecord>
   readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
   readonly connection: Connection
   readonly secrets: Secrets
-  /** Whether a request that reads may run code of the application's, which may write, apart from added filters. */
+  /** Whether reading may write: see SharedState. Added filters aside. */
   readonly mayRunApplicationCode: boolean
 }
 
-/** Statements of a request that the journal shows at most. */
 const SHOWN_STATEMENTS = 200
 
-/** What a request of the journal has run: the first 200 statements, and how many there were. */
+/** The first 200 statements of a request, and the number of all. */
 export interface RanStatements extends Pick<Explanation, 'statements' | 'writes' | 'cached' | 'hints'> {
   readonly ran: number
 }
 
-/** A request that runs code of the application's. */
 interface RunningRequest {
-  /** How many requests that still run it is inside of. */
+  /** Running requests around the request. */
   readonly level: number
   ended: boolean
 }
 
-/** How deep requests of code of the application's may stand inside of others: what goes on beyond asks itself without end. */
+/** Deeper requests of the application's code ask themselves without end. */
 const MAX_LEVEL = 100
 
-/** Answers requests, and keeps what the journal, traces and tests want of them. */
 export class RequestRecorder {
   readonly #parts: RecorderParts
-  /** Set inside of the requests that have passed the faults. */
+  /** Set inside of requests that have passed the faults. */
   readonly #inside = new Surroundings<true>()
-  /** The request that code of the application's runs in, where the journal has no record of it. */
+  /** Where the journal has no record. */
   readonly #around = new Surroundings<RunningRequest>()
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
   }
 
-  /** Answers a request. Rejects with, or throws at once, what the caller has broken or wanted: see RestEngine.handle. */
+  /** See RestEngine.handle. May throw at once instead of rejecting. */
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     const { traces, life, journal, states } = this.#parts
     life.assertOpen()
@@ -81,7 +76,7 @@ export class RequestRecorder {
     if (record?.nested === false && context !== NO_CONTEXT) record.test = readTest(context)
     const arrival = { method, path, query, body, context, trace: outer, record }
     if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
-      // Before the time of the request begins, which the copy is no part of.
+      // The copy is no part of the request's time.
       if (this.mayWrite(method)) return this.#count(this.#keepState(record, arrival), undefined)
       states.note(record)
     }
@@ -107,7 +102,7 @@ export class RequestRecorder {
     return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
   }
 
-  /** Answers what a docs page asks for, past faults and journal: the code under test has not sent it. */
+  /** Past faults and journal: the code under test has not sent the request. */
   async look(path: string, context: HandleContext): Promise<RestResponse> {
     const { life, traces } = this.#parts
     life.assertOpen()
@@ -119,7 +114,7 @@ export class RequestRecorder {
     )
   }
 
-  /** Answers a request past faults and journal, and returns what ran. */
+  /** Past faults and journal. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()
     const record = new JournalRecord(method, path, false, 0, 0)
@@ -130,12 +125,12 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
-  /** Whether a request may write, so that explaining it needs a fork. A value that is not a method is refused before. */
+  /** Whether explaining needs a fork. Other values than methods are refused before. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
 
-  /** Explains a request that may write, on a fork: its first transaction prepares what all others find prepared. */
+  /** On a fork, the first transaction prepares what all others find prepared. */
   async explainWrite(
     method: string,
     path: string,
@@ -147,7 +142,7 @@ export class RequestRecorder {
     return this.explain(method, path, query, body, context)
   }
 
-  /** Answers a request as `handle` does; `explain` then returns what ran, or undefined when the engine has been closed meanwhile. */
+  /** `explain` tells what ran, `undefined` for a closed engine. */
   async explained(
     method: string,
     path: string,
@@ -165,7 +160,7 @@ export class RequestRecorder {
     return { response, explain }
   }
 
-  /** Returns what a request of the journal has run, where that is kept; the plans are those of now. */
+  /** The plans are of the present. */
   async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
     const { trace, ran, status = 0 } = record
     if (ran !== undefined) return ran
@@ -199,7 +194,7 @@ export class RequestRecorder {
     return buildExplanation(asked, explained)
   }
 
-  /** Measures a request; with the option `serverTiming` its answer gets the header. */
+  /** With the option `serverTiming`, the answer gets the header. */
   async #measure(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
     const { serverTiming: isShown } = this.#parts.options
     let response: RestResponse
@@ -212,7 +207,7 @@ export class RequestRecorder {
     return isShown ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: formatServerTiming(trace) } } : response
   }
 
-  /** Answers a request for which the journal has begun a record, and ends the record. */
+  /** Ends the journal's record. */
   #record(arrival: Arrival): Awaitable<RestResponse> {
     const { method, context, record } = arrival
     const { journal, running, connection, mayRunApplicationCode } = this.#parts
@@ -222,7 +217,7 @@ export class RequestRecorder {
     }
     let answering: Awaitable<RestResponse>
     try {
-      // Only what may change rows must be known to whatever runs in it.
+      // Only requests that may change rows must be known inside.
       const mayChange = mayRunApplicationCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
       if (record !== undefined && journal !== undefined && mayChange) answering = running.run(record, this.#passBounded, arrival)
       else answering = record === undefined && mayRunApplicationCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
@@ -240,7 +235,7 @@ export class RequestRecorder {
     return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
   }
 
-  /** Counts a request while it runs, so that closing can wait for it; then the journal has it. */
+  /** Closing waits for counted requests. */
   async #count(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
     const { life, journal } = this.#parts
     life.enter()
@@ -256,18 +251,18 @@ export class RequestRecorder {
     }
   }
 
-  /** Records why `handle` rejects; what the caller has called wrongly is not a request. */
+  /** A wrong call is no request. */
   #recordFailure(record: JournalRecord | undefined, error: unknown): void {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
   }
 
-  /** Refuses a request that code of the application's has asked for inside of too many others. */
+  /** Refuses a request inside of too many others. */
   readonly #passBounded = (arrival: Arrival): Awaitable<RestResponse> => {
     requireLevel(arrival, arrival.record!)
     return this.#passFaults(arrival)
   }
 
-  /** The same where the journal has no record of it. */
+  /** Without a record of the journal. */
   #passCounted(arrival: Arrival): Awaitable<RestResponse> {
     const outer = this.#around.current
     const request: RunningRequest = { level: outer?.ended === false ? outer.level + 1 : 0, ended: false }
@@ -278,7 +273,7 @@ export class RequestRecorder {
     return answering
   }
 
-  /** Takes a request past the faults that tests have asked for. Requests of hooks do not pass them: they do not come from outside. */
+  /** Requests of hooks do not come from outside, and meet no faults. */
   readonly #passFaults = (arrival: Arrival): Awaitable<RestResponse> =>
     this.#parts.faults.rules.length > 0 && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
 
@@ -296,7 +291,7 @@ export class RequestRecorder {
       try {
         readRequest(arrival, this.#parts)
       } catch {
-        // Its errors are answered if the request gets there; the journal records as much as could be read.
+        // A stage answers the error later; the journal has what could be read.
       }
     }
     const { faults } = this.#parts
@@ -315,7 +310,7 @@ export class RequestRecorder {
   }
 }
 
-/** @throws Error */
+/** @throws Error for a request inside of too many others */
 function requireLevel({ method, path }: Arrival, { level }: Pick<RunningRequest, 'level'>): void {
   if (level <= MAX_LEVEL) return
   throw new Error(
@@ -325,17 +320,16 @@ function requireLevel({ method, path }: Arrival, { level }: Pick<RunningRequest,
   )
 }
 
-/** Returns an answer with its body in one piece. */
 export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
   return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
 }
 
-/** Characters of the name of a test that are kept. */
+/** Kept characters of a test's name. */
 const MAX_TEST = 200
 
-/** Returns the test that a request says it comes from: percent-encoded, where its name has more than ASCII. */
+/** The test that sent the request: percent-encoded beyond ASCII. */
 function readTest(context: HandleContext): string | undefined {
-  // Headers of a call in the process are not gone through for it: they would be copied in lower case.
+  // A search of a call's headers would copy all in lower case.
   const given = context instanceof LazyClient ? context.header('x-test') : (context.headers?.['x-test'] ?? context.headers?.['X-Test'])
   if (typeof given !== 'string' || given === '') return undefined
   try {
@@ -346,7 +340,7 @@ function readTest(context: HandleContext): string | undefined {
   }
 }
 
-/** Runs what a hook asks while it answers a request: it is part of that request, whose stage goes on afterwards. */
+/** A hook's request is part of the outer request. */
 async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
   const before = trace.enter('parse')
   try {
@@ -356,7 +350,7 @@ async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Pro
   }
 }
 
-/** Returns the answer, unless the signal aborts first; the work that still runs then finds the signal aborted and commits nothing. */
+/** If the signal aborts first, the running work finds the signal aborted and commits nothing. */
 function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
   return new Promise((resolvePromise, reject) => {
     const abort = (): void => {

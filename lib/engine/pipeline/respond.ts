@@ -1,6 +1,6 @@
 /**
- * Respond: makes the envelopes of answers and the one body of errors, and is the door by which every answer leaves (`finishAnswer`). No
- * other place knows status codes of success. Keys of a body come in the order of the contract.
+ * Respond: makes the envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status
+ * codes of success. Keys come in the order of the contract.
  */
 import type { Clock } from '../../foundation/base/clock.ts'
 import { reportFailure } from '../../foundation/base/report-failure.ts'
@@ -26,7 +26,7 @@ import { BuilderSource } from '../../databases/sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
 
-/** The index, which shows no records: its members take no name from resources. */
+/** Shows no records: members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
 function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
@@ -34,18 +34,17 @@ function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>
 }
 
 /**
- * Returns the page size and start in effect: a limit above the maximum is clamped.
+ * Clamps a limit above the maximum.
  *
- * @param standard the limit of a request that names none
+ * @param standard the limit of a request without a limit
  */
 export function findPageRange(parameters: Parameters, limits: Limits, standard = limits.defaultLimit): PageRange {
   const limit = Math.min(parameters.limit ?? standard, limits.maxLimit)
   const { page } = parameters
-  // No list is as long as the largest number that is exact.
+  // No list is longer than the largest exact number.
   return { limit, offset: page === undefined ? (parameters.offset ?? 0) : Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) }
 }
 
-/** A list as it is answered, and the request that asked for it. */
 interface AnsweredList {
   readonly resource: Resource
   readonly page: OrderedPage
@@ -77,13 +76,10 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/**
- * Queries of other pages: what stands before the number of the page, or of the record where it begins, and what behind. A query that comes
- * again is split once.
- */
+/** Queries of other pages, cut at the start of the page. A repeated query is split once. */
 const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
 
-/** Splits a query where it says which page it asks for: every other parameter is as it was sent. */
+/** Other parameters stay as sent. */
 function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [string, string] {
   const { pairs } = parameters
   const name = findParameterName(vocabulary, parameters.page === undefined ? 'offset' : 'page')
@@ -98,27 +94,24 @@ function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [s
   return split
 }
 
-/** Returns the entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
+/** For a record that shows its version (RFC 9110 section 8.8.3). */
 export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
   return value === undefined ? undefined : formatTag(value)
 }
 
-/** One record, or null for an empty to-one. */
+/** `null` for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
   const body = envelopeOf(resource, shown)([timestamp, record]) as Envelope
   const etag = formatVersionTag(resource, record)
   return ok(body, etag === undefined ? undefined : { etag })
 }
 
-/** The functions that make the bodies of records that are shown, and of those that have been created or deleted. */
+/** Of shown records, and of created or deleted records. */
 const shown = new WeakMap<Resource, Builder>()
 const done = new WeakMap<Resource, Builder>()
 
-/**
- * Returns the function that makes the body of a record. It is generated: a literal with a name that differs by resource costs as much as a
- * good part of the reading.
- */
+/** Generates the function that makes a record's body: a literal with a key by resource costs as much as a good part of the reading. */
 function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
   let build = envelopes.get(resource)
   if (build === undefined) {
@@ -171,7 +164,7 @@ export function respondDeletedList(resource: Resource, records: readonly JsonRec
 }
 
 /**
- * The index: versions, and the path of every resource in the version asked for (the first one by default).
+ * Versions, and the path of every resource in one version.
  *
  * @param root path of the version: `/api/v1`
  */
@@ -180,7 +173,7 @@ export function respondIndex(model: Model, versions: readonly string[], root: st
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 
-/** An OpenAPI document, which has no envelope. */
+/** An OpenAPI document has no envelope. */
 export function respondDescription(document: object): RestResponse {
   return ok(document)
 }
@@ -190,10 +183,7 @@ export function respondOptions(allowed: readonly string[]): RestResponse {
   return { status: 204, headers: { allow: allowed.join(', '), ...takes }, body: undefined }
 }
 
-/**
- * The answer to HEAD: that of GET without its body (RFC 9110 section 9.3.2). A transport gets the length of the body as well, which it
- * would write for GET.
- */
+/** The answer of GET without the body (RFC 9110 section 9.3.2). A transport gets the body's length, too. */
 function withoutBody(response: RestResponse, context: object): RestResponse {
   const { body, headers } = response
   const isSent = context instanceof LazyClient || context instanceof WholeClient
@@ -202,21 +192,19 @@ function withoutBody(response: RestResponse, context: object): RestResponse {
   return { ...response, headers: { ...headers, ...length }, body: undefined }
 }
 
-/** A text that is made while it is sent has no length yet. */
+/** A text made while sent has no length yet. */
 function findWhole(body: TextStream): string | undefined {
   return body instanceof WholeText ? body.whole : undefined
 }
 
-/** How an error is answered. */
 interface ErrorForm {
   readonly timestamp: string
-  /** Status of a body that the model refuses. */
+  /** For a body that the model refuses. */
   readonly validationStatus: number
-  /** The header `Accept` of the request. */
   readonly accept: string | undefined
 }
 
-/** The one body of all errors (member names of RFC 9457). Any error other than a RestError is a 500 without details. */
+/** Any error but a RestError is a 500 without details. RFC 9457 has the member names. */
 function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
@@ -237,7 +225,7 @@ function respondError(error: unknown, { timestamp, validationStatus, accept }: E
 
 const PROBLEM: MediaType = { name: PROBLEM_TYPE }
 
-/** Whether a client asks for errors as problem details: it names the media type, and wants it as much as JSON at least. */
+/** Whether a client names problem details, and wants JSON no more. */
 function asksForProblem(accept: string | undefined): boolean {
   if (asksForJson(accept)) return false
   const accepted = new Accept(accept!)
@@ -245,19 +233,19 @@ function asksForProblem(accept: string | undefined): boolean {
   return isNamed && weight > 0 && weight >= accepted.preferenceFor(JSON_MEDIA).weight
 }
 
-/** Returns the URI of a kind of problem (RFC 9457 section 3.1.1). A code of the application has none; its title is that of the status. */
+/** RFC 9457 section 3.1.1. A code of the application has no URI; its title is the status. */
 function nameProblem(code: string): string {
   return Object.hasOwn(ERRORS, code) ? `urn:problem-type:mikro-rest:${code}` : 'about:blank'
 }
 
-/** The body of an `answer` gets the application's `envelope`, that of a `refusal` its `envelope.error`; a `route` has its own form. */
+/** `answer` gets the application's `envelope`, `refusal` its `envelope.error`; a `route` has its own form. */
 type AnswerKind = 'answer' | 'refusal' | 'route'
 
 export interface AnswerTo {
   /** Upper case; empty where no request could be read. */
   readonly method: string
   readonly path: string
-  /** Undefined where a way in answers by itself: then the way in takes the body of HEAD away. */
+  /** `undefined` where a way in answers by itself, and takes the body of HEAD away. */
   readonly context: object | undefined
   readonly request: Request | undefined
 }
@@ -275,7 +263,7 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
   const isShaped = kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
   if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
   const { allow } = response.headers
-  // Logging in and out changes no data, so it stays possible where nothing may be written.
+  // Logging in and out changes no data, and stays possible.
   if (request?.readOnly === true && allow !== undefined && parts.authentication?.isSession('POST', request.segments) !== true)
     response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
   if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }
@@ -293,7 +281,7 @@ function formAnswer(response: RestResponse, { method, request }: AnswerTo, { opt
   })
 }
 
-/** Gives a refusal the form of the application. Where `envelope.error` itself fails, the client gets a 500 without details. */
+/** Where `envelope.error` itself fails, the client gets a 500 without details. */
 function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: AnswerParts): RestResponse {
   const { envelope, onError } = parts.options
   try {
@@ -305,7 +293,7 @@ function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: 
 }
 
 /**
- * Returns the engine's own answer to an error.
+ * The engine's own answer.
  *
  * @param accept the header `Accept` of the request
  */
@@ -314,7 +302,7 @@ export function refuse(error: unknown, accept: string | undefined, { clock, opti
   try {
     timestamp = clock.now().toISOString()
   } catch {
-    // The error may be that of the application's own clock.
+    // The application's clock may fail, too.
     timestamp = new Date().toISOString()
   }
   return respondError(error, { timestamp, validationStatus: options.validationStatus, accept })

@@ -1,7 +1,5 @@
 /**
- * Shape answer: the last step of a request from outside, where the application wants another envelope than the engine's own. What is asked
- * inside of a request keeps the engine's form, which the stages themselves read. Takes an answer and the names of resources; gives the same
- * with another body. Without the option there is nothing of it.
+ * Shape answer: gives outside requests the application's envelope. Requests inside of requests keep the engine's form, which stages read.
  */
 import { isObject, assertJson, type JsonObject } from '../../foundation/base/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
@@ -23,7 +21,7 @@ export interface EnvelopeOption extends EnvelopeTemplates {
   readonly error?: (error: ErrorBody, request: { readonly method: string; readonly path: string }) => unknown
 }
 
-/** The body of a refusal, as the engine itself makes it. */
+/** The engine's own body of a refusal. */
 export interface ErrorBody {
   readonly success: false
   readonly timestamp: string
@@ -34,7 +32,6 @@ export interface ErrorBody {
   readonly errors?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** The templates of an engine, compiled. */
 export interface CompiledEnvelope {
   readonly list: CompiledTemplate | undefined
   readonly record: CompiledTemplate | undefined
@@ -44,7 +41,7 @@ export interface CompiledEnvelope {
 }
 
 /**
- * Compiles the options; undefined where answers stay as they are.
+ * `undefined` where answers keep their form.
  *
  * @throws TypeError
  */
@@ -66,20 +63,19 @@ export function compileEnvelope(option: EnvelopeOption | undefined, deletedStatu
 
 const NOTHING = { list: undefined, record: undefined, removed: undefined, error: undefined }
 
-/** The names of a resource by either of them. */
 type FindNames = (name: string) => TemplateNames | undefined
 
-/** Finds the names of the resource that an answer names by one of them. */
+/** By plural or singular. */
 export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {
   return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
 }
 
-/** Returns an answer in the form of the application. What is not of the engine's own form stays as it is. */
+/** A body not of the engine's own form stays. */
 export function shapeAnswer(response: RestResponse, method: string, envelope: CompiledEnvelope, namesOf: FindNames): RestResponse {
   const body: unknown = response.body
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return response
   const { resource } = body
-  // What takes a mark away answers with the record, which is still there.
+  // A removed mark brings the record, which still exists.
   const isRemoval = method === 'DELETE' && body['status'] !== undefined
   if (isRemoval && envelope.deletedStatus === 204 && response.status === 200) return withoutContent(response)
   if (!Object.hasOwn(body, resource)) return shapeValue(response, body, envelope)
@@ -96,12 +92,12 @@ export function shapeAnswer(response: RestResponse, method: string, envelope: Co
         ? listParts(body, carried)
         : recordParts(body, carried)
   const shaped = template.build(names, parts)
-  // What a wrapper of the application has put beside.
+  // A wrapper may have added members.
   for (const key of Object.keys(body)) if (key !== resource && !ENVELOPE_KEYS.has(key)) shaped[key] = body[key]
   return { ...response, body: shaped }
 }
 
-/** A plain attribute has no template: it is bare where records are. */
+/** A plain attribute has no template, and is bare like records. */
 function shapeValue(response: RestResponse, body: JsonObject, { record }: CompiledEnvelope): RestResponse {
   return record?.isBare === true && typeof body['attribute'] === 'string' && Object.hasOwn(body, 'value')
     ? { ...response, body: body['value'] }
@@ -113,7 +109,7 @@ function withoutContent({ headers }: RestResponse): RestResponse {
   return { status: 204, headers: others, body: undefined }
 }
 
-/** A list that is no page, such as the records of an array that has been created, is the whole of its only page. */
+/** A list without pages, such as created records, is one page. */
 function listParts(body: JsonObject, records: readonly unknown[]): Parts {
   const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
   const [size, start] = [Number(limit), Number(offset)]
@@ -143,7 +139,7 @@ function removedParts(body: JsonObject, carried: unknown): Parts {
   return { ...recordParts(body, Array.isArray(carried) ? null : carried), records, count: records.length }
 }
 
-/** The records alone: the count and the neighbouring pages stand in headers (RFC 8288). */
+/** Count and neighbouring pages stand in headers (RFC 8288). */
 function bareList(response: RestResponse, records: readonly unknown[], { count, previous, next }: JsonObject): RestResponse {
   const links = [
     ...(typeof previous === 'string' ? [`<${previous}>; rel="prev"`] : []),
@@ -158,7 +154,7 @@ function bareList(response: RestResponse, records: readonly unknown[], { count, 
 }
 
 /**
- * Returns a refusal in the form of the application. Problem details stay as they are, since the request has asked for them.
+ * Problem details stay, as asked for.
  *
  * @throws what the application's function throws
  */

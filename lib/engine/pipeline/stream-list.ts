@@ -15,7 +15,6 @@ interface StreamParts {
   readonly pageSize: number
   /** With its envelope. */
   readonly answer: (view: View) => Awaitable<RestResponse>
-  /** Names of shown attributes. */
   readonly columns: () => Awaitable<readonly string[]>
 }
 

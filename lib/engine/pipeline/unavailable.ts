@@ -24,7 +24,6 @@ export async function listUnavailable(parts: EngineParts): Promise<Readonly<Reco
   )
 }
 
-/** The clause is about the database. */
 export function formatReason(clause: string): string {
   const whole = clause.replace(/^it /, 'the database ')
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`

@@ -31,7 +31,6 @@ interface ServedWith {
   readonly passwords: PasswordKind | undefined
 }
 
-/** On one database, with one clock. */
 export function serveVersions(
   compiled: ReadonlyMap<string, CompiledVersion>,
   { limits, versions, createdStatus, etag }: CheckedOptions,

@@ -1,57 +1,57 @@
 /** Check options: checks the options of `RestEngine.create`, and adds defaults. Loaded where an engine is made. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/base/report-failure.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
+import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
 import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
 import { isObject } from '../../foundation/base/json.ts'
+import { anything, callable, flag, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
+import type { OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
-import { checkEvolve } from './evolve-option.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from './scenarios.ts'
 import { compileEnvelope } from './shape-answer.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
-import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 
-const OPTIONS = [
-  'entities',
-  'database',
-  'schema',
-  'fill',
-  'renamed',
-  'drop',
-  'readOnly',
-  'config',
-  'orm',
-  'functions',
-  'resources',
-  'defaults',
-  'lookup',
-  'base',
-  'versions',
-  'limits',
-  'routes',
-  'parameters',
-  'forms',
-  'auth',
-  'seed',
-  'scenarios',
-  'clock',
-  'createdStatus',
-  'deletedStatus',
-  'envelope',
-  'validationStatus',
-  'etag',
-  'journal',
-  'unmetFaults',
-  'serverTiming',
-  'notes',
-  'onError',
-] as const satisfies readonly (keyof EngineOptions)[]
+const OPTIONS = {
+  entities: [checkEntities],
+  database: [readDatabase, ':memory:'],
+  schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
+  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isByResource), {}],
+  renamed: [checkRenamed, {}],
+  drop: [flag, false],
+  readOnly: [flag, false],
+  config: [anything],
+  orm: [checkOrm, {}],
+  functions: [checkFunctions],
+  resources: [list, []],
+  defaults: [checkDefaults, {}],
+  lookup: [callable],
+  base: [anything, ''],
+  versions: [must('an array of path segments such as "v1", or empty for paths without a version', areSegments), ['v1']],
+  limits: [checkLimits, {}],
+  routes: [list, []],
+  parameters: [anything, {}],
+  forms: [flag, false],
+  auth: [anything],
+  seed: [checkSeeds],
+  scenarios: [checkScenarios, {}],
+  clock: [callable],
+  createdStatus: [oneOf(200, 201), 200],
+  deletedStatus: [oneOf(200, 204), 200],
+  envelope: [anything],
+  validationStatus: [oneOf(400, 422), 422],
+  etag: [oneOf('version', 'answer'), 'version'],
+  journal: [integer(0), 1000],
+  unmetFaults: [oneOf('ignore', 'throw'), 'ignore'],
+  serverTiming: [flag, false],
+  notes: [texts, []],
+  onError: [callable, printFailure],
+} as const satisfies OptionTable<EngineOptions>
 
 export function isEngineOption(name: string): boolean {
-  return (OPTIONS as readonly string[]).includes(name)
+  return Object.hasOwn(OPTIONS, name)
 }
 
 /** Names of the options in other libraries. */
@@ -86,15 +86,24 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   const [elsewhere] = Object.keys(options).filter(name => Object.hasOwn(ELSEWHERE, name))
   if (elsewhere !== undefined) throw new TypeError(`RestEngine.create: unknown option "${elsewhere}". ${ELSEWHERE[elsewhere]}`)
   refuseConfig(options)
-  checkNames(options, OPTIONS, 'RestEngine.create', HABITS)
-  if (options.entities !== undefined) checkEntities(options.entities)
-  const checked = completeOptions(options)
+  const { limits, envelope, ...given } = readOptions(options, OPTIONS, 'RestEngine.create', HABITS)
+  const checked = {
+    schema: given.entities === undefined ? 'keep' : 'update',
+    ...given,
+    database: readDatabase(given.database),
+    limits: Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) }),
+    envelope: compileEnvelope(envelope, given.deletedStatus),
+    base: readBase(given.base, 'RestEngine.create', given.versions),
+    versions: Object.freeze([...given.versions]),
+  } satisfies CheckedOptions
   checkModelSource(checked)
-  checkForms(checked)
+  const evolving = (['fill', 'renamed', 'drop'] as const).find(name => options[name] !== undefined)
+  if (evolving !== undefined && checked.schema !== 'evolve')
+    throw new TypeError(`RestEngine.create: "${evolving}" goes with schema: 'evolve'.`)
   checkSecret(checked)
-  checkFunctions(checked)
-  checkEvolve(options)
-  return { ...checked, base: readBase(checked.base, 'RestEngine.create', checked.versions), versions: Object.freeze([...checked.versions]) }
+  if (checked.functions !== undefined && typeof checked.database !== 'string')
+    throw new TypeError('RestEngine.create: "functions" is for SQLite: those of PostgreSQL are in the database (create function).')
+  return checked
 }
 
 const CONFIG_OPTIONS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
@@ -109,58 +118,17 @@ function refuseConfig(options: EngineOptions): void {
     )
 }
 
-const DEFAULTS = {
-  database: ':memory:',
-  fill: {},
-  renamed: {},
-  drop: false,
-  readOnly: false,
-  orm: {},
-  resources: [],
-  defaults: {},
-  routes: [],
-  parameters: {},
-  forms: false,
-  base: '',
-  scenarios: {},
-  versions: ['v1'],
-  createdStatus: 200,
-  deletedStatus: 200,
-  validationStatus: 422,
-  etag: 'version',
-  journal: 1000,
-  unmetFaults: 'ignore',
-  serverTiming: false,
-  notes: [],
-  onError: printFailure,
-} as const satisfies Partial<EngineOptions>
-
-function completeOptions(options: EngineOptions): CheckedOptions {
-  const given = Object.fromEntries(OPTIONS.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))) as EngineOptions
-  const schema = given.entities === undefined ? 'keep' : 'update'
-  const complete = { ...DEFAULTS, schema, ...given }
-  return {
-    ...complete,
-    database: readDatabase(complete.database),
-    limits: checkLimits(given.limits ?? {}),
-    envelope: compileEnvelope(given.envelope, complete.deletedStatus),
-  } as CheckedOptions
-}
-
 /** The source of the model decides on database, schema and seed. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
     throw new TypeError('RestEngine.create: "entities" must be given, or "database" be the path of a SQLite file to read the model from.')
   }
-  requireBoolean('readOnly', readOnly)
-  if (seed !== undefined) checkSeeds(seed, 'RestEngine.create: "seed"')
   if (readOnly && !isEmpty && seed !== undefined)
     throw new TypeError(
       `RestEngine.create: "seed" would write to the ${typeof database === 'string' ? 'file' : 'database'}, ` +
         'which "readOnly" opens for reading only.',
     )
-  checkChoice('schema', schema, ['update', 'keep', 'evolve', 'migrate'])
   if (readOnly && schema === 'migrate')
     throw new TypeError('RestEngine.create: "schema" is "migrate", which would write to a database that "readOnly" opens for reading only.')
   if (entities === undefined && schema !== 'keep')
@@ -176,38 +144,25 @@ function checkSecret({ auth, database }: CheckedOptions): void {
     )
 }
 
-function checkForms(options: CheckedOptions): void {
-  const { createdStatus, validationStatus, etag, journal, serverTiming, notes, orm, versions } = options
-  checkChoice('createdStatus', createdStatus, [200, 201])
-  checkChoice('deletedStatus', options.deletedStatus, [200, 204])
-  checkChoice('validationStatus', validationStatus, [400, 422])
-  checkChoice('etag', etag, ['version', 'answer'])
-  checkChoice('unmetFaults', options.unmetFaults, ['ignore', 'throw'])
-  checkScenarios(options.scenarios)
-  if (!Number.isSafeInteger(journal) || journal < 0)
-    throw new RangeError(`RestEngine.create: "journal" must be an integer of 0 or more, got ${String(journal)}.`)
-  requireBoolean('serverTiming', serverTiming)
-  requireBoolean('forms', options.forms)
-  checkDefaults(options.defaults)
-  if (!Array.isArray(notes) || !notes.every(note => typeof note === 'string'))
-    throw new TypeError('RestEngine.create: "notes" must be an array of strings.')
-  for (const name of ['lookup', 'clock', 'onError'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      throw new TypeError(`RestEngine.create: "${name}" must be a function.`)
-  }
-  for (const name of ['resources', 'routes'] as const) {
-    if (!Array.isArray(options[name])) throw new TypeError(`RestEngine.create: "${name}" must be an array.`)
-  }
-  checkOrm(orm)
-  if (!Array.isArray(versions) || !versions.every(version => /^[A-Za-z0-9._-]+$/.test(version))) {
-    throw new TypeError(
-      'RestEngine.create: "versions" must be an array of path segments such as "v1", or empty for paths without a version.',
-    )
-  }
+function isByResource(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isObject)
+}
+
+function checkRenamed(renamed: unknown, place: string): void {
+  must("an object of objects, by resource: { notes: { title: 'headline' } }", isByResource)(renamed, place)
+  for (const [resource, names] of Object.entries(renamed as Readonly<Record<string, object>>))
+    for (const [old, next] of Object.entries(names))
+      if (typeof next !== 'string')
+        throw new TypeError(`RestEngine.create: "renamed.${resource}.${old}" must be the new name of the property, a text.`)
+}
+
+function areSegments(versions: unknown): boolean {
+  return Array.isArray(versions) && versions.every(version => /^[A-Za-z0-9._-]+$/.test(version as string))
 }
 
 /** @throws TypeError for options of MikroORM that the engine sets, or with which a request would not read or write what is stored */
-function checkOrm(orm: Partial<OrmOptions>): void {
+function checkOrm(given: unknown): void {
+  const orm = given as Partial<OrmOptions>
   for (const name of OWN_ORM_OPTIONS) {
     if (name in orm)
       throw new TypeError(
@@ -227,42 +182,19 @@ function checkOrm(orm: Partial<OrmOptions>): void {
     throw new TypeError(`RestEngine.create: "orm.${broken}" is not possible: requests would not read or write what is stored.`)
 }
 
-function requireBoolean(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw new TypeError(`RestEngine.create: "${name}" must be true or false.`)
-}
-
-function checkChoice(name: string, value: unknown, allowed: readonly unknown[]): void {
-  if (!allowed.includes(value)) {
-    throw new RangeError(
-      `RestEngine.create: "${name}" must be one of ${allowed.map(item => JSON.stringify(item)).join(', ')}, got ${JSON.stringify(value)}.`,
-    )
-  }
-}
-
-function checkLimits(given: Partial<Limits>): Limits {
+function checkLimits(given: unknown): void {
   if (typeof given !== 'object' || given === null) throw new TypeError('RestEngine.create: "limits" must be an object: { maxLimit: 500 }.')
   checkNames(given, Object.keys(DEFAULT_LIMITS), 'RestEngine.create: limits')
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue
-    if (!Number.isSafeInteger(value) || value < 0)
+    if (value !== undefined && (!Number.isSafeInteger(value) || (value as number) < 0))
       throw new RangeError(`RestEngine.create: "limits.${name}" must be an integer of 0 or more.`)
   }
-  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
 }
 
-/** @throws TypeError for a value that is no function, or for a database with functions of its own, as a server has */
-function checkFunctions({
-  functions,
-  database,
-}: {
-  readonly functions?: SqlFunctions | undefined
-  readonly database: string | ServerDatabase
-}): void {
-  if (functions === undefined) return
-  if (typeof functions !== 'object' || functions === null || Array.isArray(functions))
+/** @throws TypeError for a value that SQL cannot call */
+function checkFunctions(functions: unknown): void {
+  if (!isObject(functions))
     throw new TypeError('RestEngine.create: "functions" must be an object of functions: { title_sort: title => ... }.')
-  if (typeof database !== 'string')
-    throw new TypeError('RestEngine.create: "functions" is for SQLite: those of PostgreSQL are in the database (create function).')
   for (const [name, each] of Object.entries(functions)) {
     if (typeof each !== 'function') throw new TypeError(`RestEngine.create: "functions.${name}" must be a function.`)
     if (each.constructor.name === 'AsyncFunction')
@@ -334,8 +266,7 @@ function describe(value: unknown): string {
   return JSON.stringify(value)
 }
 
-function checkDefaults(defaults: CheckedOptions['defaults']): void {
-  const where = 'RestEngine.create: "defaults"'
+function checkDefaults(defaults: unknown, where: string): void {
   if (!isObject(defaults)) throw new TypeError(`${where} must be an object: { scope: { tenant: ctx => ctx.user?.tenant } }.`)
   checkNames(defaults, ['scope'], 'RestEngine.create: defaults')
   const { scope = {} } = defaults as { readonly scope?: unknown }

@@ -1,0 +1,74 @@
+/** Option table: the options of a call by name, each with the rule for its value, and its default. */
+import { checkNames } from './suggest.ts'
+
+/**
+ * A rule for the value of an option that is given.
+ *
+ * @param place how the error begins: `RestEngine.create: "journal"`
+ * @throws TypeError, RangeError for a value that breaks the rule
+ */
+export type OptionRule = (value: unknown, place: string) => void
+
+export type OptionTable<Options> = { readonly [Name in keyof Options]-?: readonly [rule: OptionRule, byDefault?: Options[Name]] }
+
+/** The options with the defaults of their table. */
+type Completed<Options, Table> = Options & {
+  readonly [Name in keyof Options & keyof Table as Table[Name] extends readonly [OptionRule, unknown] ? Name : never]: Exclude<
+    Options[Name],
+    undefined
+  >
+}
+
+/**
+ * Checks the options of a call, and adds the defaults.
+ *
+ * @param habits names of other libraries, with the names used here
+ * @throws TypeError, RangeError for an unknown name, and for a value that breaks its rule
+ * @example readOptions(given, { strict: [flag, false], signal: [anything] }, 'intercept')
+ */
+export function readOptions<Options extends object, Table extends OptionTable<Options>>(
+  given: Options,
+  table: Table,
+  where: string,
+  habits: Readonly<Record<string, string>> = {},
+): Completed<Options, Table> {
+  checkNames(given, Object.keys(table), where, habits)
+  const read: Record<string, unknown> = {}
+  for (const [name, [rule, byDefault]] of Object.entries<readonly [OptionRule, unknown?]>(table)) {
+    const value = given[name as keyof Options]
+    if (value !== undefined) rule(value, `${where}: "${name}"`)
+    if (value !== undefined || byDefault !== undefined) read[name] = value === undefined ? byDefault : value
+  }
+  return read as Completed<Options, Table>
+}
+
+/** The error of a wrong value is a TypeError: `auth: "hash" must be true or false.` */
+export function must(be: string, isRight: (value: unknown) => boolean): OptionRule {
+  return (value, place) => {
+    if (!isRight(value)) throw new TypeError(`${place} must be ${be}.`)
+  }
+}
+
+/** The error of a wrong value is a RangeError that shows the value: `delay: "times" must be an integer above 0, got 0.` */
+export function mustRange(be: string, isRight: (value: unknown) => boolean, print: (value: unknown) => string = String): OptionRule {
+  return (value, place) => {
+    if (!isRight(value)) throw new RangeError(`${place} must be ${be}, got ${print(value)}.`)
+  }
+}
+
+/** For a value that is checked where it is read. */
+export const anything: OptionRule = () => {}
+export const flag = must('true or false', value => typeof value === 'boolean')
+export const callable = must('a function', value => typeof value === 'function')
+export const list = must('an array', Array.isArray)
+export const texts = must('an array of strings', value => Array.isArray(value) && value.every(text => typeof text === 'string'))
+export const filledText = must('a string that is not empty', value => typeof value === 'string' && value !== '')
+
+export function oneOf(...allowed: readonly unknown[]): OptionRule {
+  return mustRange(`one of ${allowed.map(item => JSON.stringify(item)).join(', ')}`, value => allowed.includes(value), JSON.stringify)
+}
+
+export function integer(least: number, most = Number.MAX_SAFE_INTEGER): OptionRule {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
+  return mustRange(`an integer ${range}`, value => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most)
+}

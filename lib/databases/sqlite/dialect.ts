@@ -17,6 +17,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
 import { encode, toParameter } from './sql/encode.ts'
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
+import { compileNulKey } from './sql/nul-keys.ts'
 import * as lists from './sql/write-lists.ts'
 
 /** What SQLite's `typeof` gives for the values of a type, each of which has one stored form. */
@@ -38,6 +39,7 @@ export const SQLITE: Dialect = {
   compile: plan => compileRead(plan, SQLITE_FLAVOUR),
   exists: (resource, scopeOf, list, shown) => compileExists(SQLITE_FLAVOUR, resource, scopeOf, list, shown),
   existing: (resource, scopeOf) => compileExisting(SQLITE_FLAVOUR, resource, scopeOf),
+  nulKey: compileNulKey,
   columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
   decode: value => value,
   taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),

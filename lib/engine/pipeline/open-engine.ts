@@ -54,6 +54,11 @@ export async function openEngine<E extends EngineHandle>(
       const { first } = parts.versions
       await sowFirst(checked.seed, isNew, { version: first, connection, notes })
     }
+    // A new database in memory has what the engine itself has checked, unless a JSON file has filled it.
+    if (!isNew || options.notes !== undefined) {
+      const { noteUnreachable } = await import('./note-unreachable.ts')
+      await noteUnreachable(parts.versions.byName.values(), connection, notes)
+    }
     await worlds.start()
     revokeTokensOfRemovedUsers({ ...parts, database: opened })
     return parts.engine

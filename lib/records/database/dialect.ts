@@ -168,6 +168,8 @@ export interface Dialect {
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
   /** Finds the keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
+  /** Finds a key with NUL among the first rows of a table; undefined where no text has NUL. */
+  readonly nulKey?: (table: string, column: string) => Statement
   columns(resource: Resource, columns: readonly string[]): Statement
   decode(value: unknown, type: ScalarType): unknown
   /**

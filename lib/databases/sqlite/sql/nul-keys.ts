@@ -1,0 +1,12 @@
+/** NUL keys: looks in the first rows of tables for keys with NUL, which no index finds. */
+import type { Statement } from '../../../records/database/dialect.ts'
+import { name, tableName } from '../../sql/sql.ts'
+
+/** Rows that are looked at, so that a long table does not delay the start of an engine. */
+const LOOKED_AT = 10_000
+
+/** See `Dialect.nulKey`. */
+export function compileNulKey(table: string, column: string): Statement {
+  const keys = `select ${name(column)} as "key" from ${tableName(table)} limit ${LOOKED_AT}`
+  return { sql: `select "key" from (${keys}) where typeof("key") = 'text' and instr("key", char(0)) > 0 limit 1`, bindings: [] }
+}

@@ -5,8 +5,8 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
 import type { Authentication, PublicKey } from './engine/auth/authentication.ts'
-import { chain } from './foundation/base/awaitable.ts'
-import type { Clock } from './foundation/base/clock.ts'
+import { chain } from './foundation/work/awaitable.ts'
+import type { Clock } from './foundation/work/clock.ts'
 import type { Limits } from './foundation/base/limits.ts'
 import type { RestResponse } from './foundation/base/response.ts'
 import type { ExpectedChanges, ExpectedChange } from './engine/journal/expected-changes.ts'
@@ -42,8 +42,8 @@ import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given-options.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds, type Seed, type SeederClass } from './model/seeds.ts'
-import { hashedSeed } from './records/write/hash-passwords.ts'
-import { nameSeeder, runSeeder } from './records/write/run-seeder.ts'
+import { hashedSeed } from './records/validate/hash-passwords.ts'
+import { nameSeeder, runSeeder } from './records/seed/run-seeder.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
 
 /** A seed whose resources have these names. */
@@ -334,7 +334,7 @@ export class RestEngine<Name extends string = string> {
     const { model } = versions.first
     const more = model.isOpen ? findSeedNames(each, model.byName) : undefined
     const growth = more === undefined ? undefined : versions.grow(more)
-    const { seed } = await import('./records/write/seed.ts')
+    const { seed } = await import('./records/seed/seed.ts')
     await seed(await hashedSeed(each, versions.first), growth?.model ?? model, connection)
     growth?.adopt()
   }

@@ -4,7 +4,7 @@
  * rows are still linked by primary key (`KeyValues`).
  */
 import { withArticle } from '../foundation/base/article.ts'
-import { restError, type RestError } from '../foundation/base/errors.ts'
+import { restError, type RestError } from '../foundation/errors/errors.ts'
 import type { KeyPart, PolymorphicTarget, Resource, ToOneOfAttribute } from './model.ts'
 import {
   readScalar,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import * as fc from 'fast-check'
-import { findOddities, findRounded, parseExact, parseKept } from '../../lib/foundation/base/json-numbers.ts'
+import { findOddities, findRounded, parseExact, parseKept } from '../../lib/foundation/json/json-numbers.ts'
 import { check } from '../helpers/check.ts'
 import { describeStores, suiteEngine } from '../helpers/stores.ts'
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { Accept, asksForJson } from '../../lib/foundation/base/accept.ts'
-import type { MediaType } from '../../lib/foundation/base/accept.ts'
+import { Accept, asksForJson } from '../../lib/foundation/http/accept.ts'
+import type { MediaType } from '../../lib/foundation/http/accept.ts'
 import { check } from '../helpers/check.ts'
 
 const CSV: MediaType = { name: 'text/csv', parameters: { charset: 'utf-8', header: 'present' } }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RestError } from '../../lib/index.ts'
-import { briefError } from '../../lib/foundation/base/errors.ts'
+import { briefError } from '../../lib/foundation/errors/errors.ts'
 
 const isFramed = ({ stack = '' }: Error): boolean => /\n\s+at /.test(stack)
 

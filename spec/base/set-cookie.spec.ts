@@ -1,7 +1,7 @@
 /** Several cookies in one text, as an answer of the engine has them. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { joinSetCookies, separateCookies, splitSetCookies } from '../../lib/foundation/base/set-cookie.ts'
+import { joinSetCookies, separateCookies, splitSetCookies } from '../../lib/foundation/http/set-cookie.ts'
 
 const DATED = 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/'
 

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { formatHelp } from '../../lib/doors/cli/arguments.ts'
-import { Clock } from '../../lib/foundation/base/clock.ts'
+import { Clock } from '../../lib/foundation/work/clock.ts'
 import { ERRORS, FIELD_ERRORS, RestEngine } from '../../lib/index.ts'
 import { DEFAULT_LIMITS, HTTP_TIMEOUT } from '../../lib/foundation/base/limits.ts'
 import { DIFFERENCES } from '../../lib/checks/drift/report.ts'
@@ -77,7 +77,7 @@ describe('docs/reference.md', () => {
   })
 
   it('lists no code that no stage uses', () => {
-    const used = [...codeOfSources()].filter(([file]) => file !== 'base/errors.ts').map(([, code]) => code)
+    const used = [...codeOfSources()].filter(([file]) => file !== 'errors/errors.ts').map(([, code]) => code)
     for (const code of [...Object.keys(ERRORS), ...Object.keys(FIELD_ERRORS)])
       assert.ok(
         used.some(text => text.includes(`'${code}'`)),

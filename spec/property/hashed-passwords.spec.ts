@@ -8,7 +8,7 @@ import * as fc from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
-import { PasswordHashes } from '../../lib/records/write/hash-passwords.ts'
+import { PasswordHashes } from '../../lib/records/validate/hash-passwords.ts'
 import { check } from '../helpers/check.ts'
 
 const Place = defineEntity({

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { JsonBody } from '../../lib/doors/server/json-body.ts'
-import { findJsonError } from '../../lib/foundation/base/json-position.ts'
+import { findJsonError } from '../../lib/foundation/json/json-position.ts'
 import { check } from '../helpers/check.ts'
 import { leastTime } from '../helpers/least.ts'
 

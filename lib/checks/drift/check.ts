@@ -3,13 +3,13 @@ import { idNames } from '../../model/key.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
 import { textOfPair, pairsOfObject } from '../../records/request/query-string.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { findId, type PlainRecord } from '../self-test/values.ts'
 import { compareAnswers, type RealAnswer } from './compare.ts'
 import { Exchange, type Send } from './exchange.ts'
 import { Differences, formatDrift, printable, type DriftReport } from './report.ts'
 import { findPlace, formatForm, replaceValues, type AnsweredRequest, type FakeVersion, type RequestPlace } from './replay.ts'
-import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
+import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 
 /** Options of `checkAgainst`. */
 export interface DriftOptions {

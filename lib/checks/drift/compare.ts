@@ -1,7 +1,7 @@
 /** Compare: compares shapes and behaviour of both answers, never values of records, which always differ. */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { compareShown, isOrdered, isPlainlyShown, show, type PlainRecord } from '../self-test/values.ts'
 import type { Difference } from './report.ts'
 import { listFilters, type AnsweredRequest, type GivenFilter, type RequestPlace } from './replay.ts'

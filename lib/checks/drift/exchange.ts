@@ -1,5 +1,5 @@
 /** Exchange: sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
-import { parseExact } from '../../foundation/base/json-numbers.ts'
+import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
 /** Sends a request to the real backend, and gives its answer. */

@@ -3,7 +3,7 @@ import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { findSignAtEnd, type Sign } from '../../records/request/operators.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { findId, toFilterText, type PlainRecord } from '../self-test/values.ts'
 
 export interface AnsweredRequest {

@@ -7,7 +7,7 @@ import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { WINDOW, draw, type ListedFilter, type Subject } from './subject.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { findId, findLinkedId, isPlainlyShown, show, toFilterText, type PlainRecord } from './values.ts'
 
 interface TriedFilter extends ListedFilter {

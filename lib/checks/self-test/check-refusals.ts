@@ -1,5 +1,5 @@
 /** Check refusals: tests wrong parameters, paths and methods. */
-import { WRITE_METHODS } from '../../foundation/base/http-methods.ts'
+import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { draw, type ListedFilter, type Subject } from './subject.ts'

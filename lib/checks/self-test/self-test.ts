@@ -1,5 +1,5 @@
 /** Self-test: tests an API in a fork with generated requests. The same seed, data and clock give the same requests. */
-import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
+import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Conformity } from '../../description/conformity/conformity.ts'

@@ -1,5 +1,5 @@
 /** Subject: a resource under test: paths, operations in the OpenAPI document, and initial records. */
-import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
+import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'

@@ -2,7 +2,7 @@
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 
 export type PlainRecord = Readonly<Record<string, unknown>>
 

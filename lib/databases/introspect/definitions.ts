@@ -1,6 +1,6 @@
 /** Definitions: names the resources of tables where the default names do not fit. */
 import type { EntitySchema } from '@mikro-orm/core'
-import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { resource, type ResourceDefinition } from '../../model/resource-config.ts'
 import { camelCase, camelPlural, defaultNames, isResourceName, words, type DefaultNames } from '../../model/resource-names.ts'
 

@@ -3,7 +3,7 @@
  * taken for texts.
  */
 import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { unreadableIn } from '../../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../../model/metadata/property-type.ts'
 import { isMixedList } from '../../model/metadata/read-common.ts'

@@ -24,7 +24,7 @@ import {
   type UpsertOptions,
   EntityIdentifier,
 } from '@mikro-orm/core'
-import { RestError } from '../../foundation/base/errors.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import { correctComparator } from './corrected-comparator.ts'
 import { insertInGroups, updateInGroups } from './grouped-rows.ts'
 import { rememberPrototypes } from './shared-classes.ts'

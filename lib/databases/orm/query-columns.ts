@@ -3,7 +3,7 @@
  * may say `author`: MikroORM drops such a property, and the API shows null, with a note.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { isGetter } from '../../model/metadata/property-type.ts'
 import { buildQuery } from '../../model/metadata/read-hierarchy.ts'

@@ -1,6 +1,6 @@
 /** Explain: shows the query plans of statements that have run, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
-import type { RunStatement } from '../../foundation/base/trace.ts'
+import type { RunStatement } from '../../foundation/work/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { findTables, listParameters, type UsedTable } from '../sql/sql-text.ts'
 import { tableName } from '../sql/sql.ts'

@@ -1,7 +1,7 @@
 /** Query columns: leaves columns out of entities that a view or a virtual entity's query lacks. */
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { leaveMissingColumns, listQueries, noteBroken, type ColumnQuery } from '../orm/query-columns.ts'
 import { isLost } from './server/errors.ts'
 import { ask, command } from './server/sessions.ts'

@@ -3,7 +3,7 @@
  * that no engine has made.
  */
 import type { PoolClient } from 'pg'
-import { restError } from '../../foundation/base/errors.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import type { OpenDatabase, ServerDatabase, WorldImage, WorldStore, Unavailable } from '../../records/database/world-store.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { PostgresConnection } from './connection.ts'

@@ -1,6 +1,6 @@
 /** Compile node: columns to read, a function that makes records, and a statement for each shown relation. */
 import { idParts } from '../../model/key.ts'
-import { putInside } from '../../foundation/base/json.ts'
+import { putInside } from '../../foundation/json/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
 import { referredParts, tableColumns, findTargetKey } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'

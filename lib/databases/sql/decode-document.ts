@@ -2,7 +2,7 @@
  * Decode document: turns values of JSON documents, and single values, into their form in answers. A value of a wrong type is shown as it
  * is.
  */
-import { parseExact } from '../../foundation/base/json-numbers.ts'
+import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
 import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'

@@ -1,6 +1,6 @@
 /** Row image: makes a record from a trigger's row, with the code for read rows. */
 import { idParts } from '../../model/key.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 import { referredParts, type Resource } from '../../model/model.ts'

@@ -3,8 +3,8 @@
  * keys and the clock, which go with the data and not with the handle.
  */
 import Database from 'better-sqlite3'
-import { isDateReplaced, type Clock } from '../../foundation/base/clock.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { isDateReplaced, type Clock } from '../../foundation/work/clock.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'

@@ -1,5 +1,5 @@
 /** Observers: who watches the statements and the rows of a database: the traces of requests, and the recorder of changed rows. */
-import type { Traces } from '../../foundation/base/trace.ts'
+import type { Traces } from '../../foundation/work/trace.ts'
 import type { Recorder } from './recorder.ts'
 
 export class Observers {

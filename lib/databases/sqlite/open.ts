@@ -1,8 +1,8 @@
 /** Open: a SQLite database with a MikroORM instance on it, and the schema that the entities want. */
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM, type Options } from '@mikro-orm/sqlite'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { addSchema } from './schema/add-schema.ts'
 import { checkFile, checkFolder, checkWritable, fileError } from './database/check-file.ts'
 import type { Opened, Opening } from '../../records/database/world-store.ts'

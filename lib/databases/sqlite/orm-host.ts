@@ -3,9 +3,9 @@
  * it.
  */
 import type { Transaction } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
-import type { Trace } from '../../foundation/base/trace.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
+import type { Trace } from '../../foundation/work/trace.ts'
 import type { Content } from './content.ts'
 import type { PreparedQuery } from './database/sqlite-database.ts'
 import type { Observers } from './observers.ts'

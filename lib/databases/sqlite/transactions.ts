@@ -1,15 +1,15 @@
 /**
  * Transactions: who may use the one connection of the database, and which transaction a piece of asynchronous work runs in. One lock is
- * shared by MikroORM's transactions and the engine's reads; `foundation/base/surroundings.ts` knows the open transaction, so that a hook
+ * shared by MikroORM's transactions and the engine's reads; `foundation/work/surroundings.ts` knows the open transaction, so that a hook
  * may call the engine in its own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/base/abort.ts'
-import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import type { RequestAbort } from '../../foundation/work/abort.ts'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
-import { Lock } from '../../foundation/base/lock.ts'
-import { Surroundings } from '../../foundation/base/surroundings.ts'
+import { Lock } from '../../foundation/work/lock.ts'
+import { Surroundings } from '../../foundation/work/surroundings.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
 

@@ -3,12 +3,12 @@
  * once; any other work is done as MikroORM's own `transactional` does it.
  */
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/base/abort.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import { RestError } from '../../foundation/base/errors.ts'
+import type { RequestAbort } from '../../foundation/work/abort.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import type { Content } from './content.ts'
 import { isBusy } from './database/busy.ts'
-import { Lock } from '../../foundation/base/lock.ts'
+import { Lock } from '../../foundation/work/lock.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import type { RowWriter } from './row-writer.ts'
 import type { OpenTransaction, Transactions } from './transactions.ts'

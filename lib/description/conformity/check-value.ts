@@ -3,7 +3,7 @@
  * skipped silently.
  */
 import type { Schema } from '../openapi/schema.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 
 /** Keywords that do not restrict values. */
 const ANNOTATIONS = new Set([

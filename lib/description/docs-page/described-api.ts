@@ -1,6 +1,6 @@
 /** Described API: reads all that the docs page shows from an OpenAPI document and a diagram. */
-import type { JsonObject } from '../../foundation/base/json.ts'
-import type { TemplateNames } from '../../foundation/base/template-tree.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { TemplateNames } from '../../foundation/http/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import type { Diagram, DiagramAttribute } from '../diagram/diagram-parts.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'

@@ -12,7 +12,7 @@ import type {
   ToManyAttribute,
 } from '../../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
-import { filledSide, owningName } from '../../records/write/relation-sides.ts'
+import { filledSide, owningName } from '../../records/validate/relation-sides.ts'
 import { pascalCase } from './components.ts'
 import { exampleBody } from './examples.ts'
 import { withIds } from './record-schemas.ts'

@@ -1,5 +1,5 @@
 /** Document: describes a version of an API in OpenAPI. The same model gives the same document. */
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
 import { BodySchemas } from './body-schemas.ts'

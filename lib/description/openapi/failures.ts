@@ -1,5 +1,5 @@
 /** Failures: describes refusals by status, with the codes of the error table. */
-import { ERRORS, FIELD_ERRORS } from '../../foundation/base/errors.ts'
+import { ERRORS, FIELD_ERRORS } from '../../foundation/errors/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import { describeObject, type ObjectMembers, type Schema } from './schema.ts'
 import { Describer } from './describer.ts'

@@ -1,5 +1,5 @@
 /** Operations: describes requests to resources, records and attributes. */
-import { READS } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods, type Target } from '../../records/access/resolve-path.ts'
 import { isRelation, type Attribute, type ResourceMark, type Model, type Resource } from '../../model/model.ts'

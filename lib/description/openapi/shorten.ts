@@ -1,5 +1,5 @@
 /** Shorten: removes texts for people, and inlines rarely used components. */
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'
 

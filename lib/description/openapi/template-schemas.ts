@@ -1,6 +1,6 @@
 /** Template schemas: describes answers by the option `envelope`. */
-import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
-import type { Part, TemplateNames } from '../../foundation/base/template-tree.ts'
+import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
+import type { Part, TemplateNames } from '../../foundation/http/template-tree.ts'
 import type { Resource } from '../../model/model.ts'
 import type { DescribedEnvelope } from './source.ts'
 import type { RecordSchemas } from './record-schemas.ts'

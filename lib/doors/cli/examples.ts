@@ -2,7 +2,7 @@
  * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
  * model and from its first records, so that they answer with something.
  */
-import { LazyClient } from '../../foundation/base/abort.ts'
+import { LazyClient } from '../../foundation/work/abort.ts'
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'

@@ -2,7 +2,7 @@
  * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
  * of keys. New text follows the style of its neighbours.
  */
-import { parseLong } from '../../foundation/base/json-numbers.ts'
+import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 

@@ -1,7 +1,7 @@
 /** Reads a JSON file of collections, as json-server serves it, and infers its model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { findOddities, parseLong, type JsonFinding } from '../../foundation/base/json-numbers.ts'
+import { findOddities, parseLong, type JsonFinding } from '../../foundation/json/json-numbers.ts'
 import { infer, type InferOptions } from '../../model/json-model/infer.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { CommandError } from './command-error.ts'

@@ -1,5 +1,5 @@
 /** JSON text: parses the text of a file, with errors that name the file and the place. */
-import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
+import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { CommandError } from './command-error.ts'
 
 /** @param parse how numbers with many digits are read */

@@ -1,7 +1,7 @@
 /** Runs the command. Every error is one line on standard error. */
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
-import { RestError } from '../../foundation/base/errors.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import { describeDatabase, isInMemory } from '../../records/database/describe-database.ts'

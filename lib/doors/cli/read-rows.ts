@@ -1,6 +1,6 @@
 /** Read rows: reads records of a JSON file from the database, as the file has them. */
 import type { RestEngine } from '../../engine.ts'
-import { parseLong } from '../../foundation/base/json-numbers.ts'
+import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'

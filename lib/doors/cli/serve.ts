@@ -1,6 +1,6 @@
 /** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
-import { READ_METHODS } from '../../foundation/base/http-methods.ts'
+import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { stat } from 'node:fs/promises'
 import { isIP, type AddressInfo } from 'node:net'
 import { styleText } from 'node:util'

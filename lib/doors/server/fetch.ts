@@ -2,10 +2,10 @@
  * Fetch: the WHATWG transport. A standard Request goes in, a standard Response comes out; no socket is involved.
  */
 import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
-import { WholeClient } from '../../foundation/base/abort.ts'
-import { RestError, isConnectionLost } from '../../foundation/base/errors.ts'
-import { TAKES_BODY } from '../../foundation/base/http-methods.ts'
-import { splitSetCookies } from '../../foundation/base/set-cookie.ts'
+import { WholeClient } from '../../foundation/work/abort.ts'
+import { RestError, isConnectionLost } from '../../foundation/errors/errors.ts'
+import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
+import { splitSetCookies } from '../../foundation/http/set-cookie.ts'
 import { JsonBody, rulesOf } from './json-body.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** HTTP body: reads the body of a request from its socket, and answers a client that is still sending one. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LazyClient } from '../../foundation/base/abort.ts'
+import type { LazyClient } from '../../foundation/work/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
 import type { MountedRequest } from './mount.ts'
 

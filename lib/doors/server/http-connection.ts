@@ -1,6 +1,6 @@
 /** HTTP connection: the order of the requests that come by it, and how it breaks. */
 import type { Socket } from 'node:net'
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 /** A connection that is open. */
 export class HttpConnection {

@@ -3,13 +3,13 @@
  * arrive; gives the JSON value, or undefined for an empty body, or a FormBody where forms are taken. Refuses with body_too_large while the
  * bytes are counted, and with media_type_unsupported or json_malformed at the end.
  */
-import { restError } from '../../foundation/base/errors.ts'
-import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
-import { assertJson, parseJson } from '../../foundation/base/json.ts'
-import { describeRounded, findRounded } from '../../foundation/base/json-numbers.ts'
-import { describePosition, findJsonError } from '../../foundation/base/json-position.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
+import { assertJson, parseJson } from '../../foundation/json/json.ts'
+import { describeRounded, findRounded } from '../../foundation/json/json-numbers.ts'
+import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
-import { FormBody } from '../../foundation/base/form-body.ts'
+import { FormBody } from '../../foundation/http/form-body.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
 import { findCoding, unpackBody } from './unpack-body.ts'
 

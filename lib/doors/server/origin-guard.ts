@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Cors } from './cors.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 
 /**
  * Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for

@@ -2,8 +2,8 @@
  * Pages: what of a server is for readers: the docs page, where nothing of the engine is in its place, and the way of a browser that opens
  * the address itself: to the workbench, else to the docs page. They say more than the index.
  */
-import type { LazyClient } from '../../foundation/base/abort.ts'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
+import type { LazyClient } from '../../foundation/work/abort.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import { DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { answerDocs, isDocsPath, type DocumentedEngine } from './docs-pages.ts'
 import { findOrigin, type MountedRequest } from './mount.ts'

@@ -2,9 +2,9 @@
  * Read form: the fields of a body of a form's media type. Takes the bytes, or what a parser of the app has made of them; gives a FormBody.
  * Refuses with body_invalid what cannot be read, and files, which no attribute takes.
  */
-import { restError } from '../../foundation/base/errors.ts'
-import { FormBody } from '../../foundation/base/form-body.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { FormBody } from '../../foundation/http/form-body.ts'
+import { isObject } from '../../foundation/json/json.ts'
 
 const TEXT = 'application/x-www-form-urlencoded'
 const PARTS = 'multipart/form-data'

@@ -1,5 +1,5 @@
 /** Received: a request of `node:http`, as answers to failures need it. */
-import type { HeaderSource } from '../../foundation/base/abort.ts'
+import type { HeaderSource } from '../../foundation/work/abort.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 

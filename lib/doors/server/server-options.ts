@@ -1,6 +1,6 @@
 /** The options of the HTTP server, and their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import type { CorsOrigins } from './cors.ts'

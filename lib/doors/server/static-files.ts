@@ -6,7 +6,7 @@
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
+import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 import { contentTypeOf } from './content-types.ts'
 import type { TransportResponse } from './transport.ts'
 

@@ -2,9 +2,9 @@
  * Transport: the interface of the engine that the transports (http.ts, fetch.ts, intercept/) call, and the parsing of request targets that
  * they share. It is an interface of its own, so that transports stand below the engine that they serve.
  */
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { LazyClient } from '../../foundation/base/abort.ts'
-import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { LazyClient } from '../../foundation/work/abort.ts'
+import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 
 /** An answer before it is written. `body` is absent when there is nothing to write: HEAD, 204. */
 export interface TransportResponse {

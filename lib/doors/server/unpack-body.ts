@@ -3,7 +3,7 @@
  * gigabyte. Refuses with media_type_unsupported, body_too_large and body_invalid.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 
 type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 

@@ -3,12 +3,12 @@
  * token_expired, token_revoked.
  */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
-import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Claims } from '../../model/hook-context.ts'
-import { RestError, restError } from '../../foundation/base/errors.ts'
+import { RestError, restError } from '../../foundation/errors/errors.ts'
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { keyFromJson, keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'

@@ -2,8 +2,8 @@
  * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies with requests of any page, so a write must come from the server's own.
  * Refuses with origin_not_allowed.
  */
-import { restError } from '../../foundation/base/errors.ts'
-import { READ_METHODS } from '../../foundation/base/http-methods.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Request } from '../../records/request/parse-request.ts'

@@ -2,8 +2,8 @@
  * Credentials: finds credentials in a body, and the user, unless failures were too many. Refuses with login_failed, login_throttled;
  * malformed credentials with body_invalid and validation_failed.
  */
-import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isInEagerCircle } from '../../model/metadata/eager-cycles.ts'

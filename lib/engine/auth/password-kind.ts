@@ -4,10 +4,10 @@
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { DescribedType } from '../../model/metadata/described-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
-import type { PasswordKind } from '../../records/write/hash-passwords.ts'
+import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { HashingParts } from './authentication.ts'
 import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
 

@@ -2,7 +2,7 @@
  * Public requests: decides by the option `public` which requests need no token. A path's meaning counts, not the text: `/v1/users` covers
  * `/v1/user` and `/v1/%75sers`. In doubt, a token is needed.
  */
-import { READS } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
 import type { PathMeaning, RelatedRequest } from '../../records/access/path-meaning.ts'
 import { foldText } from './fold-text.ts'

@@ -1,5 +1,5 @@
 /** Refusals: errors for missing tokens and log-ins. */
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export function missing(): RestError {
   return restError('token_missing', 'This needs a token: send the header "Authorization: Bearer <token>".', {

@@ -2,9 +2,9 @@
  * Session routes: log-in, log-out, sign-up and the token's user, at the paths in `paths`. Reads and writes of a user are requests to the
  * resource, by its rules.
  */
-import { RestError, restError, type FieldError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import { joinSetCookies } from '../../foundation/base/set-cookie.ts'
+import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
+import { isObject } from '../../foundation/json/json.ts'
+import { joinSetCookies } from '../../foundation/http/set-cookie.ts'
 import type { Claims, HandlerResponse } from '../../model/hook-context.ts'
 import { idFromText, idToSegment, keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'

@@ -1,7 +1,7 @@
 /** Throttle: after several failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { FailedLogins } from './authentication.ts'
 
 /** Failures before an identifier has to wait, and how long failures count. */

@@ -5,9 +5,9 @@
 import type { KeyObject } from 'node:crypto'
 import type Nacl from 'tweetnacl'
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
 import type { Claims } from '../../model/hook-context.ts'
-import { restError, type ErrorCode } from '../../foundation/base/errors.ts'
+import { restError, type ErrorCode } from '../../foundation/errors/errors.ts'
 import { createTokenId, createUnmarkedId } from './user-state.ts'
 import type { PublicKey } from './authentication.ts'
 

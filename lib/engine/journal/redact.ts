@@ -2,7 +2,7 @@
  * Removes secrets from copies of requests and answers: hidden and private attributes, passwords, tokens, log-in data, also in error texts.
  */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
-import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import { textOfPair, type Pair } from '../../records/request/query-string.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'

@@ -2,10 +2,10 @@
  * Answer failure: makes the answer of an error, whether a stage, a fault of a test or a way in has thrown. Reports a fault of the server,
  * and hides the reason from the client.
  */
-import { AskedError, RestError, restError } from '../../foundation/base/errors.ts'
-import { findReason, reportFailure } from '../../foundation/base/report-failure.ts'
+import { AskedError, RestError, restError } from '../../foundation/errors/errors.ts'
+import { findReason, reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
-import { TAKES_BODY } from '../../foundation/base/http-methods.ts'
+import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { InnerClient } from '../../records/request/inner-request.ts'

@@ -1,10 +1,10 @@
 /** Check options: checks the options of `RestEngine.create`, and adds defaults. Loaded where an engine is made. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
-import { printFailure } from '../../foundation/base/report-failure.ts'
+import { printFailure } from '../../foundation/errors/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
 import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { anything, callable, flag, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
 import type { OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

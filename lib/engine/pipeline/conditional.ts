@@ -10,7 +10,7 @@ import type { Target } from '../../records/access/resolve-path.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import { EVERYTHING, type Visibility } from '../../records/plan/visibility.ts'
-import { isSameTag, parseTags } from '../../records/write/precondition.ts'
+import { isSameTag, parseTags } from '../../records/validate/precondition.ts'
 import { formatVersionTag } from './respond.ts'
 
 interface ConditionalRequest {

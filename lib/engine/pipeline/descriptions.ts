@@ -10,7 +10,7 @@ import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
-import { isRendered } from '../../records/write/model-traits.ts'
+import { isRendered } from '../../records/validate/model-traits.ts'
 
 /** Options of `engine.openapi`. */
 export interface OpenApiOptions {

@@ -2,13 +2,13 @@
  * First seed: sows the option `seed` when an engine is created. Records go into empty tables, a seeder into an empty database: a file is
  * started more than once, and records would come again.
  */
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
-import { hashedSeed } from '../../records/write/hash-passwords.ts'
-import { nameSeeder, runSeeder } from '../../records/write/run-seeder.ts'
-import { keepForEmpty } from '../../records/write/seed-empty.ts'
-import { seed } from '../../records/write/seed.ts'
+import { hashedSeed } from '../../records/validate/hash-passwords.ts'
+import { nameSeeder, runSeeder } from '../../records/seed/run-seeder.ts'
+import { keepForEmpty } from '../../records/seed/seed-empty.ts'
+import { seed } from '../../records/seed/seed.ts'
 
 interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]

@@ -2,7 +2,7 @@
  * Lifecycle: counts running requests, so that closing can wait. Replaced data begin a new generation and abort older requests, which must
  * not write into unseen data.
  */
-import { connectionLost, engineClosed } from '../../foundation/base/errors.ts'
+import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 
 export class Lifecycle {
   #generation = new AbortController()

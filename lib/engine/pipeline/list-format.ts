@@ -1,5 +1,5 @@
 /** List format: writes records as CSV (RFC 4180) or NDJSON, one JSON value a line. Refuses nothing. */
-import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
+import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 
 export interface ListFormat {

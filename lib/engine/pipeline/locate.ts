@@ -2,7 +2,7 @@
  * Locate: finds the row of an ID in a path before a write, where clients know another key than the primary key (`Resource.shownKey`). A
  * reading finds the row itself.
  */
-import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'
@@ -12,7 +12,7 @@ import type { ReadingConnection } from '../../records/database/connection.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
-import type { Written } from '../../records/write/written.ts'
+import type { Written } from '../../records/validate/written.ts'
 
 interface LocatedRecord {
   readonly resource: Resource

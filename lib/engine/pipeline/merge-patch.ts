@@ -2,12 +2,12 @@
  * Merge patch: PATCH with `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any
  * depth.
  */
-import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
-import { isObject, type JsonObject } from '../../foundation/base/json.ts'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, InnerAttribute } from '../../model/model.ts'
 import type { Reader } from '../../records/read/reader.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-import type { RecordAddress } from '../../records/write/written.ts'
+import type { RecordAddress } from '../../records/validate/written.ts'
 
 export function isMergePatch({ method, headers }: Request): boolean {
   return method === 'PATCH' && /^application\/merge-patch\+json\s*(?:;|$)/i.test(headers['content-type'] ?? '')

@@ -2,7 +2,7 @@
  * Note secrets: notes shown attributes that look like secrets, of a JSON file or a database without a model, and the way to hide an
  * attribute.
  */
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'

@@ -2,7 +2,7 @@
  * Note unreachable: names the keys of a database, or of a JSON file, that no path leads to, such as the empty text. Requests make no such
  * keys, other programs do.
  */
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'
 import type { Model, Resource } from '../../model/model.ts'

@@ -1,8 +1,8 @@
 /** Open engine: opens the database of a new engine, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
-import { chain, runCoroutine } from '../../foundation/base/awaitable.ts'
+import { chain, runCoroutine } from '../../foundation/work/awaitable.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
-import { Notes } from '../../foundation/base/notes.ts'
+import { Notes } from '../../foundation/errors/notes.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'

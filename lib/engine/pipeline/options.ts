@@ -1,6 +1,6 @@
 /** Options: what `RestEngine.create` takes, as given and as checked: see check-options.ts. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
-import type { FailedRequest } from '../../foundation/base/report-failure.ts'
+import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { AuthModule } from '../auth/auth-module.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'

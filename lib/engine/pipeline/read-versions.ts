@@ -1,7 +1,7 @@
 /** Read versions: makes the model of each version, and checks what only the database can tell. Loaded where an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
-import { wait, type Coroutine } from '../../foundation/base/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import { readListDefaults, type DefaultsOfLists } from '../../records/access/list-defaults.ts'
@@ -22,7 +22,7 @@ import { Plans } from '../../records/read/plan-cache.ts'
 import { defaultLookUp, type ResourceLookup } from '../../records/access/resolve-path.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
 import type { CompiledVersion } from './versions.ts'
 

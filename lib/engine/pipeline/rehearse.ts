@@ -2,7 +2,7 @@
  * Rehearse: finds what `schema: 'evolve'` would change, on a temporary copy of a SQLite file, or in a transaction that a server takes back.
  * Also makes tables anew.
  */
-import { Notes } from '../../foundation/base/notes.ts'
+import { Notes } from '../../foundation/errors/notes.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from './check-options.ts'

@@ -2,21 +2,21 @@
  * Respond: makes the envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status
  * codes of success. Keys come in the order of the contract.
  */
-import type { Clock } from '../../foundation/base/clock.ts'
-import { reportFailure } from '../../foundation/base/report-failure.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
+import { reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import type { CheckedOptions } from './options.ts'
 import { findNames, shapeAnswer, shapeRefusal } from './shape-answer.ts'
-import { QUERY_TYPES, keepReadingMethods } from '../../foundation/base/http-methods.ts'
-import { LazyClient, WholeClient } from '../../foundation/base/abort.ts'
-import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/base/accept.ts'
+import { QUERY_TYPES, keepReadingMethods } from '../../foundation/http/http-methods.ts'
+import { LazyClient, WholeClient } from '../../foundation/work/abort.ts'
+import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Envelope } from '../../foundation/base/envelope.ts'
-import { ERRORS, RestError, restError } from '../../foundation/base/errors.ts'
+import type { Envelope } from '../../foundation/http/envelope.ts'
+import { ERRORS, RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
-import { formatTag } from '../../records/write/precondition.ts'
+import { formatTag } from '../../records/validate/precondition.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { findParameterName, textOfPair, type Parameters, type Vocabulary } from '../../records/request/query-string.ts'
 import type { OrderedPage, PageRange } from '../../records/read/reader.ts'
@@ -24,7 +24,7 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 import { BuilderSource } from '../../databases/sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
-import { TextStream, WholeText } from '../../foundation/base/text-stream.ts'
+import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 
 /** Shows no records: members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }

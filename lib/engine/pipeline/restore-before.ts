@@ -3,7 +3,7 @@
  * one line for an unknown state.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { EngineParts } from './assemble.ts'
 import { nameSnapshot } from './snapshot.ts'

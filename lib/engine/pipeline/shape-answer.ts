@@ -1,11 +1,11 @@
 /**
  * Shape answer: gives outside requests the application's envelope. Requests inside of requests keep the engine's form, which stages read.
  */
-import { isObject, assertJson, type JsonObject } from '../../foundation/base/json.ts'
-import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
-import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import type { Parts, TemplateNames } from '../../foundation/base/template-tree.ts'
-import type { FailedRequest } from '../../foundation/base/report-failure.ts'
+import { isObject, assertJson, type JsonObject } from '../../foundation/json/json.ts'
+import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
+import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
+import type { Parts, TemplateNames } from '../../foundation/http/template-tree.ts'
+import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import type { Model } from '../../model/model.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

@@ -1,9 +1,9 @@
 /** Shared state: the part of an engine that follows from model and options alone, shared with forks. */
 import type { MikroORM } from '@mikro-orm/core'
-import type { PasswordKind } from '../../records/write/hash-passwords.ts'
+import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'
 import type { Watched } from '../../records/database/changes.ts'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import type { NamedFilters } from '../../model/added-filters.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import type { CheckedOptions } from './options.ts'

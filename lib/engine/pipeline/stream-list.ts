@@ -2,9 +2,9 @@
  * Stream list: answers with all pages in another form than JSON. Reads the first page before the answer begins, so that refusals are
  * answered as ever, and each later page when the client has taken the earlier text.
  */
-import { chain, type Awaitable } from '../../foundation/base/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import { TextStream } from '../../foundation/base/text-stream.ts'
+import { TextStream } from '../../foundation/http/text-stream.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { View } from '../../records/read/reader.ts'
 import type { ListFormat } from './list-format.ts'

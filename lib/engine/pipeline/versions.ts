@@ -1,13 +1,13 @@
 /** Versions: the services of each version: a model shared with forks, and reader and writer on one database. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
-import type { Clock } from '../../foundation/base/clock.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import type { Model } from '../../model/model.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from './options.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
-import { PasswordHashes, type PasswordKind } from '../../records/write/hash-passwords.ts'
+import { PasswordHashes, type PasswordKind } from '../../records/validate/hash-passwords.ts'
 import { makeWriter } from '../../records/write/preparing-writer.ts'
 import type { Plans } from '../../records/read/plan-cache.ts'
 import { Reader } from '../../records/read/reader.ts'
@@ -57,7 +57,7 @@ export function serveVersions(
         try {
           return await connection.write(work, end, repeatable === undefined ? false : 'declared', repeatable)
         } catch (error) {
-          const { translateDatabaseError } = await import('../../records/write/database-errors.ts')
+          const { translateDatabaseError } = await import('../../records/unit-of-work/database-errors.ts')
           throw translateDatabaseError(error, { dialect: connection.dialect, model: parts.model })
         }
       },

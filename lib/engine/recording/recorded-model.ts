@@ -3,7 +3,7 @@
  * parts of generated code and SQL, so names are checked.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 
 type RecordedProperty = Readonly<Record<string, unknown>> & { readonly name: string; readonly kind: string }
 

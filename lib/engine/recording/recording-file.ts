@@ -3,8 +3,8 @@
  * A file may come from anybody, so reading has limits.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { isObject } from '../../foundation/base/json.ts'
-import type { ClockSetting } from '../../foundation/base/clock.ts'
+import { isObject } from '../../foundation/json/json.ts'
+import type { ClockSetting } from '../../foundation/work/clock.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'
 import type { FaultState } from '../testing/fault-handle.ts'
 import type { Mark } from '../testing/events.ts'

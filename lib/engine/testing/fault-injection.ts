@@ -2,8 +2,8 @@
  * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests. Knows nothing of the engine. Rejects with
  * fault_injected, rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
  */
-import type { Clock } from '../../foundation/base/clock.ts'
-import { connectionLost, restError, type RestError } from '../../foundation/base/errors.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
+import { connectionLost, restError, type RestError } from '../../foundation/errors/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
 import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, WaitingRequest } from './fault-rule.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault, UnmetFaults } from './fault-handle.ts'

@@ -1,5 +1,5 @@
 /** Fault options: options of injected faults, and checks. */
-import { RestError } from '../../foundation/base/errors.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** Options of all faults. */

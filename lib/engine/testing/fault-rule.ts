@@ -1,5 +1,5 @@
 /** Fault rule: a requested fault, and waiting requests. */
-import { connectionLost, type RestError } from '../../foundation/base/errors.ts'
+import { connectionLost, type RestError } from '../../foundation/errors/errors.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault } from './fault-handle.ts'
 import { checkDelay } from './fault-options.ts'
 import type { CompiledMatch, FaultRequest } from './fault-request.ts'

@@ -2,15 +2,15 @@
  * Fill drafts: makes up values for slots. Redraws unique sets until free among rows and drafts. Rejects an attribute whose type takes no
  * made-up value.
  */
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { RowConnection } from '../../records/database/connection.ts'
 import { keyFromJson } from '../../model/key.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
-import { planRows } from '../../records/write/plan-rows.ts'
+import { planRows } from '../../records/statements/plan-rows.ts'
 import { readExists } from '../../records/read/run-read.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { countDomain, fakeValues } from './fake-values.ts'
 import type { Readable } from './faker-text.ts'
 import { Random } from './random.ts'

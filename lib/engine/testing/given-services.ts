@@ -1,10 +1,10 @@
 /** Given services: what `engine.given` uses of the engine. */
-import type { Clock } from '../../foundation/base/clock.ts'
+import type { Clock } from '../../foundation/work/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { Reader } from '../../records/read/reader.ts'
-import type { PasswordHashes } from '../../records/write/hash-passwords.ts'
+import type { PasswordHashes } from '../../records/validate/hash-passwords.ts'
 
 export interface GivenServices {
   /** At present. */

@@ -2,8 +2,8 @@
  * Given: takes calls of `engine.given` with their seeds. Loads make-records.ts with the first call. Rejects with resource_unknown,
  * body_invalid, validation_failed, unique_conflict.
  */
-import { assertJson, isObject, toJson } from '../../foundation/base/json.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
 import { requireFew, type Give, type GivenOptions, type GivenRecord, type Overrides, type RecordMaking } from './given-options.ts'

@@ -1,6 +1,6 @@
 /** Rate limit: a token bucket, full at first, filled evenly by the engine's clock. Refuses with rate_limited. */
-import { parseDuration, type Clock } from '../../foundation/base/clock.ts'
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import { parseDuration, type Clock } from '../../foundation/work/clock.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 /** How many requests are allowed. */
 export interface RateLimit {

@@ -3,7 +3,7 @@
  * Rejects relations that need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
-import { restError, type RestError } from '../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type {
   Attribute,
   EmbeddedAttribute,
@@ -16,12 +16,12 @@ import type {
 } from '../../model/model.ts'
 import type { RecordDraft } from './draft.ts'
 import { SharedKeys } from './shared-keys.ts'
-import { mayLinkItself } from '../../records/write/check-database.ts'
-import { findAskedClass, isOfClass } from '../../records/write/record-class.ts'
-import { filledSide, owningName } from '../../records/write/relation-sides.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { mayLinkItself } from '../../records/validate/check-database.ts'
+import { findAskedClass, isOfClass } from '../../records/validate/record-class.ts'
+import { filledSide, owningName } from '../../records/validate/relation-sides.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { requireFew, type Overrides } from './given-options.ts'
-import { joinPath } from '../../records/write/validation-context.ts'
+import { joinPath } from '../../records/validate/validation-context.ts'
 
 /** Outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]

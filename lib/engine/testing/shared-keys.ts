@@ -5,7 +5,7 @@
 import { joinKey, keyFromJson } from '../../model/key.ts'
 import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { RecordDraft } from './draft.ts'
 
 interface SharedColumn {

@@ -1,7 +1,7 @@
 /** Client: the typed client, with types from entities and without generated code. Imports nothing of Node, for browsers. */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
-import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
+import type { EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
 import { createReader, createWrapper } from './read-shaped.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'

@@ -18,4 +18,4 @@ export type { Filters, ListQuery, PageQuery, RecordQuery, Search, SortKey } from
 export type { FreeParameters } from './query-names.ts'
 export type { BodyValue, Depth, Expandable, ListChange, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 export type { ClientTarget, EngineTarget, FetchTarget } from './transport.ts'
-export { RestError } from '../../foundation/base/errors.ts'
+export { RestError } from '../../foundation/errors/errors.ts'

@@ -1,6 +1,6 @@
 /** Read shaped: turns answers of an API with the option `envelope` into the engine's form. */
-import type { EnvelopeTemplates } from '../../foundation/base/envelope-template.ts'
-import { HOLES, readTemplate, toTree, type Parts, type Tree } from '../../foundation/base/template-tree.ts'
+import type { EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
+import { HOLES, readTemplate, toTree, type Parts, type Tree } from '../../foundation/http/template-tree.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 export type Asked = 'list' | 'record' | 'removed' | 'removedList' | 'attribute'

@@ -1,5 +1,5 @@
 /** Transport: sends calls to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
-import { RestError, type FieldError } from '../../foundation/base/errors.ts'
+import { RestError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 
 export interface EngineTarget {

@@ -3,7 +3,7 @@
  * `report` may refuse.
  */
 import { shorten, readValue } from './infer-values.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
 
 export interface InferredIds {
   /** The ID key and attribute name. */

@@ -1,6 +1,6 @@
 /** Infer model: the types of an inferred model and drafts. */
 import type { InferredIds } from './infer-ids.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
 import type { InferredType } from './infer-values.ts'
 
 export type InferredAttribute =

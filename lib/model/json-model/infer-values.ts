@@ -1,5 +1,5 @@
 /** Infers types of plain values. */
-import type { JsonObject } from '../../foundation/base/json.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
 
 /** `json` holds any value: objects, arrays, mixed types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'

@@ -6,9 +6,9 @@ import { inferIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
 import { findCyclicRelations, inferRelations, type Relation } from './infer-relations.ts'
 import { describe, inferValueType, readValue, type InferredType } from './infer-values.ts'
-import { assertJson, isObject, type JsonObject } from '../../foundation/base/json.ts'
+import { assertJson, isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { camelCase, entityName, isResourceName } from '../resource-names.ts'
-import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { RESERVED_CLASSES } from '../reserved-classes.ts'
 
 /** A problem and the way around: two halves of a sentence. */

@@ -1,7 +1,7 @@
 /** Custom type codec: makes a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { builtin } from '../../foundation/base/builtins.ts'
-import { isObject, toJson } from '../../foundation/base/json.ts'
+import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { findStoredForm } from './stored-form.ts'
 

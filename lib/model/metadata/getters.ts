@@ -1,6 +1,6 @@
 /** Getters: values from code of the entity: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
-import { nullNonFinite, toJson } from '../../foundation/base/json.ts'
+import { nullNonFinite, toJson } from '../../foundation/json/json.ts'
 import type { Renderer } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { readScalar, toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'

@@ -2,7 +2,7 @@
  * Read marks: reads the option `marks`, which gives paths to links between records and the calling user. Refuses with TypeError what is no
  * many-to-many list of users.
  */
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { HookContext } from '../hook-context.ts'
 import { keyFromText } from '../key.ts'

@@ -18,7 +18,7 @@ import type { Attribute, InnerAttribute, KeyPart, Model, RelationAttribute, Reso
 import { lockOtherSides } from './both-sides.ts'
 import { markFileNumbers } from './file-numbers.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
-import { ENVELOPE_KEYS } from '../../foundation/base/envelope.ts'
+import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { KEY_KINDS, isUnloadable, readForeignColumns } from './foreign-key.ts'
 import { readAttribute } from './read-attribute.ts'
 import { isHiddenInverse, isMixedList } from './read-common.ts'

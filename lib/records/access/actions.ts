@@ -1,5 +1,5 @@
 /** Actions: what a request does to resources, in the terms of access rules and wrappers. */
-import { READS } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
 import type { Action } from '../../model/hook-context.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RequestFacts } from '../request/request-context.ts'

@@ -1,6 +1,6 @@
 /** Check parameters: which parameters a path and method take, and how many. Refuses with parameter_invalid. */
-import { READS } from '../../foundation/base/http-methods.ts'
-import { parameterError } from '../../foundation/base/errors.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import { findRoot } from './actions.ts'
 import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'

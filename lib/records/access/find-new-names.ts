@@ -1,5 +1,5 @@
 /** Find new names: finds names in a body that open resources learn. Does not validate the body. */
-import { isObject } from '../../foundation/base/json.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import { addLearned, takesName, NOTHING_LEARNED, type LearnedNames } from '../../model/open-attributes.ts'
 import { listTargets, type Attribute, type Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'

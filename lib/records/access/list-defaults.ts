@@ -2,7 +2,7 @@
  * List defaults: the application's default sort, limit and filter for a resource's own list, not for lists below a record or within
  * records. Refuses invalid defaults with TypeError and RangeError when the engine is created.
  */
-import { READS } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Resource } from '../../model/model.ts'
 import { planRead } from '../plan/plan.ts'

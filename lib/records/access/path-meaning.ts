@@ -2,7 +2,7 @@
  * Path meaning: all spellings of a path, for rules that name requests by patterns: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one
  * record. A path that leads nowhere means its own text.
  */
-import { READS } from '../../foundation/base/http-methods.ts'
+import { READS } from '../../foundation/http/http-methods.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { idFromText, idToSegment } from '../../model/key.ts'
 import { isValue, listTargets, type Attribute, type Resource } from '../../model/model.ts'

@@ -3,8 +3,8 @@
  * attribute_not_found, path_unknown.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
-import { RestError, restError } from '../../foundation/base/errors.ts'
-import type { HttpMethod } from '../../foundation/base/http-methods.ts'
+import { RestError, restError } from '../../foundation/errors/errors.ts'
+import type { HttpMethod } from '../../foundation/http/http-methods.ts'
 import { describeKey, idFromText, type RecordKey } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import { isValue, listTargets } from '../../model/model.ts'

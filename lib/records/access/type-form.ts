@@ -1,6 +1,6 @@
 /** Type form: turns the texts of a form into a JSON body by the model. A text of a wrong type stays a text, which validation refuses. */
-import { restError } from '../../foundation/base/errors.ts'
-import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/base/form-body.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/http/form-body.ts'
 import { parseScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { idParts } from '../../model/key.ts'

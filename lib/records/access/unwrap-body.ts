@@ -2,11 +2,11 @@
  * Unwrap body: with the option `envelope`, bodies may be wrapped like answers: `{ "article": { "title": "Hello" } }`. Refuses a plain
  * record that looks wrapped with body_invalid.
  */
-import { restError } from '../../foundation/base/errors.ts'
-import type { CompiledTemplate } from '../../foundation/base/envelope-template.ts'
-import { FormBody, type FormField } from '../../foundation/base/form-body.ts'
-import { isObject } from '../../foundation/base/json.ts'
-import type { Tree } from '../../foundation/base/template-tree.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
+import { FormBody, type FormField } from '../../foundation/http/form-body.ts'
+import { isObject } from '../../foundation/json/json.ts'
+import type { Tree } from '../../foundation/http/template-tree.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'

@@ -1,5 +1,5 @@
 /** Refused value: a value of a request that the database cannot read as one of the type that it is compared with (`takes=abc`). */
-import { RestError } from '../../foundation/base/errors.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import type { Binding } from './binding.ts'
 
 export class RefusedValue extends RestError {

@@ -1,7 +1,7 @@
 /** World store: the content of a database as a whole, for snapshots, restore and forks; and opening a database. */
 import type { EntityName, Options } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/base/awaitable.ts'
-import type { Notes } from '../../foundation/base/notes.ts'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { Connection } from './connection.ts'
 import type { Evolving } from './evolving.ts'

@@ -1,5 +1,5 @@
 /** Answer limits: counts the records and bytes of an answer while rows become records. A record shown twice counts twice. */
-import { parameterError } from '../../foundation/base/errors.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { findParameterName, findLongest, type Pair, type Vocabulary } from '../request/query-string.ts'
 

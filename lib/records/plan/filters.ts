@@ -3,7 +3,7 @@
  * books.
  */
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import { parameterError } from '../../foundation/base/errors.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'

@@ -1,5 +1,5 @@
 /** Order: sort keys of a request, or the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
-import { parameterError } from '../../foundation/base/errors.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
 import { plainIds } from '../../model/ids-name.ts'

@@ -2,7 +2,7 @@
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
-import { RestError, parameterError, type FieldError } from '../../foundation/base/errors.ts'
+import { RestError, parameterError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { SuggestedSpelling } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isRelation } from '../../model/model.ts'

@@ -3,7 +3,7 @@
  * parameter_invalid.
  */
 import { isIds } from '../../model/ids-name.ts'
-import { parameterError } from '../../foundation/base/errors.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'

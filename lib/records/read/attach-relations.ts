@@ -1,6 +1,6 @@
 /** Attach relations: reads the linked records of an answer, level by level. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
-import { putInside } from '../../foundation/base/json.ts'
+import { putInside } from '../../foundation/json/json.ts'
 import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
 import { build, weigh, weighIds, type JsonRecord } from './build-records.ts'
 

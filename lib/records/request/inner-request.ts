@@ -1,7 +1,7 @@
 /** Inner request: a request of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
-import { LazyClient, type RequestAbort } from '../../foundation/base/abort.ts'
-import { AskedError, type RestError } from '../../foundation/base/errors.ts'
-import { isObject } from '../../foundation/base/json.ts'
+import { LazyClient, type RequestAbort } from '../../foundation/work/abort.ts'
+import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { formatRoot } from './address.ts'

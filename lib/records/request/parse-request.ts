@@ -2,9 +2,9 @@
  * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, query_malformed and
  * path_unknown.
  */
-import { LazyClient, WholeClient, type Connected } from '../../foundation/base/abort.ts'
-import { restError } from '../../foundation/base/errors.ts'
-import { QUERY_TYPES } from '../../foundation/base/http-methods.ts'
+import { LazyClient, WholeClient, type Connected } from '../../foundation/work/abort.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
 import { formatHint } from '../../foundation/base/suggest.ts'
 import { NO_VERSION, findPathBelow, type Address } from './address.ts'
 import { NO_QUERY, ParsedQuery, type QueryCache } from './parsed-query.ts'

@@ -3,7 +3,7 @@
  * reserved parameter with a bad value, or given twice).
  */
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
-import { restError, parameterError } from '../../foundation/base/errors.ts'
+import { restError, parameterError } from '../../foundation/errors/errors.ts'
 import { escapeItem } from '../../model/client/query-text.ts'
 import { suggestObject } from './habits.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator, type WrittenSign } from './operators.ts'

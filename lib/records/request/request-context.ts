@@ -4,7 +4,7 @@ import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEnti
 import { askWithin, type OuterRequest } from './inner-request.ts'
 import type { Resource } from '../../model/model.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
-import { assertJson } from '../../foundation/base/json.ts'
+import { assertJson } from '../../foundation/json/json.ts'
 import type { Request } from './parse-request.ts'
 
 export interface Principal {

@@ -1,7 +1,7 @@
 /**
  * Reserved parameters: the query parameters that are not filters. The parser, the checks, the plan cache, hints and docs read this table.
  */
-import { parameterError } from '../../foundation/base/errors.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { ReservedOfClient } from '../../model/client/query-names.ts'
 

@@ -2,7 +2,7 @@
  * Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. Percent-encoding
  * makes no difference: `/v1/%75sers` is `/v1/users`.
  */
-import { HTTP_METHODS, READS } from '../../foundation/base/http-methods.ts'
+import { HTTP_METHODS, READS } from '../../foundation/http/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 

@@ -2,17 +2,17 @@
  * Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them,
  * passwords are hashed, and what the engine gives is filled in.
  */
-import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
-import type { JsonObject } from '../../foundation/base/json.ts'
+import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
-import { checkSchemas, hasSchemas } from './check-schemas.ts'
-import { fillBody, hasFills, type FillMode } from './fill-body.ts'
-import type { PasswordHashes } from './hash-passwords.ts'
+import { checkSchemas, hasSchemas } from '../validate/check-schemas.ts'
+import { fillBody, hasFills, type FillMode } from '../validate/fill-body.ts'
+import type { PasswordHashes } from '../validate/hash-passwords.ts'
 import { Writer } from './writer.ts'
-import type { RecordAddress, Written } from './written.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
 
 export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
   return hashes === undefined && !hasFills(model) && !hasSchemas(model)

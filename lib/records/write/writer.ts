@@ -1,12 +1,9 @@
-/**
- * Writer: puts the writing stages together: validate, check, apply. The reading stages render the answer. Each request is one transaction.
- * Refuses with body_invalid, validation_failed, unique_conflict, owner_required, version_conflict, record_not_found.
- */
+/** Writer: puts the stages of a write together: validate, check, apply, and read the answer. Each request is one transaction. */
 import { FlushMode, type EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/base/awaitable.ts'
-import { restError } from '../../foundation/base/errors.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import type { Connection } from '../database/connection.ts'
 import { findClass, keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -15,35 +12,35 @@ import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
-import { append, changeLink, create, update } from './apply.ts'
-import { checkAttributeBody } from './check-attribute-body.ts'
-import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from './check-outcome.ts'
+import { append, changeLink, create, update } from '../unit-of-work/apply.ts'
+import { checkAttributeBody } from '../validate/check-attribute-body.ts'
+import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from '../unit-of-work/check-outcome.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
-import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type Looking } from './dropped-statements.ts'
-import { runTranslated } from './run-translated.ts'
-import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from './explain-way.ts'
-import { giveBody, type FillMode } from './fill-body.ts'
-import { FlatBulk } from './flat-bulk.ts'
-import { FlatWriter } from './flat-writer.ts'
-import type { MadeValues } from './made-values.ts'
-import { traitsOf, type ModelTraits } from './model-traits.ts'
-import { checkPrecondition } from './precondition.ts'
-import { PlannedRemoval } from './planned-removal.ts'
-import type { PlannedWrite } from './planned-write.ts'
-import { PlannedWriter } from './planned-writer.ts'
-import { VersionReader } from './read-version.ts'
-import { remove } from './remove.ts'
-import { RowShapes } from './row-shapes.ts'
-import { RequestWork } from './request-work.ts'
-import { load, loadsAlone, mayChange, reference, removesAlone, type Translating, type Work } from './unit-of-work.ts'
-import { ChangeValidator } from './validate-change.ts'
-import { filledSide, implyOwner, owningAttribute } from './relation-sides.ts'
-import { isObject, type JsonObject } from '../../foundation/base/json.ts'
-import { parseBranchLink } from './fixed-attributes.ts'
-import { notAnObject } from './validate-record.ts'
-import { isHeldByOthers } from './write-rules.ts'
-import type { RecordAddress, Written } from './written.ts'
-import type { RecordInput } from './record-input.ts'
+import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type Looking } from '../validate/dropped-writes.ts'
+import { runTranslated } from '../unit-of-work/run-translated.ts'
+import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from '../statements/explain-way.ts'
+import { giveBody, type FillMode } from '../validate/fill-body.ts'
+import { FlatBulk } from '../statements/flat-bulk.ts'
+import { FlatWriter } from '../statements/flat-writer.ts'
+import type { MadeValues } from '../statements/made-values.ts'
+import { traitsOf, type ModelTraits } from '../validate/model-traits.ts'
+import { checkPrecondition } from '../validate/precondition.ts'
+import { PlannedRemoval } from '../statements/planned-removal.ts'
+import type { PlannedWrite } from '../statements/planned-write.ts'
+import { PlannedWriter } from '../statements/planned-writer.ts'
+import { VersionReader } from '../validate/read-version.ts'
+import { remove } from '../unit-of-work/remove.ts'
+import { RowShapes } from '../statements/row-shapes.ts'
+import { RequestWork } from '../unit-of-work/request-work.ts'
+import { load, loadsAlone, mayChange, reference, removesAlone, type Translating, type Work } from '../unit-of-work/unit-of-work.ts'
+import { ChangeValidator } from '../unit-of-work/validate-change.ts'
+import { filledSide, implyOwner, owningAttribute } from '../validate/relation-sides.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import { parseBranchLink } from '../validate/fixed-attributes.ts'
+import { notAnObject } from '../validate/validate-record.ts'
+import { isHeldByOthers } from '../validate/write-rules.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
+import type { RecordInput } from '../validate/record-input.ts'
 
 export class Writer {
   readonly #connection: Connection
@@ -262,10 +259,8 @@ export class Writer {
     const linked = yield* wait(this.#linkedKey(address, attribute, view))
     if (linked === undefined) throw restError('record_not_found', `"${attribute.name}" is empty: there is no ${target.singular} to delete.`)
     if (attribute.owner && !attribute.nullable) {
-      throw restError(
-        'owner_required',
-        `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`,
-      )
+      const detail = `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`
+      throw restError('owner_required', detail)
     }
     if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
     const written = yield* this.#written(target, linked, view)
@@ -283,8 +278,8 @@ export class Writer {
 
   /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
   deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    const planned = this.#removal.removeRelated(address, attribute, view)
     const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
+    const planned = this.#removal.removeRelated(address, attribute, view)
     return this.#write(planned, work => this.#deleteRelated(address, attribute, view, work), view, why)
   }
 
@@ -297,8 +292,12 @@ export class Writer {
     for (const key of keys) entities.push((yield* wait(load(target, key, work)))!)
     yield* wait(remove(target, entities, work))
     yield* wait(work.em.flush())
-    const removed = keys.map((key, index) => ({ key, before: records[index]! }))
-    yield* requireAllRemoved(target, removed, view, this.#looking)
+    yield* requireAllRemoved(
+      target,
+      keys.map((key, index) => ({ key, before: records[index]! })),
+      view,
+      this.#looking,
+    )
     return records
   }
 
@@ -342,7 +341,7 @@ export class Writer {
     return record === undefined ? yield* refuseNew(resource, key, this.#looking) : { resource, key, record }
   }
 
-  /** Whether a write calls no function of the application, which is called once for a request and may wait: it may begin anew. */
+  /** Whether a write may begin anew: it calls no function of the application, which is called once for a request. */
   #isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }

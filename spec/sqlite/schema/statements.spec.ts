@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
-import { Notes } from '../../../lib/foundation/base/notes.ts'
+import { Notes } from '../../../lib/foundation/errors/notes.ts'
 import { hasAutoincrement } from '../../../lib/databases/sqlite/database/ddl.ts'
 import { addSchema } from '../../../lib/databases/sqlite/schema/add-schema.ts'
 

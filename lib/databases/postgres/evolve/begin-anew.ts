@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { countRows } from '../../evolve/plan.ts'
 import { ask, command } from '../server/sessions.ts'
 

@@ -5,7 +5,7 @@
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { Column, DatabaseTable, SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
 import { askForRenames } from '../../evolve/find-renames.ts'
 import { Plan } from '../../evolve/plan.ts'

@@ -1,6 +1,6 @@
 /** Generated columns: before version 18, PostgreSQL has no virtual columns, and `virtual` columns are stored. Readers see no difference. */
 import { isRaw, raw, type MikroORM } from '@mikro-orm/core'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 
 const VIRTUAL = /\bvirtual\s*$/i
 

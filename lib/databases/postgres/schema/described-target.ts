@@ -5,7 +5,7 @@
 import { MikroORM } from '@mikro-orm/core'
 import type { DatabaseSchema, SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
-import { Notes } from '../../../foundation/base/notes.ts'
+import { Notes } from '../../../foundation/errors/notes.ts'
 import { correctMetadata } from '../../orm/correct-metadata.ts'
 import { readCatalogue } from '../introspect/catalogue.ts'
 import { buildServerEntities } from '../introspect/entities.ts'

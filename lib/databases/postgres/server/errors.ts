@@ -1,5 +1,5 @@
 /** Errors: explains PostgreSQL's errors: broken constraints, refusals by the schema, conflicts of transactions, lost connections. */
-import { restError, type RestError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
 
 /** MikroORM's exceptions keep the fields. */

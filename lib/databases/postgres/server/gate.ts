@@ -3,8 +3,8 @@
  * RestError (database_busy) where a transaction does not end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { restError } from '../../../foundation/base/errors.ts'
-import { Lock } from '../../../foundation/base/lock.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
+import { Lock } from '../../../foundation/work/lock.ts'
 
 /** A replacement waits so long for running transactions. */
 const PATIENCE_MS = 30_000

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
-import type { RequestAbort } from '../../../foundation/base/abort.ts'
-import { restError } from '../../../foundation/base/errors.ts'
+import type { RequestAbort } from '../../../foundation/work/abort.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
 import type { Row } from '../../../records/database/dialect.ts'
 import type { ServerDatabase } from '../../../records/database/world-store.ts'
 import { literal, name } from '../../sql/sql.ts'

@@ -1,7 +1,7 @@
 /** Value forms: forms of values and patterns, beside the stored value. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
-import { parseKept } from '../../../foundation/base/json-numbers.ts'
+import { parseKept } from '../../../foundation/json/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { encode, formatTime, keepPossible } from './encode.ts'
 

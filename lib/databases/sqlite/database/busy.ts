@@ -3,7 +3,7 @@
  * tries again a little later, and gives up after a while.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Awaitable } from '../../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../../foundation/work/awaitable.ts'
 
 /** Milliseconds after which a wait ends. */
 export const BUSY_TIMEOUT_MS = 5000

@@ -1,7 +1,7 @@
 /** An open SQLite database with its prepared statements. */
 import Database from 'better-sqlite3'
 import type { ReadingStep, Row, RowBound } from '../../../records/database/dialect.ts'
-import { parameterError } from '../../../foundation/base/errors.ts'
+import { parameterError } from '../../../foundation/errors/errors.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { CountedPages } from '../sql/counted-pages.ts'
 import { TimeChecks } from '../sql/time-checks.ts'

@@ -2,7 +2,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { countRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { addSchema } from '../schema/add-schema.ts'

@@ -1,5 +1,5 @@
 /** Translate phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
-import { DAY_MS } from '../../../foundation/base/clock.ts'
+import { DAY_MS } from '../../../foundation/work/clock.ts'
 import { word } from '../../sql/sql-tokens.ts'
 import { asText, type Rewrite } from './operands.ts'
 

@@ -5,7 +5,7 @@
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
 

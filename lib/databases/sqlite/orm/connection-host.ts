@@ -1,8 +1,8 @@
 /** Connection host: what MikroORM's connection needs of the open database of the engine. */
 import type { Transaction } from '@mikro-orm/core'
-import type { Awaitable } from '../../../foundation/base/awaitable.ts'
-import type { Clock } from '../../../foundation/base/clock.ts'
-import type { Trace } from '../../../foundation/base/trace.ts'
+import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Clock } from '../../../foundation/work/clock.ts'
+import type { Trace } from '../../../foundation/work/trace.ts'
 import type { PreparedQuery } from '../database/sqlite-database.ts'
 
 /** Observes transactions and statements that write; see recorder.ts. */

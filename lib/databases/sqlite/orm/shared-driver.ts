@@ -4,7 +4,7 @@
  * lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
-import type { Awaitable } from '../../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../../foundation/work/awaitable.ts'
 import { whenFree } from '../database/busy.ts'
 import type { ConnectionHost } from './connection-host.ts'
 import { SharedConnection } from './shared-connection.ts'

@@ -5,7 +5,7 @@
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Findings, compareTable, createTable, type Addition, type Comparing } from './compare-table.ts'
 import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
 import { name as quoted } from '../../sql/sql.ts'

@@ -3,7 +3,7 @@
  * them; and which foreign keys lead nowhere. Takes an open database; gives a note for each such trigger and table.
  */
 import type Database from 'better-sqlite3'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 import { findBrokenKey } from '../database/broken-keys.ts'
 

@@ -1,7 +1,7 @@
 /** Checks that a file which must not be changed has the tables and columns of the entities. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
-import type { Notes } from '../../../foundation/base/notes.ts'
+import type { Notes } from '../../../foundation/errors/notes.ts'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
 import { WAYS } from '../../orm/name-property.ts'
 

@@ -4,7 +4,7 @@
  * both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
-import { parseExact } from '../../../foundation/base/json-numbers.ts'
+import { parseExact } from '../../../foundation/json/json-numbers.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'

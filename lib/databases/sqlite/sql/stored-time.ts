@@ -3,7 +3,7 @@
  * seconds or milliseconds since 1970, or Julian day numbers (https://www.sqlite.org/lang_datefunc.html). The form of a column is found
  * from its rows.
  */
-import { DAY_MS } from '../../../foundation/base/clock.ts'
+import { DAY_MS } from '../../../foundation/work/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 

@@ -5,7 +5,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { Costs } from '../../../records/database/dialect.ts'
-import type { RequestAbort } from '../../../foundation/base/abort.ts'
+import type { RequestAbort } from '../../../foundation/work/abort.ts'
 import { Estimate } from './estimate.ts'
 
 /**

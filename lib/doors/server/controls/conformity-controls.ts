@@ -1,6 +1,6 @@
 /** Conformity controls: whether an answer is as the OpenAPI document says, for pages that show both. Refuses with body_invalid. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
-import { isObject } from '../../../foundation/base/json.ts'
+import { isObject } from '../../../foundation/json/json.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
 import { asked, control, invalid, readObject, type Control, type ControlRequest } from './control.ts'
 

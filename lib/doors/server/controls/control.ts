@@ -2,10 +2,10 @@
  * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and
  * path_unknown.
  */
-import type { Awaitable } from '../../../foundation/base/awaitable.ts'
-import { isObject } from '../../../foundation/base/json.ts'
-import { restError, type RestError } from '../../../foundation/base/errors.ts'
-import type { TextStream } from '../../../foundation/base/text-stream.ts'
+import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import { isObject } from '../../../foundation/json/json.ts'
+import { restError, type RestError } from '../../../foundation/errors/errors.ts'
+import type { TextStream } from '../../../foundation/http/text-stream.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import type { NamedWorld, Worlds } from './worlds.ts'
 

@@ -2,7 +2,7 @@
  * Engine refusal: what a member of the engine cannot do with this database is no failure of the server: who has asked over HTTP is told
  * why.
  */
-import { RestError, restError } from '../../../foundation/base/errors.ts'
+import { RestError, restError } from '../../../foundation/errors/errors.ts'
 
 /**
  * How the members of an engine say that something is not possible: `engine.fork: the database can be copied only while nobody else is

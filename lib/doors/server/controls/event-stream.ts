@@ -2,7 +2,7 @@
  * Event stream: what happens to a world, as `text/event-stream` (the HTML standard, section 9.2). A client that is slow, or has gone, holds
  * nothing up: each stream has a queue of its own, which is bounded. Refuses with listeners_exhausted.
  */
-import { restError } from '../../../foundation/base/errors.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'

@@ -1,7 +1,7 @@
 /** Journal controls: the requests of a world, one by one and as they come, and what a request would run. */
-import { restError } from '../../../foundation/base/errors.ts'
-import { isObject } from '../../../foundation/base/json.ts'
-import { TextStream } from '../../../foundation/base/text-stream.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
+import { isObject } from '../../../foundation/json/json.ts'
+import { TextStream } from '../../../foundation/http/text-stream.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 import { computeNetChanges } from '../../../engine/journal/changes.ts'

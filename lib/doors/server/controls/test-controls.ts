@@ -3,8 +3,8 @@
  * snapshots, faults, clock, tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
-import { restError, type RestError } from '../../../foundation/base/errors.ts'
-import { isObject } from '../../../foundation/base/json.ts'
+import { restError, type RestError } from '../../../foundation/errors/errors.ts'
+import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
 import { OtherBody, checkQuery, control, type Control, type ControlRequest } from './control.ts'

@@ -1,6 +1,6 @@
 /** World controls: the state of a world as a whole, its clock, its log-ins, and the worlds that there are. */
-import { restError } from '../../../foundation/base/errors.ts'
-import { isObject } from '../../../foundation/base/json.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
+import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 import { asked, control, invalid, readObject, type Control } from './control.ts'

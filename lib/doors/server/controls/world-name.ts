@@ -2,7 +2,7 @@
  * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`.
  * Refuses what is no name with request_malformed.
  */
-import { restError } from '../../../foundation/base/errors.ts'
+import { restError } from '../../../foundation/errors/errors.ts'
 
 const WORLD_NAME = /^[\w.:-]{1,100}$/
 

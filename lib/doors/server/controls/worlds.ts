@@ -2,7 +2,7 @@
  * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is
  * first asked for, and closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
  */
-import { restError, type RestError } from '../../../foundation/base/errors.ts'
+import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { refuseAsked } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'

@@ -3,16 +3,16 @@
  * through its handler as an HTTP server would. Requests that undici refuses to send are refused with undici's errors.
  */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
-import type { Awaitable } from '../../../foundation/base/awaitable.ts'
+import type { Awaitable } from '../../../foundation/work/awaitable.ts'
 import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'
 import type { InterceptedAddress } from './addresses.ts'
 import { originForm, written, type TransportEngine, type TransportResponse } from '../transport.ts'
-import { LazyClient } from '../../../foundation/base/abort.ts'
+import { LazyClient } from '../../../foundation/work/abort.ts'
 import { builtin } from '../../../foundation/base/builtins.ts'
-import { RestError } from '../../../foundation/base/errors.ts'
-import type { TextStream } from '../../../foundation/base/text-stream.ts'
-import { separateCookies } from '../../../foundation/base/set-cookie.ts'
-import { TAKES_BODY } from '../../../foundation/base/http-methods.ts'
+import { RestError } from '../../../foundation/errors/errors.ts'
+import type { TextStream } from '../../../foundation/http/text-stream.ts'
+import { separateCookies } from '../../../foundation/http/set-cookie.ts'
+import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
 /** Answers one request with the engine. It does not throw: errors go to the handler. */

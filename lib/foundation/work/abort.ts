@@ -1,0 +1,183 @@
+/** Ends a request before its answer when the client leaves, the world is replaced, or time is up. */
+import { restError } from '../errors/errors.ts'
+
+interface RequestClient {
+  readonly signal?: AbortSignal
+}
+
+/** Lower-case names. Headers may be made on first use. */
+export interface HeaderSource {
+  readonly headers: Readonly<Record<string, string>>
+  /** Names and values by turns, without making the headers. */
+  readonly rawHeaders?: readonly string[]
+}
+
+export interface Connected {
+  /** Default: no. */
+  readonly isSecure?: boolean
+  /** The host of the URL, if known beside the header `Host`. */
+  readonly host?: string
+  /** Whether pages of another origin may do what the server's own may. Default: no. */
+  readonly trusts?: ((origin: string) => boolean) | undefined
+}
+
+/** A client that has sent everything. */
+export class WholeClient implements RequestClient, Connected {
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly isSecure: boolean
+  readonly host: string
+
+  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, url: string) {
+    const { protocol, host } = new URL(url)
+    this.headers = headers
+    this.signal = signal
+    this.isSecure = protocol === 'https:'
+    this.host = host
+  }
+}
+
+interface WayIn extends Connected {
+  readonly budget?: number
+  readonly base?: string | undefined
+  readonly readOnly?: boolean
+  /** Whether answers keep the engine's own form, in spite of `envelope`. */
+  readonly isPlain?: boolean
+}
+
+/** Makes signal and headers on first use: most requests need neither. */
+export class LazyClient implements RequestClient, Connected {
+  readonly #source: HeaderSource
+  #controller: AbortController | undefined
+  #reason: unknown
+  #isGone = false
+  #whenGone: (() => void) | undefined
+
+  /** Milliseconds for a request, unless the engine's limits say otherwise. Undefined: no limit. */
+  readonly budget: number | undefined
+  /** The path before the version, for this client. Undefined: the engine's. */
+  readonly base: string | undefined
+  readonly readOnly: boolean
+  readonly isSecure: boolean
+  readonly trusts: Connected['trusts']
+  readonly isPlain: boolean
+
+  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts, isPlain = false }: WayIn = {}) {
+    this.#source = source
+    this.isSecure = isSecure
+    this.trusts = trusts
+    this.budget = budget
+    this.base = base
+    this.readOnly = readOnly
+    this.isPlain = isPlain
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#source.headers
+  }
+
+  /** Reads one header without the others; joins repeated ones. The name is in lower case. */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.#source
+    if (rawHeaders === undefined) return this.#source.headers[name]
+    let found: string | undefined
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const given = rawHeaders[index]!
+      if (given.length !== name.length || given.toLowerCase() !== name) continue
+      found = found === undefined ? rawHeaders[index + 1]! : `${found}, ${rawHeaders[index + 1]!}`
+    }
+    return found
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#isGone) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  /** Replaces the function to call when the client leaves. */
+  onDisconnect(listener: () => void): void {
+    this.#whenGone = listener
+  }
+
+  leave(reason: unknown): void {
+    this.#isGone = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    this.#whenGone?.()
+  }
+}
+
+interface ReadingParameters {
+  readonly filters: readonly { readonly label: string }[]
+  readonly sort?: readonly { readonly path: string }[] | undefined
+}
+
+function describeActivity({ filters, sort }: ReadingParameters, about: string | undefined): string {
+  if (about !== 'rows' && about !== 'count')
+    return about === undefined ? 'putting the answer together' : `reading the relation "${about}" of what it shows`
+  const by = filters.length === 0 ? [] : [`filtering by ${[...new Set(filters.map(({ label }) => `"${label}"`))].join(', ')}`]
+  if (about === 'rows' && sort !== undefined && sort.length > 0) by.push(`sorting by ${sort.map(({ path }) => `"${path}"`).join(', ')}`)
+  return by.length === 0 ? 'reading its records' : `${about === 'count' ? 'counting what is left after ' : ''}${by.join(' and ')}`
+}
+
+export class RequestAbort {
+  readonly #sender: RequestClient
+  readonly #world: AbortSignal
+  #both: AbortSignal | undefined
+
+  /** By performance.now(). Undefined: no limit. */
+  readonly deadline: number | undefined
+  readonly #budget: number
+  /** For the error text. A function would keep each request alive until a full garbage collection. */
+  asked: ReadingParameters | undefined
+  /** See `Costs.about`. */
+  about: string | undefined
+
+  /** @param budget milliseconds for the request; 0: no limit */
+  constructor(sender: RequestClient, world: AbortSignal, budget: number) {
+    this.#sender = sender
+    this.#world = world
+    this.#budget = budget
+    this.deadline = budget === 0 ? undefined : performance.now() + budget
+  }
+
+  /** Renews the time for the next piece of a streamed answer. */
+  renew(): RequestAbort {
+    return new RequestAbort(this.#sender, this.#world, this.#budget)
+  }
+
+  /** @throws RestError when the time is up; the reason of an aborted signal */
+  checkTime(): void {
+    if (this.deadline === undefined) return
+    this.throwIfReached()
+    if (performance.now() < this.deadline) return
+    const what = this.asked === undefined ? '' : ` The time was over while it was ${describeActivity(this.asked, this.about)}.`
+    throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
+  }
+
+  /** For work that waits. Made on first use: making the signal costs more than reading a record, which never waits. */
+  get signal(): AbortSignal {
+    if (this.#both !== undefined) return this.#both
+    const { signal } = this.#sender
+    return (this.#both = signal === undefined ? this.#world : AbortSignal.any([signal, this.#world]))
+  }
+
+  /** @throws the reason of an aborted signal */
+  throwIfReached(): void {
+    const sender = this.#sender
+    if (!(sender instanceof LazyClient)) sender.signal?.throwIfAborted()
+    else if (sender.isGone) throw sender.reason
+    this.#world.throwIfAborted()
+  }
+}

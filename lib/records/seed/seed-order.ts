@@ -1,0 +1,68 @@
+/**
+ * Seed order: sorts the records of a seed so that each comes after those that it links, for a database that checks references with every
+ * statement. Keys that the database counts follow the order in which the seed lists the records.
+ */
+import { findGivenKey, recordName } from '../validate/check-database.ts'
+import { listNew, type RecordInput, type RecordRef } from '../validate/record-input.ts'
+
+/**
+ * Returns the records in such an order, else as they are; undefined where some link each other in a circle, or where another order changes
+ * the keys that the database counts for nested records.
+ */
+export function orderByLinks(changes: readonly RecordInput[]): readonly RecordInput[] | undefined {
+  const byName = new Map<string, RecordInput>()
+  for (const change of changes) {
+    const key = findGivenKey(change)
+    if (key !== undefined) byName.set(recordName(change.resource, key), change)
+  }
+  const ordered = new Set<RecordInput>()
+  const open = new Map<RecordInput, RecordInput[]>()
+  for (const first of changes) {
+    for (const stack = [first]; stack.length > 0;) {
+      const change = stack.at(-1)!
+      let needed = open.get(change)
+      if (needed === undefined && !ordered.has(change)) open.set(change, (needed = listLinked(change, byName)))
+      const next = needed?.pop()
+      if (next !== undefined) {
+        if (open.has(next)) return undefined
+        stack.push(next)
+        continue
+      }
+      open.delete(change)
+      ordered.add(change)
+      stack.pop()
+    }
+  }
+  const sorted = [...ordered]
+  return keepsCounted(changes, sorted) ? sorted : undefined
+}
+
+function keepsCounted(changes: readonly RecordInput[], sorted: readonly RecordInput[]): boolean {
+  if (changes.every((change, index) => change === sorted[index])) return true
+  const [listed, inserted] = [changes, sorted].map(all => Map.groupBy(all.flatMap(listCounted), ({ resource }) => resource))
+  return [...listed!].every(([resource, records]) => {
+    const others = inserted!.get(resource)!
+    return records.every((record, index) => record === others[index])
+  })
+}
+
+/** Lists the new records whose keys the database counts. */
+function listCounted(change: RecordInput): RecordInput[] {
+  return listNew(change).filter(each => each.resource.generatedKey && findGivenKey(each) === undefined)
+}
+
+/** Lists the other records that a record links, and those that are nested in it. */
+function listLinked(change: RecordInput, byName: ReadonlyMap<string, RecordInput>): RecordInput[] {
+  const linked: RecordInput[] = []
+  const add = (ref: RecordRef | null, target: RecordInput['resource']): void => {
+    if (ref?.kind === 'new') walk(ref.record)
+    const other = ref?.kind === 'existing' ? byName.get(recordName(target, ref.key)) : undefined
+    if (other !== undefined && other !== change) linked.push(other)
+  }
+  const walk = ({ links, lists }: RecordInput): void => {
+    for (const { attribute, link } of links) add(link, attribute.target)
+    for (const { attribute, items } of lists) for (const item of items) add(item, attribute.target)
+  }
+  walk(change)
+  return linked
+}

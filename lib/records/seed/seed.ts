@@ -1,0 +1,396 @@
+/**
+ * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other
+ * record of the seed by its ID, also one that comes later, one nested in another, or one that links back.
+ */
+import { idNames } from '../../model/key.ts'
+import { chain } from '../../foundation/work/awaitable.ts'
+import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
+import { create } from '../unit-of-work/apply.ts'
+import { checkChanges, findGivenKey, nameReference, recordName, type Implied } from '../validate/check-database.ts'
+import type { Connection } from '../database/connection.ts'
+import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
+import type { FieldErrors } from '../../foundation/json/body-errors.ts'
+import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from '../unit-of-work/entity-links.ts'
+import { orderInserts } from '../unit-of-work/insert-order.ts'
+import { findHierarchyRoot, type EmbeddedAttribute, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import { buildRows, type SeedData } from '../../model/seed-rows.ts'
+import { MadeValues } from '../statements/made-values.ts'
+import { insertPlanned } from './planned-seed.ts'
+import { nameNew } from '../validate/references.ts'
+import { groupInStages } from './seed-groups.ts'
+import { load, reference, type Translating, type Work } from '../unit-of-work/unit-of-work.ts'
+import { writeOneSide } from '../unit-of-work/ordered-lists.ts'
+import { owningName } from '../validate/relation-sides.ts'
+import { joinPath, nameByPlace } from '../validate/validation-context.ts'
+import { validateSeed } from './validate-seed.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import { translateDatabaseError } from '../unit-of-work/database-errors.ts'
+import type { RecordInput, RecordRef } from '../validate/record-input.ts'
+
+/** Access rules do not apply to records that the application inserts. */
+const WITHOUT_RULES = {
+  writing: undefined,
+  exists: () => true,
+  mayLeave: () => false,
+  meets: () => true,
+  authorize: () => undefined,
+  mayMention: () => true,
+} as const
+
+/**
+ * Inserts the records of a seed.
+ *
+ * @throws RestError with all errors of all records, each with its path (`users.0.email`).
+ */
+export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
+  if (await insertAsRows(data, model, connection)) return
+  const { changes, errors } = await validateSeed(data, model, connection)
+  const translating: Translating = { dialect: connection.dialect, model }
+  try {
+    const values = new MadeValues()
+    if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection, values))) return
+    await connection.write(async (em: EntityManager) => {
+      values.beginIn(em)
+      await insert(changes, errors, em, connection, translating)
+    })
+  } catch (error) {
+    throw nameRecords(translateDatabaseError(error, translating), data, model)
+  }
+}
+
+/** Adds to a refusal that it is about a seed, and to each error the path of its record where it does not name it itself. */
+function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
+  if (!(error instanceof RestError) || error.errors === undefined) return error
+  const details = error.errors.map(({ code, detail, attribute }) => {
+    const named = attribute === undefined || detail.includes(`"${attribute}"`) ? detail : `"${attribute}": ${detail}`
+    return code === 'reference_not_found' && attribute !== undefined ? named + suggestKey(attribute, data, model) : named
+  })
+  const listed = error.errors.map(({ detail }) => detail).join(' ')
+  // What is not listed is counted behind it.
+  const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
+  return new RestError(error.status, error.code, `seed: ${message}`, {
+    errors: error.errors,
+    cause: error,
+  })
+}
+
+/** Inserts the records as rows and returns whether that was possible; inserting them one by one then finds what the database refuses. */
+async function insertAsRows(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
+  const tables = buildRows(data, model)
+  if (tables === undefined) return false
+  try {
+    return await connection.write(em => {
+      return chain(connection.deferReferences(), () => connection.insertRows(tables, em))
+    })
+  } catch (error) {
+    if (!connection.dialect.breaksConstraint(error)) throw error
+    return false
+  }
+}
+
+/**
+ * Checks and inserts records inside a transaction; returns their entities, in order.
+ *
+ * @param errors the errors that validation has found
+ * @param translating gets what is written, for errors of the database
+ */
+export async function insert(
+  changes: readonly RecordInput[],
+  errors: FieldErrors,
+  em: EntityManager,
+  connection: Connection,
+  translating: Translating,
+): Promise<Entity[]> {
+  const records = changes.flatMap(change => listRecords(change))
+  await checkChanges(changes, { known: new Set(records.flatMap(listNames)) }, connection, EVERYTHING, errors)
+  const refusal = errors.refusal()
+  if (refusal !== undefined) throw refusal
+  // A query must not flush records that are not linked yet.
+  em.setFlushMode(FlushMode.COMMIT)
+  // No order of inserts exists where classes of one table refer to each other's owners.
+  await connection.deferReferences()
+  const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], listed: [], entered: [], named: new Set() }
+  translating.work = work
+  const loader = new Loader(records, work)
+  loader.refuseCircles()
+  orderInserts(em, entity => loader.placeOf(entity))
+  await loader.load()
+  return changes.map(change => loader.findEntity(change))
+}
+
+/** Returns a sentence for a link to a record that may be meant to be one of the seed, which does not give its ID. */
+function suggestKey(path: string, data: SeedData, model: Model): string {
+  const [name = '', , attributeName = ''] = path.split('.')
+  const attribute = model.byName.get(name)?.byName.get(attributeName)
+  if (attribute?.kind !== 'toOne' && attribute?.kind !== 'toMany') return ''
+  const { singular } = attribute.target
+  const names = idNames(attribute.target)
+  const records = Object.entries(data).flatMap(([other, list]) => (model.byName.get(other) === attribute.target ? list : []))
+  const lacks = records.some(record => names.some(key => (record as Readonly<Record<string, unknown>>)[key] === undefined))
+  return lacks ? ` Give the ${singular} in the seed its "${names.join('", "')}", so that others can refer to it.` : ''
+}
+
+/** A record of the seed, at the top level or nested in another one, which then sets one of its links. */
+interface SeedRecord {
+  readonly change: RecordInput
+  readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
+  /** The name by which others link it, where its key is given. */
+  readonly name: string | undefined
+  /** The same by the key that clients know it by, where that is another one. */
+  readonly shownName: string | undefined
+}
+
+function listNames({ name, shownName }: SeedRecord): string[] {
+  return [name, shownName].filter(each => each !== undefined)
+}
+
+function listRecords(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
+  const key = findGivenKey(change, implied)
+  const name = key === undefined ? undefined : recordName(change.resource, key)
+  const record: SeedRecord = { change, implied, name, shownName: nameNew(change) }
+  return [
+    record,
+    ...listReferences(change).flatMap(({ relation, refs }) => {
+      const name = owningName(relation)
+      const inner = name === undefined ? undefined : { name, owner: change }
+      return refs.flatMap(ref => (ref.kind === 'new' ? listRecords(ref.record, inner) : []))
+    }),
+  ]
+}
+
+interface Referring {
+  readonly relation: RelationAttribute
+  /** The embedded objects that the relation is in; undefined: none. */
+  readonly within?: readonly EmbeddedAttribute[] | undefined
+  readonly refs: readonly RecordRef[]
+}
+
+function listReferences(change: RecordInput): Referring[] {
+  return [
+    ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
+    ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
+  ]
+}
+
+/** A dependency: a record cannot be inserted before another one. */
+interface Need {
+  readonly record: SeedRecord
+  readonly needed: SeedRecord
+  /** The path of the link. */
+  readonly at: string
+  /** The link, where it is the record's own and not in an embedded object. */
+  readonly link: ToOneAttribute | undefined
+  /**
+   * Whether the other record must be inserted before this one is created: the database generates its key, which the link needs
+   * (`needsKey`); or it is required within a table.
+   */
+  readonly awaitsKey: boolean
+}
+
+/** A link that is not set yet. */
+interface OpenLink {
+  readonly record: SeedRecord
+  readonly relation: RelationAttribute
+  readonly within: Referring['within']
+  readonly ref: RecordRef
+}
+
+/** Returns the dependency that a link between two records makes: the one with the foreign key comes second, unless that may be null. */
+function findNeed(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
+  const name = owningName(relation)
+  const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
+  if (held === undefined || held.nullable) return undefined
+  const [holder, needed] = name === undefined ? [record, other] : [other, record]
+  // Records of one table are inserted together, without the links between them.
+  const isBeside = holder !== needed && findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
+  const awaitsKey = held.kind === 'toOne' && (isBeside || (needsKey(held) && needed.name === undefined))
+  const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
+  return {
+    record: holder,
+    needed,
+    link,
+    at: joinPath(holder.change.path, [...within.map(embedded => embedded.name), held.name].join('.')),
+    awaitsKey,
+  }
+}
+
+/**
+ * Loads records in two rounds: first every record with its plain values and the links that its constructor takes, then the other links,
+ * when all entities exist. MikroORM then orders the inserts. A record that needs a generated key of another one is created after that one
+ * is inserted.
+ */
+class Loader {
+  readonly #records: readonly SeedRecord[]
+  readonly #work: Work
+  readonly #byChange: ReadonlyMap<RecordInput, SeedRecord>
+  readonly #byName: ReadonlyMap<string, SeedRecord>
+  readonly #made = new Map<SeedRecord, Entity>()
+  readonly #order: ReadonlyMap<SeedRecord, number>
+  readonly #places = new Map<Entity, number>()
+  #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
+
+  constructor(records: readonly SeedRecord[], work: Work) {
+    this.#records = records
+    this.#work = work
+    this.#byChange = new Map(records.map(record => [record.change, record]))
+    this.#order = new Map(records.map((record, index) => [record, index]))
+    this.#byName = new Map(records.flatMap(record => listNames(record).map(name => [name, record] as const)))
+  }
+
+  findEntity(change: RecordInput): Entity {
+    return this.#made.get(this.#byChange.get(change)!)!
+  }
+
+  /** The place of an entity in the list of records; one that is none of them comes last. */
+  placeOf(entity: Entity): number {
+    return this.#places.get(entity) ?? this.#records.length
+  }
+
+  /** Refuses records that need each other in a circle, so that none of them can come first. */
+  refuseCircles(): void {
+    const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
+    const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
+    for (const record of this.#records) {
+      for (const referring of listReferences(record.change)) {
+        for (const ref of referring.refs) {
+          const other = this.#findRecord(ref, referring.relation)
+          const need = other === undefined ? undefined : findNeed(record, referring, other)
+          if (need === undefined) continue
+          needs.get(need.record)!.push(need)
+          waiting.get(need.needed)!.push(need.record)
+        }
+      }
+    }
+    this.#needs = needs
+    // Records without needs come first, then those that need only these. The rest are in circles, or need a record that is.
+    const open = new Map([...needs].map(([record, all]) => [record, all.length]))
+    const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
+    for (let record = free.pop(); record !== undefined; record = free.pop()) {
+      open.delete(record)
+      for (const other of waiting.get(record)!) {
+        const count = open.get(other)! - 1
+        open.set(other, count)
+        if (count === 0) free.push(other)
+      }
+    }
+    const [start] = open.keys()
+    if (start === undefined) return
+    const walked: Need[] = []
+    for (let record = start; !walked.some(need => need.record === record); record = walked.at(-1)!.needed) {
+      walked.push(needs.get(record)!.find(({ needed }) => open.has(needed))!)
+    }
+    const circle = walked.slice(walked.findIndex(need => need.record === walked.at(-1)!.needed))
+    const path = [...circle.map(({ at }) => `"${at}"`), nameByPlace(circle[0]!.record.change)].join(' → ')
+    const detail =
+      `Records need each other in a circle, so that none of them can come first: ${path}. ` +
+      'One of these relations must be able to be null.'
+    const errors = circle.map(({ at, needed }): FieldError => ({
+      code: 'conflict',
+      detail: `"${at}" cannot be linked: ${nameByPlace(needed.change)} needs this record first.`,
+      attribute: at,
+    }))
+    throw restError('validation_failed', detail, { errors })
+  }
+
+  async load(): Promise<void> {
+    let open: readonly OpenLink[] = this.#records.flatMap(record =>
+      listReferences(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
+    )
+    for (const records of this.#groupRecords()) {
+      for (const record of records) await this.#make(record)
+      // A link that holds a key may need others first, of which that key consists.
+      for (let count = Infinity; open.length < count; open = await this.#linkAll(open)) count = open.length
+      await this.#work.em.flush()
+    }
+    if (open.length === 0) return
+    // Nullable links that had to wait for their records. Each is flushed alone: MikroORM confuses two changes of records in several tables.
+    for (const link of open) {
+      await this.#link(link, true)
+      await this.#work.em.flush()
+    }
+  }
+
+  /** Creates a record, after those that the constructor of its class takes, since it may read them. */
+  async #make(record: SeedRecord): Promise<void> {
+    if (this.#made.has(record)) return
+    const { change } = record
+    const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as EntityName)
+    const taken: Entity = {}
+    if (constructorParams.length > 0) {
+      for (const { needed, link } of this.#needs.get(record)!) {
+        if (link === undefined || !constructorParams.includes(link.property)) continue
+        await this.#make(needed)
+        taken[link.property] = linkedValue(link, this.#made.get(needed)!)
+      }
+      for (const { attribute, within, link } of change.links) {
+        const isTaken = link?.kind === 'existing' && within === undefined && constructorParams.includes(attribute.property)
+        if (isTaken && attribute.owner && this.#findRecord(link, attribute) === undefined)
+          taken[attribute.property] = linkedValue(attribute, (await this.#findTarget(link, attribute))!)
+      }
+    }
+    const entity = await create({ ...change, links: [], lists: [] }, this.#work, taken)
+    this.#made.set(record, entity)
+    this.#places.set(entity, this.#order.get(record)!)
+  }
+
+  /** Returns the records in groups, each of which can be inserted after those before; nearly always there is one group. */
+  #groupRecords(): (readonly SeedRecord[])[] {
+    if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
+    return groupInStages(this.#records, this.#needs)
+  }
+
+  /** Sets the links between records that exist, and returns those that it could not set yet. */
+  async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
+    const later: OpenLink[] = []
+    for (const link of links) if (!(await this.#link(link))) later.push(link)
+    return later
+  }
+
+  async #link({ record, relation, within, ref }: OpenLink, last = false): Promise<boolean> {
+    const entity = this.#made.get(record)
+    const target = entity === undefined ? undefined : await this.#findTarget(ref, relation)
+    if (entity === undefined || target === undefined) return false
+    if (!last && this.#mustWait(record, relation, ref)) return false
+    const name = owningName(relation)
+    const other = name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
+    if (other !== undefined) return this.#setLink(target, other, entity)
+    if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
+    ;(entity[relation.property] as Collection<object>).add(target)
+    this.#work.entered.push({ attribute: relation, items: [ref] })
+    writeOneSide(entity, relation, [target], this.#work.em)
+    return true
+  }
+
+  /** Sets a link, to the entity or to its key; returns false while the key does not exist. */
+  #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Referring['within']): boolean {
+    requireTargetKey(attribute, target)
+    if (attribute.holdsKey && !hasKey(target)) return false
+    const value = linkedValue(attribute, target)
+    setLink(entity, attribute, within, value, this.#work.em)
+    return true
+  }
+
+  /** Whether a link must wait: of a record in several tables, MikroORM sets a link to a new record in the wrong one. */
+  #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
+    const other = this.#findRecord(ref, relation)
+    if (other === undefined) return false
+    const name = owningName(relation)
+    const holder = name === undefined ? record : other
+    const held = name === undefined ? relation : relation.target.byName.get(name)
+    return held?.kind === 'toOne' && held.nullable && holder.change.resource.source.kind === 'joined'
+  }
+
+  #findRecord(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
+    return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(nameReference(ref, relation.target))
+  }
+
+  /** Returns the entity of a reference: a record of the seed, once it is created, or one of the database. */
+  async #findTarget(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
+    const record = this.#findRecord(ref, relation)
+    if (record !== undefined) return this.#made.get(record)
+    const { key } = ref as RecordRef & { kind: 'existing' }
+    const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
+    return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!
+  }
+}

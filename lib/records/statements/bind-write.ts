@@ -1,0 +1,315 @@
+/**
+ * Bind write: turns the values of a valid change into parameters, and adds defaults and the values of the constructor, of `onCreate` and
+ * `onUpdate`. Gives undefined where a value cannot be bound: the unit of work writes the change then.
+ */
+import { LruCache } from '../../foundation/base/lru-cache.ts'
+import { keepSurroundings } from '../../foundation/work/surroundings.ts'
+import { thresholds } from '../../foundation/base/thresholds.ts'
+import { bindParameters } from '../database/bind.ts'
+import type { Dialect, Statement, WritingDialect } from '../database/dialect.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import type { Connection } from '../database/connection.ts'
+import { keyFromCount, type KeyValues } from '../../model/key.ts'
+import type { Attribute, EmbeddedAttribute, Resource } from '../../model/model.ts'
+import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
+import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts'
+import { toEmbedded } from '../unit-of-work/entity-data.ts'
+import { compute, type MadeValues } from './made-values.ts'
+import { toParameter } from './row-shape.ts'
+import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
+
+/** A statement with its parameters. */
+export interface BoundStatement {
+  readonly statement: Statement
+  readonly parameters: readonly unknown[]
+}
+
+/** An insert, and the key of the new record; undefined where the database counts it. */
+export interface BoundInsert extends BoundStatement {
+  readonly resource: Resource
+  readonly stored: StoredTable
+  readonly columns: readonly StoredColumn[]
+  readonly key: KeyValues | undefined
+}
+
+/** Columns with the parameters for their values. */
+export interface BoundColumns {
+  readonly columns: readonly StoredColumn[]
+  readonly parameters: readonly unknown[]
+}
+
+/** The stored JSON of embedded objects that a change gives parts of. */
+export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
+
+const NO_DOCUMENTS: Documents = new Map()
+
+/** Returns the statement that inserts a record; undefined where the unit of work must do it. */
+export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
+  if (!connection.keepsTime(stored)) return undefined
+  const given = takeValues(change, stored)
+  const made = makeWith(given, stored, connection)
+  const ask = (computed: Computed): unknown => compute(computed, given, connection.orm.em, values)
+  const columns: StoredColumn[] = []
+  const parameters: unknown[] = []
+  const keys: unknown[] = []
+  const { writing } = connection.dialect
+  for (const property of stored.properties.values()) {
+    // The database begins to count.
+    if (property === stored.version) continue
+    const value = findValue(property, given, made, stored, ask)
+    if (value === undefined) continue
+    if (!addColumns(value, property, { columns, parameters }, writing)) return undefined
+    if (stored.keyProperties.includes(property)) keys.push(value)
+  }
+  if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
+  const { resource } = change
+  const counted = resource.generatedKey ? connection.takeKey(stored, keys[0] ?? undefined) : undefined
+  if (counted !== undefined) {
+    columns.push(stored.key[0]!)
+    parameters.push(BigInt(counted))
+  }
+  const key = counted === undefined ? findKey(keys, resource) : keyFromCount(counted, resource)
+  if (key === null) return undefined
+  const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
+  return { statement, parameters, key, resource, stored, columns }
+}
+
+/** Returns how many of so many rows one statement inserts. */
+export function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
+  const { insertedRows, insertedValues, insertedEach } = thresholds
+  const most = length === 0 ? 1 : Math.max(1, Math.min(rows, insertedRows, Math.floor(insertedValues / length)))
+  return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
+}
+
+/** Returns the statement that inserts rows with the same columns, of which there are several. */
+export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection): BoundStatement {
+  const { stored, columns } = bound[0]!
+  const statement = findStatement(`insert ${bound.length}`, stored, columns, () =>
+    dialect.writing.insertRows(stored, columns, bound.length),
+  )
+  return { statement, parameters: bound.flatMap(({ parameters }) => parameters) }
+}
+
+/** Returns the key of a record by the values of its properties; undefined where the database counts it, null where one is missing. */
+function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | null | undefined {
+  if (values.length === 0 && generatedKey) return undefined
+  const parts = values.flat()
+  if (parts.length !== key.length || parts.includes(null)) return null
+  return parts.map((part, index) => fromProperty(part, key[index]!.type))
+}
+
+/**
+ * Returns the columns that a change of a record sets, apart from the version; undefined where the unit of work must do it.
+ *
+ * @param documents see `planned-documents.ts`
+ */
+export function bindColumns(
+  change: RecordInput,
+  stored: StoredTable,
+  { dialect }: Connection,
+  documents: Documents = NO_DOCUMENTS,
+): BoundColumns | undefined {
+  const given = takeValues(change, stored, documents)
+  const columns: StoredColumn[] = []
+  const parameters: unknown[] = []
+  for (const property in given) {
+    const of = stored.properties.get(property)!
+    if (of !== stored.version && !addColumns(given[property], of, { columns, parameters }, dialect.writing)) return undefined
+  }
+  return { columns, parameters }
+}
+
+/** Returns the columns with those that every change sets; undefined where the unit of work must do it. */
+export function addTouched(
+  { columns, parameters }: BoundColumns,
+  touched: readonly StoredProperty[],
+  { dialect, orm }: Connection,
+  values: MadeValues,
+): BoundColumns | undefined {
+  const all = { columns: [...columns], parameters: [...parameters] }
+  for (const property of touched) {
+    const value = compute(property.onUpdate!, {}, orm.em, values)
+    if (value !== undefined && !addColumns(value, property, all, dialect.writing)) return undefined
+  }
+  return all
+}
+
+/** Adds the columns of a property with the parameters for its value; says false where that cannot be bound. */
+function addColumns(
+  value: unknown,
+  { columns, convertsNull }: StoredProperty,
+  all: { columns: StoredColumn[]; parameters: unknown[] },
+  writing: WritingDialect,
+): boolean {
+  if (value === null && convertsNull) return false
+  for (const column of columns) {
+    const parameter = toParameter(value, column, writing)
+    if (parameter === undefined) return false
+    all.columns.push(column)
+    all.parameters.push(parameter)
+  }
+  return true
+}
+
+/** Returns the statement that shows whether the record of a key differs from these values. */
+export function bindDiffers(
+  { columns, parameters }: BoundColumns,
+  stored: StoredTable,
+  key: readonly unknown[],
+  { dialect }: Connection,
+): BoundStatement {
+  const statement = findStatement('differs', stored, columns, () => dialect.writing.differs(stored, columns))
+  return { statement, parameters: [...parameters, ...key] }
+}
+
+/** Returns the statement that sets these columns of the record of a key: in any case, or if one of them changes. */
+export function bindUpdate(
+  { columns, parameters }: BoundColumns,
+  stored: StoredTable,
+  key: readonly unknown[],
+  { dialect }: Connection,
+  guarded: boolean,
+): BoundStatement {
+  const kind = guarded ? 'change' : 'set'
+  const statement = findStatement(kind, stored, columns, () => dialect.writing.update(stored, columns, guarded))
+  return { statement, parameters: guarded ? [...parameters, ...key, ...parameters] : [...parameters, ...key] }
+}
+
+/** Returns the statement that deletes the record of a key. */
+export function bindDelete(stored: StoredTable, key: readonly unknown[], { dialect }: Connection): BoundStatement {
+  return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
+}
+
+/** Returns the statements that delete the records of keys: one where a list of them is a parameter. */
+export function bindDeleteAll(
+  stored: StoredTable,
+  keys: readonly KeyValues[],
+  resource: Resource,
+  connection: Connection,
+): readonly BoundStatement[] {
+  const { dialect } = connection
+  const [first, ...others] = [...new Map(keys.map(key => [key.map(String).join('\0'), key])).values()]
+  if (first === undefined) return []
+  const bound = [first, ...others].map(key => bindKey(key, resource, stored, connection))
+  if (others.length === 0 || stored.key.length > 1 || stored.discriminator !== undefined)
+    return bound.map(key => bindDelete(stored, key, connection))
+  const statement = findStatement('deleteAll', stored, [], () => dialect.writing.deleteAll(stored))
+  const list = dialect.encodeList(
+    bound.map(([key]) => key),
+    resource.key[0]!.type,
+  )
+  return [{ statement, parameters: [list] }]
+}
+
+/** Returns the parameters of a scope, which stand behind others of a statement. */
+export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
+  return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
+}
+
+/** Returns the parameters for a key: its parts and, in a table of several classes, the class. */
+export function bindKey(
+  key: KeyValues,
+  resource: Resource,
+  { key: columns, discriminator }: StoredTable,
+  { dialect }: Connection,
+): readonly unknown[] {
+  const { writing } = dialect
+  const parameters: unknown[] = []
+  for (let part = 0; part < columns.length; part++) {
+    parameters.push(toParameter(toProperty(key[part], resource.key[part]!.type), columns[part]!, writing))
+  }
+  if (discriminator !== undefined) parameters.push(toParameter(discriminator.value, discriminator.column, writing))
+  return parameters
+}
+
+/** Returns the values of a change by property, as properties hold them. */
+function takeValues({ values, links }: RecordInput, stored: StoredTable, documents = NO_DOCUMENTS): Record<string, unknown> {
+  const given: Record<string, unknown> = {}
+  for (const { attribute, value } of values) {
+    if (attribute.kind === 'scalar') given[attribute.property] = toProperty(value, attribute.type)
+    else if (attribute.document !== undefined)
+      given[attribute.property] = stored.properties.get(attribute.property)!.document!(
+        toEmbedded(value as EmbeddedValue),
+        documents.get(attribute) ?? null,
+      )
+    else takeInside(value as readonly ValueInput[] | null, attribute, stored, given)
+  }
+  for (const { attribute, link } of links) {
+    given[attribute.property] = link?.kind === 'existing' ? toLinkValue(link.key, attribute.target) : null
+  }
+  return given
+}
+
+/** Takes the values of an embedded object, whose attributes are in columns of their own; all of them are null where there is none. */
+function takeInside(
+  values: readonly ValueInput[] | null,
+  { attributes }: EmbeddedAttribute,
+  { inside }: StoredTable,
+  given: Record<string, unknown>,
+): void {
+  const take = (attribute: Attribute, value: unknown): void => {
+    if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return
+    const property = inside.get(attribute.source.column)
+    if (property !== undefined) given[property.property] = toProperty(value, attribute.type)
+  }
+  if (values === null) for (const attribute of attributes) take(attribute, null)
+  else for (const { attribute, value } of values) take(attribute, value)
+}
+
+/** Returns the value of a link: the key as the property of the target holds it, a list where it has several parts. */
+function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
+  return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
+}
+
+/** Calls the constructor of the class, where there is code in it. The time that it sets is that of the engine. */
+function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
+  if (construct === undefined) return undefined
+  const from = Date.now()
+  const made = keepSurroundings(construct)
+  connection.retime(made, given, from)
+  return made
+}
+
+function findValue(
+  { property, default: fixed, onCreate }: StoredProperty,
+  given: Record<string, unknown>,
+  made: Record<string, unknown> | undefined,
+  { asksTwice }: StoredTable,
+  ask: (computed: Computed) => unknown,
+): unknown {
+  const value = property in given ? given[property] : made?.[property]
+  if (onCreate === undefined) return value === undefined ? fixed : value
+  if ((value ?? null) !== null) return value
+  return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
+}
+
+/** The statements of a table that are kept: clients decide which attributes a body gives. */
+const SHAPES = 200
+
+interface KnownBinding {
+  readonly shapes: LruCache<Statement>
+  /** The last statement of each kind: the text of its shape costs more than a look at its columns. */
+  readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
+}
+
+const statements = new WeakMap<StoredTable, KnownBinding>()
+
+/** Returns a statement of a table for a set of columns, which is compiled when it is first asked for. */
+export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
+  let known = statements.get(stored)
+  if (known === undefined) statements.set(stored, (known = { shapes: new LruCache(SHAPES), last: new Map() }))
+  const last = known.last.get(kind)
+  if (last !== undefined && areSame(last.columns, columns)) return last.statement
+  let shape = kind
+  for (const { column } of columns) shape += `\0${column}`
+  let statement = known.shapes.get(shape)
+  if (statement === undefined) known.shapes.set(shape, (statement = compile()))
+  known.last.set(kind, { columns, statement })
+  return statement
+}
+
+function areSame(some: readonly StoredColumn[], others: readonly StoredColumn[]): boolean {
+  if (some.length !== others.length) return false
+  for (let index = 0; index < some.length; index++) if (some[index] !== others[index]) return false
+  return true
+}

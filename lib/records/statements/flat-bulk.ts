@@ -1,0 +1,119 @@
+/**
+ * Flat bulk: inserts the rows of an array of bodies of one shape (row-shape.ts) together: the number of statements grows by one for many
+ * rows. It decides nothing by errors of its own: where a body is refused, by validation or by the database, nothing is written, and the
+ * records are created one by one, which says where it is.
+ */
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import { Turns } from '../../foundation/work/turns.ts'
+import { keyFromCount, type KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import { linkColumns } from '../../model/stored-table.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { bindRows, countTogether, type BoundInsert } from './bind-write.ts'
+import { isLinkedByShown, withRowKeys } from './link-rows.ts'
+import { keepForMember, valuesForMember } from './made-values.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import type { RowShape } from './row-shape.ts'
+import { bindFields, bindNewRow, hasNames, type RowShapes } from './row-shapes.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+import type { Written } from '../validate/written.ts'
+
+export class FlatBulk {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #shapes: RowShapes
+
+  constructor(connection: Connection, reader: Reader, shapes: RowShapes) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#shapes = shapes
+  }
+
+  /** Returns how statements create the records that bodies describe, together; undefined where they are created one by one. */
+  insert(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[]> | undefined {
+    const [first] = bodies
+    if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
+    const shape = this.#shapes.findInsert(resource, first)
+    if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
+    if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
+    return { values: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
+  }
+
+  *#insert(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
+    const bodies = isLinkedByShown(shape.link) ? yield* withRowKeys(shape.link, given, this.#connection) : given
+    if (bodies === undefined) return undefined
+    const fields = bodies.map(body => bindFields(shape, body))
+    if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined
+    const bound = bodies.map((body, index) => this.#bind(shape, resource, body, fields[index]!, given[index]!))
+    const keys = yield* this.#insertRows(bound, resource, view)
+    const records = yield* this.#read(resource, keys, view)
+    if (records.length !== keys.length) throw new Unplanned()
+    return records.map((record, index) => ({ resource, key: keys[index]!, record }))
+  }
+
+  /** @param member what the values are kept by that functions of the model give: the body as it was given */
+  #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[], member: JsonObject): BoundInsert {
+    const { row, columns, made } = shape
+    const values = made.length === 0 ? undefined : valuesForMember(member)
+    values?.begin()
+    if (values !== undefined) keepForMember(member, values)
+    const bound = bindNewRow({ shape, resource, body, fields, values }, this.#connection)
+    if (bound === undefined) throw new Unplanned()
+    return { ...bound, resource, stored: row.stored, columns: bound.key === undefined ? columns : [...columns, row.stored.key[0]!] }
+  }
+
+  /** Inserts rows; returns their keys. */
+  *#insertRows(bound: readonly BoundInsert[], resource: Resource, { end }: View): Coroutine<readonly KeyValues[]> {
+    const keys: KeyValues[] = []
+    const turns = new Turns()
+    for (let from = 0; from < bound.length;) {
+      yield* wait(turns.next())
+      end?.throwIfReached()
+      const group = bound.slice(from, from + countTogether(bound.length - from, bound[from]!))
+      const { statement, parameters } = group.length === 1 ? group[0]! : bindRows(group, this.#connection)
+      const written = yield* this.#run(statement, parameters)
+      const counted = group[0]!.key === undefined ? (written.keys?.() ?? [written.counted]) : []
+      // A trigger of the file has ignored one, or the database does not say which keys it has counted.
+      if (written.rows < group.length || (group[0]!.key === undefined && counted.length < group.length)) throw new Unplanned()
+      keys.push(...group.map(({ key }, index) => key ?? keyFromCount(counted[index]!, resource)))
+      from += group.length
+    }
+    return keys
+  }
+
+  *#run(statement: Statement, parameters: readonly unknown[]): Coroutine<RowsWritten> {
+    try {
+      return yield* wait(this.#connection.run(statement, parameters))
+    } catch (error) {
+      throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+    }
+  }
+
+  /** Reads what is answered. One by one more records may be shown than in a list. */
+  *#read(resource: Resource, keys: readonly KeyValues[], view: View): Coroutine<readonly JsonRecord[]> {
+    try {
+      return yield* wait(this.#reader.records(resource, keys, view))
+    } catch (error) {
+      throw error instanceof RestError && error.code === 'limit_exceeded' ? new Unplanned('', { cause: error }) : error
+    }
+  }
+
+  *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {
+    // Those that clients name by another key have just been found.
+    if (link === undefined || link.attribute.target.shownKey !== undefined) return true
+    const keys = new Map<string, KeyValues>()
+    for (const { [link.name]: value } of bodies) {
+      const key = link.readKey(value)
+      if (key !== undefined) keys.set(key.map(String).join(), key)
+    }
+    if (keys.size === 0) return true
+    const found = yield* wait(this.#reader.existing(link.attribute.target, [...keys.values()], EVERYTHING))
+    return found !== undefined && [...keys.keys()].every(key => found.has(key))
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Link rows: puts the primary keys of linked records into bodies whose links are written by a shape (row-shape.ts), where clients know
+ * these records by another key.
+ */
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import { findRowKey, findRowKeys } from '../read/row-keys.ts'
+import type { LinkField } from './row-shape.ts'
+
+/** Whether a link is given by another key than the primary one. */
+export function isLinkedByShown(link: LinkField | undefined): link is LinkField {
+  return link?.attribute.target.shownKey !== undefined
+}
+
+/** Returns a body with the primary key of what it links; undefined where there is no such record. */
+export function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
+  const id = readId(body[link.name], link)
+  if (id === null) return body
+  const key = id && (yield* wait(findRowKey(link.attribute.target, id, connection)))
+  return key && replaceLink(body, link, key)
+}
+
+/** Returns bodies with the primary keys of what they link, which one statement finds; undefined where a record is missing. */
+export function* withRowKeys(
+  link: LinkField,
+  bodies: readonly JsonObject[],
+  connection: ReadingConnection,
+): Coroutine<readonly JsonObject[] | undefined> {
+  const { target } = link.attribute
+  const ids = bodies.map(body => readId(body[link.name], link))
+  if (ids.includes(undefined)) return undefined
+  const wanted = new Map(
+    ids.flatMap(id => (id === null || id === undefined || !isShownKey(id) ? [] : [[shownText(id, target), id] as [string, ShownKey]])),
+  )
+  const found = (yield* wait(findRowKeys(new Map([[target, wanted]]), connection))).get(target)!
+  if (found.size < wanted.size) return undefined
+  return bodies.map((body, index) => {
+    const id = ids[index]
+    return id === null ? body : replaceLink(body, link, found.get(shownText(id as ShownKey, target))!)
+  })
+}
+
+/** The ID that a body links; null where it links nothing, undefined for what cannot be one. */
+function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
+  if (value === null) return null
+  if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined
+  return idFromJson(value, attribute.target)
+}
+
+/** Returns a body that links the record of a key. */
+export function replaceLink(body: JsonObject, { name }: Pick<LinkField, 'name'>, [key]: KeyValues): JsonObject {
+  return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
+}

@@ -1,0 +1,66 @@
+/**
+ * Link statements: runs the statements that set links of rows, and makes their parameters. Whatever the database refuses is left to the
+ * unit of work: `Unplanned`.
+ */
+import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { keyFromText, type KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
+import { bindKey } from './bind-write.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+
+export class LinkStatements {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Returns the parameter for a key of one part. */
+  toParameter(key: KeyValues, resource: Resource): unknown {
+    const [parameter] = bindKey(key, resource, resource.readStored()!, this.#connection)
+    if (parameter === undefined) throw new Unplanned()
+    return parameter
+  }
+
+  /** Returns the parameter for a list of keys, each once. */
+  encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
+    const distinct = new Set(keys.map(key => this.toParameter(key, target)))
+    return this.#connection.dialect.encodeList([...distinct], target.key[0]!.type)
+  }
+
+  /** Reads the first column of the rows of a statement. */
+  *read(statement: Statement, parameters: readonly unknown[]): Coroutine<readonly unknown[]> {
+    const rows = yield* wait(
+      this.#connection.read(function* () {
+        const [found] = yield [{ statement, parameters }]
+        return found!
+      }),
+    )
+    return rows.map(([value]) => value)
+  }
+
+  run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten> {
+    try {
+      const running = this.#connection.run(statement, parameters)
+      return running instanceof Promise ? running.catch((error: unknown) => this.#refuse(error)) : running
+    } catch (error) {
+      return this.#refuse(error)
+    }
+  }
+
+  #refuse(error: unknown): never {
+    throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+  }
+}
+
+/** Returns keys of one part that the database has given as texts. */
+export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
+  return texts.map(text => {
+    const key = keyFromText(String(text), target)
+    // An existing file may hold a key of another type.
+    if (key === undefined) throw new Unplanned()
+    return key
+  })
+}

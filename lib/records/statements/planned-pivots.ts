@@ -1,0 +1,196 @@
+/** Planned pivots: writes the rows of the pivot table of a many-to-many list by statements, a fixed number of them. */
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource, ToManyAttribute } from '../../model/model.ts'
+import type { PivotTable } from '../../model/stored-table.ts'
+import type { Statement } from '../database/dialect.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import { bindScope } from './bind-write.ts'
+import { toKeys, type LinkStatements } from './link-statements.ts'
+import type { RowRules } from './row-rules.ts'
+import { ScopedStatements } from '../validate/scoped-statements.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { formatKey, isHeldByOthers } from '../validate/write-rules.ts'
+
+/** A many-to-many list of a record. */
+export interface PivotPlace {
+  readonly list: ToManyAttribute
+  readonly resource: Resource
+  readonly key: KeyValues
+}
+
+/** Parameters of the statements of a list: for the record that has it, for each of some members, and for all of these together. */
+interface BoundMembers {
+  readonly owner: unknown
+  readonly members: ReadonlySet<unknown>
+  readonly list: unknown
+}
+
+export class PlannedPivots {
+  readonly #connection: ReadingConnection
+  readonly #statements: LinkStatements
+  readonly #rules: RowRules | undefined
+
+  constructor(connection: ReadingConnection, statements: LinkStatements, rules: RowRules | undefined) {
+    this.#connection = connection
+    this.#statements = statements
+    this.#rules = rules
+  }
+
+  /** Replaces the members of a list; one of a new record has none yet. */
+  *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
+    const { target } = place.list
+    const hides = !isNew && this.#rules?.hides(target) === true
+    // The statement itself leaves in the list what the caller is not shown, where nothing else depends on that.
+    const seen = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
+    const unseen = hides && !seen ? yield* this.#findUnseen(place, keys, this.#rules) : []
+    if (this.#governs(place)) {
+      const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
+      yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
+    }
+    const given = this.#bind(place, keys)
+    const stays = unseen.length === 0 ? given : this.#bind(place, [...keys, ...unseen])
+    if (seen) yield* this.#leaveSeen(place, given, this.#rules)
+    else if (!isNew && !(yield* this.#leave(place, stays))) return
+    if (keys.length > 0) yield* this.#enter(place, given)
+  }
+
+  /** Takes some members out of a list, and appends others. */
+  *change(place: PivotPlace, keys: readonly KeyValues[], removed: readonly KeyValues[]): Coroutine<void> {
+    const { list, resource, key } = place
+    const { target } = list
+    const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, removed)
+    const leaving = removed.filter(each => !unseen.includes(each))
+    const isOrdered = findOrder(list) !== undefined
+    if (isOrdered || this.#governs(place)) {
+      const members = toKeys(yield* this.#readMembers(place), target)
+      const gone = new Set(leaving.map(formatKey))
+      const there = new Set(members.map(formatKey))
+      const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
+      // As the unit of work does, which writes an ordered list anew.
+      if (isOrdered) return yield* this.replace(place, after, false)
+      yield* this.#rules!.writing!.change(target, findMoved(members, after))
+    }
+    if (leaving.length > 0) {
+      const take = this.#find(place, 'take', pivot => this.#connection.dialect.writing.take(pivot))
+      const owner = this.#statements.toParameter(key, resource)
+      yield* wait(this.#statements.run(take, [owner, this.#statements.encodeKeys(leaving, target)]))
+    }
+    yield* this.enter(place, keys)
+  }
+
+  /** Appends records to a list, apart from those that are in it. */
+  *enter(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<void> {
+    if (keys.length > 0) yield* this.#enter(place, this.#bind(place, keys))
+  }
+
+  *#enter(place: PivotPlace, { owner, list }: BoundMembers): Coroutine<void> {
+    const enter = this.#find(place, 'enter', pivot => this.#connection.dialect.writing.enter(pivot))
+    yield* wait(this.#statements.run(enter, [owner, list, owner]))
+  }
+
+  /** The parameters for the record that has the list, and for members. */
+  #bind({ list: { target }, resource, key }: PivotPlace, keys: readonly KeyValues[]): BoundMembers {
+    const members = new Set(keys.map(each => this.#statements.toParameter(each, target)))
+    const list = this.#connection.dialect.encodeList([...members], target.key[0]!.type)
+    return { owner: this.#statements.toParameter(key, resource), members, list }
+  }
+
+  /** Whether links of the list belong to its members, which a rule may keep from being written. */
+  #governs({ list }: PivotPlace): boolean {
+    return isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true
+  }
+
+  /** Returns the keys of the members that do not exist for the caller, who cannot take them out. */
+  *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
+    const { target } = place.list
+    const members = yield* this.#readMembers(place)
+    const given = new Set(keys.map(each => String(this.#statements.toParameter(each, target))))
+    const others = members.filter(member => !given.has(String(member)))
+    const unseen = yield* rules.findUnseen(target, toKeys(others, target))
+    // The unit of work has an order of its own for what the caller is not shown.
+    if (unseen.length > 0 && findOrder(place.list) !== undefined) throw new Unplanned()
+    return unseen
+  }
+
+  *#readMembers(place: PivotPlace): Coroutine<readonly unknown[]> {
+    const members = this.#find(place, 'members', pivot => this.#connection.dialect.writing.members(pivot))
+    return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
+  }
+
+  /**
+   * Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be
+   * put in.
+   */
+  *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
+    const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
+    if (findOrder(place.list) !== undefined) {
+      const before = (yield* this.#readMembers(place)).map(String)
+      const after = new Set([...members].map(String))
+      const kept = before.filter(member => after.has(member))
+      if ([...after].some((member, index) => member !== kept[index])) {
+        yield* wait(this.#statements.run(leave, [owner, this.#bind(place, []).list]))
+        return true
+      }
+    }
+    yield* wait(this.#statements.run(leave, [owner, list]))
+    return members.size > 0
+  }
+
+  /** Takes out of a list what does not stay in it, and exists for the caller. */
+  *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
+    const { dialect } = this.#connection
+    const { target } = list
+    let known = scoped.get(list)
+    if (known === undefined) scoped.set(list, (known = new ScopedStatements()))
+    const compile = ({ scopeOf }: Visibility): Statement =>
+      dialect.writing.leave(this.#findPivot({ list, resource, key }), { resource: target, scopeOf })
+    const leave = yield* wait(known.find(target, visibility, compile))
+    yield* wait(this.#statements.run(leave, [owner, listed, ...bindScope(leave, 2, visibility, dialect)]))
+  }
+
+  #findPivot({ list, resource }: PivotPlace): PivotTable {
+    const { via, target } = list
+    const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
+    const { mayHoldMisfits } = this.#connection
+    const stored = mayHoldMisfits ? target.readStored() : undefined
+    return {
+      table,
+      owner: ownerColumns[0]!,
+      ownerType: resource.key[0]!.type,
+      member: targetColumns[0]!,
+      memberType: target.key[0]!.type,
+      order: findOrder(list),
+      members: stored === undefined ? undefined : { table: stored.table, key: stored.key[0]!.column },
+    }
+  }
+
+  #find(place: PivotPlace, kind: string, compile: (pivot: PivotTable) => Statement): Statement {
+    const { list } = place
+    let known = statements.get(list)
+    if (known === undefined) statements.set(list, (known = new Map()))
+    let statement = known.get(kind)
+    if (statement === undefined) known.set(kind, (statement = compile(this.#findPivot(place))))
+    return statement
+  }
+}
+
+/**
+ * The column that orders a list. Seen from its other side the list has none: rows that were put in again would move in the lists of the
+ * owners.
+ */
+function findOrder({ via }: ToManyAttribute): string | undefined {
+  return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
+}
+
+const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
+
+/** Those that take out what is not in a list of keys, by the scope of the members. */
+const scoped = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
+
+/** Returns the keys that are in one of two lists alone. */
+function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
+  const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
+  return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]
+}

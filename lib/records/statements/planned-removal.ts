@@ -1,0 +1,134 @@
+/**
+ * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the
+ * application takes part in it, and the model removes nothing with the record but what the database does. The steps and the errors are
+ * those of writer.ts.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { Connection, RowsWritten } from '../database/connection.ts'
+import { keyFromJson, type KeyValues } from '../../model/key.ts'
+import { findHierarchyRoot, type Resource, type ToManyAttribute } from '../../model/model.ts'
+import { owningLinks } from '../../model/owning-links.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import { hasPrecondition, type VersionReader } from '../validate/read-version.ts'
+import { outsideScope } from '../unit-of-work/check-outcome.ts'
+import { checkReferrers } from '../unit-of-work/remove.ts'
+import { requireAllRemoved, requireRemoved } from '../validate/dropped-writes.ts'
+import { RequestCaller } from '../unit-of-work/request-work.ts'
+import { RowRules } from './row-rules.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { WriteRules } from '../validate/write-rules.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
+
+export class PlannedRemoval {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #versions: VersionReader
+
+  constructor(connection: Connection, reader: Reader, versions: VersionReader) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#versions = versions
+  }
+
+  /** Returns how a statement removes the record of a path; undefined where the unit of work does. */
+  remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
+    const plan = this.#plan(address.resource)
+    return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
+  }
+
+  #plan(resource: Resource): RowPlan | undefined {
+    const plan = planRows(resource)
+    return plan?.deletes === true && this.#connection.writesAlone() ? plan : undefined
+  }
+
+  /** Returns how statements remove the records of a list that meet the filters; undefined where the unit of work does. */
+  removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
+    const { resource } = owner
+    const { target } = list
+    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign
+    // key.
+    const root = findHierarchyRoot(target)
+    const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
+    const plan = links ? undefined : this.#plan(target)
+    return plan && { values: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
+  }
+
+  /** Returns the record as it was. */
+  *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
+    const { resource, key, id } = address
+    const rules = RowRules.of(this.#reader, view)
+    // Where nothing else need be known before, the reading of the answer is the first to look for it.
+    const isSaid = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
+    const asks = isSaid && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
+    if (asks) yield* rules.require(address)
+    if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
+    yield* this.#versions.read(address, view, false)
+    if (rules?.writing !== undefined) yield* rules.writing.remove([address], this.#connection)
+    const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
+    const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
+    let removing: Awaitable<RowsWritten> | undefined
+    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages
+    // of a trace follow each other.
+    const behind = (): void => {
+      removing = remove()
+      if (removing instanceof Promise) removing.catch(() => {})
+    }
+    const isAlone = resource.referrers.length === 0 && view.trace === undefined
+    const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
+    const record = yield* wait(reading)
+    if (record === undefined) throw asks ? outsideScope(resource) : notFound(resource, id)
+    if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
+    const { rows } = yield* wait(removing ?? remove())
+    if (rows === 0) yield* requireRemoved(resource, key, record, view, this.#looking)
+    return { resource, key, record }
+  }
+
+  /** Returns the records as they were. */
+  *#removeRelated({ stored }: RowPlan, owner: RecordAddress, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
+    const { target } = list
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const records = yield* wait(this.#reader.relatedRecords(owner.resource, owner.key, list, view))
+    if (records.length === 0) return records
+    const keys = readKeys(records, target) ?? (yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view)))
+    const removed = keys.map(key => ({ resource: target, key }))
+    const writing = WriteRules.of(this.#reader, view)
+    if (writing !== undefined) yield* writing.remove(removed, this.#connection)
+    yield* checkReferrers(removed, new RequestCaller(this.#connection, this.#reader, view))
+    const statements = bindDeleteAll(stored, keys, target, this.#connection)
+    let count = 0
+    for (const [index, { statement, parameters }] of statements.entries()) {
+      try {
+        count += (yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))).rows
+      } catch (error) {
+        throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+      }
+    }
+    const shown = keys.map((key, index) => ({ key, before: records[index]! }))
+    if (count < keys.length) yield* requireAllRemoved(target, shown, view, this.#looking)
+    return records
+  }
+
+  get #looking(): { readonly connection: Connection; readonly reader: Reader } {
+    return { connection: this.#connection, reader: this.#reader }
+  }
+}
+
+/** Returns the keys that records show; undefined where they do not show what is stored. */
+function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
+  const [name] = resource.keyNames
+  const attribute = resource.byName.get(name!)
+  if (resource.key.length > 1 || attribute?.kind !== 'scalar' || attribute.render !== undefined) return undefined
+  const keys: KeyValues[] = []
+  for (const { [name!]: shown } of records) {
+    const key = keyFromJson(shown, resource)
+    if (key === undefined) return undefined
+    keys.push(key)
+  }
+  return keys
+}

@@ -1,0 +1,324 @@
+/**
+ * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes
+ * part in it and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts. Each method gives
+ * undefined where it has written nothing, since a value cannot be bound: the unit of work writes it then.
+ */
+import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { Connection } from '../database/connection.ts'
+import { keyToSegment, type KeyValues } from '../../model/key.ts'
+import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { checkVersion } from '../unit-of-work/apply.ts'
+import { bindColumns, bindInsert } from './bind-write.ts'
+import { MadeValues } from './made-values.ts'
+import { planChanges, planMember, planNew, type BodyPlan } from './plan-body.ts'
+import { requireLists } from '../validate/dropped-writes.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import { readDocuments } from './planned-documents.ts'
+import { PlannedRelations } from './planned-relations.ts'
+import { withLink, type RecordInput } from '../validate/record-input.ts'
+import { implyOwner, owningAttribute } from '../validate/relation-sides.ts'
+import type { VersionReader } from '../validate/read-version.ts'
+import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
+import type { Validation } from '../validate/validate-record.ts'
+import { isHeldByOthers } from '../validate/write-rules.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
+import { findAskedClass } from '../validate/record-class.ts'
+import { RowChanges, type RowAsked } from './row-changes.ts'
+import { RowRules } from './row-rules.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+
+/** How statements write what the body of a request is about. */
+interface PlannedBody {
+  readonly row: RowPlan
+  readonly body: BodyPlan
+  /** What functions of the model give, for whoever writes it then. */
+  readonly values: MadeValues
+}
+
+/** The write that a request asks for. */
+interface AskedWrite extends RowAsked {
+  readonly values: MadeValues
+  /** The key in the path, as the client has sent it. */
+  readonly id?: string
+}
+
+/** What is known of a record before it changes. */
+interface FoundRow {
+  readonly view: View
+  readonly rules: RowRules | undefined
+  /** Its version, where the request depends on it. */
+  readonly current: Record<string, unknown> | undefined
+  /** The record that the answer shows. */
+  readonly shown: RecordAddress
+}
+
+export class PlannedWriter {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+  readonly #rows: RowChanges
+  readonly #versions: VersionReader
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader) {
+    this.#rows = new RowChanges(connection, reader, validator)
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+    this.#versions = versions
+  }
+
+  /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
+  insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    // A body may say of which class the record is.
+    const own = findAskedClass(resource, body)
+    const row = planRows(own)
+    const plan = row === null ? undefined : planNew(row, own, body, this.#connection)
+    return row !== null && plan !== undefined && this.#writes(plan)
+      ? plannedBy(row, plan, planned => this.#insertBody(planned, resource, body, view))
+      : undefined
+  }
+
+  /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
+  append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const { resource } = owner
+    const row = planRows(resource) === null ? null : planRows(list.target)
+    const plan = row === null ? undefined : planMember(resource, list, body, this.#connection)
+    return row !== null && plan !== undefined && this.#writes(plan)
+      ? plannedBy(row, plan, planned => this.#appendBody(planned, owner, list, body, view))
+      : undefined
+  }
+
+  /** Returns how statements make the changes of a body; undefined where the unit of work does. */
+  update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const planned = this.#planChanges(address.resource, body)
+    return planned && plannedBy(planned.row, planned.plan, own => this.#updateBody(own, address, body, view))
+  }
+
+  #planChanges(resource: Resource, body: JsonObject): { row: RowPlan; plan: BodyPlan } | undefined {
+    const row = planRows(resource)
+    const plan = row === null ? undefined : planChanges(row, resource, body, this.#connection)
+    return row !== null && plan !== undefined && this.#writes(plan) ? { row, plan } : undefined
+  }
+
+  #writes({ pivots }: BodyPlan): boolean {
+    for (const table of pivots.keys()) if (this.#connection.countsKeys(table)) return false
+    return this.#connection.writesAlone()
+  }
+
+  #relations({ values, rules }: Pick<AskedWrite, 'values' | 'rules'>): PlannedRelations {
+    return new PlannedRelations(this.#connection, values, rules)
+  }
+
+  *#insertBody(
+    { row: { stored }, body: plan, values }: PlannedBody,
+    resource: Resource,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { isWide } = plan
+    const rules = RowRules.of(this.#reader, view)
+    const asked: AskedWrite = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
+    const change = yield* this.#validate(plan, asked)
+    yield* wait(this.#reader.prepare(resource, view))
+    const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
+    if (key === undefined) return undefined
+    if (rules !== undefined) yield* rules.confirm()
+    const written = yield* this.#rows.answerNew(key, asked, rules?.writing)
+    yield* this.#requireLists(change, key, asked)
+    return written
+  }
+
+  *#requireLists({ lists, resource }: RecordInput, key: KeyValues, { view }: AskedWrite): Coroutine<void> {
+    if (lists.length > 0) yield* requireLists(lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
+  }
+
+  *#appendBody(
+    { row, body: plan, values }: PlannedBody,
+    owner: RecordAddress,
+    list: ToManyAttribute,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { target: resource } = list
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
+    const rules = RowRules.of(this.#reader, view)
+    if (rules?.writing !== undefined && !isHeldByOthers(list)) yield* rules.writing.change(owner.resource, [owner.key])
+    yield* this.#versions.read(owner, view, false)
+    const { isWide } = plan
+    const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
+    const asked: AskedWrite = { resource, body, view, validation, isWide, values, rules }
+    const change = yield* this.#validate(plan, asked)
+    yield* wait(this.#reader.prepare(resource, view))
+    const link = owningAttribute(list)
+    const own = link === undefined ? change : withLink(change, link, owner.key)
+    const key = isWide ? yield* this.#relations(asked).create(own) : yield* this.#insert(own, row.stored, asked)
+    if (key === undefined) return undefined
+    if (link === undefined) yield* this.#relations(asked).enterPivot(list, key, owner)
+    if (rules !== undefined) yield* rules.confirm()
+    return yield* this.#rows.answerNew(key, asked, rules?.writing)
+  }
+
+  *#insert(change: RecordInput, stored: StoredTable, asked: AskedWrite): Coroutine<KeyValues | undefined> {
+    const bound = bindInsert(change, stored, this.#connection, asked.values)
+    return bound && (yield* this.#rows.insert(bound, stored, asked))
+  }
+
+  /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
+  updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const planned = this.#planChanges(link.target, body)
+    // What is beside the record may be the one that links it, which the unit of work has loaded.
+    if (planned === undefined || planned.plan.isWide) return undefined
+    return plannedBy(planned.row, planned.plan, own => this.#updateLinkedBody(own, owner, link, body, view))
+  }
+
+  /** Changes the record that a to-one links; answers with the one that links it. */
+  *#updateLinkedBody(
+    plan: PlannedBody,
+    owner: RecordAddress,
+    link: ToOneAttribute,
+    body: JsonObject,
+    view: View,
+  ): Coroutine<Written | undefined> {
+    const { visibility, ctx } = view
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
+    // The unit of work creates one.
+    if (key === undefined) return undefined
+    yield* wait(authorize(link.target, 'update', visibility, ctx))
+    const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
+    const rules = RowRules.of(this.#reader, view)
+    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
+    const { version } = link.target
+    const isGiven = version !== undefined && body[version.name] !== undefined
+    const current = isGiven ? yield* this.#versions.read(address, { ...view, ctx: { ...view.ctx, headers: {} } }, true) : undefined
+    return yield* this.#update(plan, address, body, { view, rules, current, shown: owner })
+  }
+
+  *#updateBody(plan: PlannedBody, address: RecordAddress, body: JsonObject, view: View): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { version } = resource
+    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor
+    // where a trigger of a file may refuse the statement.
+    const rules = RowRules.of(this.#reader, view)
+    const asksFirst = plan.body.created.size > 0 || this.#connection.mayHoldMisfits
+    if (rules?.asksOf(resource) === true) yield* rules.admit(address, body)
+    else if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
+    return yield* this.#update(plan, address, body, { view, rules, current, shown: address })
+  }
+
+  *#update(
+    plan: PlannedBody,
+    address: RecordAddress,
+    body: JsonObject,
+    { view, rules, current, shown }: FoundRow,
+  ): Coroutine<Written | undefined> {
+    const { resource, key, id } = address
+    const { values } = plan
+    const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
+    const relations = this.#relations(asked)
+    // What is wrong with the body is said before an old version is.
+    const linksLater = current === undefined && this.#refusesLinks(plan.body) && seesMembers(plan.body, view)
+    const change = yield* this.#validate(plan.body, asked, linksLater)
+    yield* wait(this.#reader.prepare(shown.resource, view))
+    // What a new object lacks is said before an old version is.
+    const documents = yield* readDocuments(change, key, this.#connection)
+    if (documents === undefined) return undefined
+    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
+    if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
+    const own = plan.body.isWide ? yield* relations.createLinked(change) : change
+    const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
+    if (columns === undefined) return this.#leave(plan.body)
+    // Which members of a list exist for the caller may depend on the record, as it was.
+    if (plan.body.isWide) {
+      try {
+        yield* relations.replace(change.lists, resource, key)
+      } catch (error) {
+        if (linksLater && error instanceof Unplanned) yield* this.#validate(plan.body, asked)
+        throw error
+      }
+    }
+    const written = (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
+    yield* this.#requireLists(change, key, asked)
+    return written
+  }
+
+  /** Leaves a write to the unit of work, with all that has been written. */
+  #leave({ isWide }: BodyPlan): undefined {
+    if (isWide) throw new Unplanned()
+    return undefined
+  }
+
+  /** Refuses an old version. What is wrong with the body is said before that, values that are taken included. */
+  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: AskedWrite): Coroutine<void> {
+    try {
+      checkVersion(current, change)
+    } catch (error) {
+      const { body, resource, validation, view } = asked
+      if (this.#finds(keepsUnique)) yield* this.#validator.validate(body, resource, validation, view)
+      throw error
+    }
+  }
+
+  /** Whether the database finds values that are taken. An existing database may lack the model's constraints. */
+  #finds(keepsUnique: boolean): boolean {
+    return keepsUnique && this.#connection.keepsConstraints
+  }
+
+  /** Whether all that a body links are members of many-to-many lists, of which the database refuses those that are not there. */
+  #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
+    if (pivots.size === 0 || created.size > 0 || linksOthers) return false
+    for (const [table, { via }] of pivots)
+      if (via.kind !== 'pivot' || !this.#connection.refusesLinks(table, via.targetColumns[0]!)) return false
+    return true
+  }
+
+  /**
+   * Validates a body. Of a record that does not exist nothing else is said.
+   *
+   * @param linksLater see `Validation`
+   */
+  *#validate(
+    { keepsUnique, mayLack }: BodyPlan,
+    { resource, body, validation, view, isWide, id }: AskedWrite,
+    linksLater = false,
+  ): Coroutine<RecordInput> {
+    // A write that is undone has drawn keys, and a rule for writing refuses members of a list before the row is written.
+    const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
+    const uniquesLater = this.#finds(keepsUnique) && !asksFirst
+    try {
+      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, linksLater, mayLinkItself: true }, view)
+    } catch (error) {
+      if (!(error instanceof RestError)) throw error
+      const { key } = validation
+      if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
+      // All errors are reported at once.
+      if (mayLack) throw new Unplanned('', { cause: error })
+      if (uniquesLater) return yield* this.#validator.validate(body, resource, { ...validation, mayLinkItself: true }, view)
+      throw error
+    }
+  }
+}
+
+function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => Coroutine<Written | undefined>): PlannedWrite<Written> {
+  const planned: PlannedBody = { row, body, values: new MadeValues() }
+  return { values: planned.values, run: () => run(planned) }
+}
+
+/** Whether all records exist for the caller that lists of a body may link, as far as that is known at once. */
+function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
+  if (visibility === EVERYTHING) return true
+  if (visibility.writing !== undefined) return false
+  for (const { target } of pivots.values()) if (visibility.restricts(target) || visibility.permits(target, 'get') !== true) return false
+  return true
+}

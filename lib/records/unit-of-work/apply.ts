@@ -1,0 +1,331 @@
+/**
+ * Apply: turns a RecordInput into changes of MikroORM's unit of work, inside an open transaction. MikroORM runs life-cycle hooks, onCreate
+ * and onUpdate, cascades and orphan removal. The reading stages render the answer. Refuses with owner_required, version_conflict and
+ * record_not_found.
+ */
+import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
+import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import { sameKey, type KeyValues } from '../../model/key.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import { addNeededEmbedded, assignValues, callClass } from './assign-values.ts'
+import { recordName } from '../validate/check-database.ts'
+import { nameByAccessor, toProperties } from './entity-data.ts'
+import { hasKey, findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
+import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
+import { writeOneSide } from './ordered-lists.ts'
+import { refuseShared } from './shared-columns.ts'
+import { load, entityName, mayChange, reference, type Work } from './unit-of-work.ts'
+import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
+import { owningAttribute } from '../validate/relation-sides.ts'
+import { isHeldByOthers } from '../validate/write-rules.ts'
+import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
+
+/** Creates a record with all that is nested in it. `implied` is what its owner sets. */
+export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
+  const data: Entity = { ...addNeededEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
+  return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
+}
+
+/** Whether a change concerns the record alone, without links and lists. */
+function isPlain({ links, lists }: RecordInput): boolean {
+  return links.length === 0 && lists.length === 0
+}
+
+const PERSISTED = { persist: true } as const
+
+function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
+  const from = Date.now()
+  const values = nameByAccessor(data, entityMeta(change.resource, work))
+  // Persisted, whatever the application says of what its own code creates.
+  const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
+  const entity = callClass(change.resource.className, change.path, create) as Entity
+  work.connection.retime(entity, data, from)
+  work.touched.push({ resource: change.resource, entity })
+  return entity
+}
+
+async function createWithRelations(change: RecordInput, data: Entity, work: Work): Promise<Entity> {
+  for (const { attribute, within, link } of change.links) {
+    if (attribute.owner)
+      findHolder(data, within)[attribute.property] =
+        link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work, change.resource)
+  }
+  const entity = createEntity(change, data, work)
+  for (const { attribute, link } of change.links) {
+    if (!attribute.owner && link !== null) await linkToOwner(link, attribute, entity, work)
+  }
+  for (const list of change.lists) await fillList(entity, list, work)
+  return entity
+}
+
+function entityMeta(resource: Resource, { em }: Work): EntityMetadata {
+  return em.getMetadata().get(entityName(resource))
+}
+
+/** Returns the entity of a reference in a body: one that is not loaded, or a new one. */
+async function resolveRecord(ref: RecordRef, target: Resource, work: Work, implied?: Entity): Promise<Entity> {
+  return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
+}
+
+/** Returns the entity that a to-one shall link. A link by another key than the primary one needs it loaded, since that key is written. */
+export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
+  return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
+}
+
+/**
+ * Returns the value for the property of a link; a new entity may have to be written first, so that it has its key.
+ *
+ * @param of the class of a new record that has the link
+ */
+async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, of?: Resource): Promise<unknown> {
+  const { targetKey } = attribute
+  const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
+  // MikroORM would lose the link, or look for it in the wrong table.
+  if (isNew && of !== undefined && isInherited(attribute, of, em)) await em.flush()
+  if (targetKey !== undefined) {
+    // The database sets a default of its own when the record is written.
+    if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
+    requireTargetKey(attribute, entity)
+  }
+  if (needsKey(attribute) && !hasKey(entity)) await em.flush()
+  return linkedValue(attribute, entity)
+}
+
+/** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
+async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
+  const other = owningAttribute(relation)!
+  const value = await computeLinkValue(other, owner, work, ref.kind === 'new' ? ref.record.resource : undefined)
+  if (ref.kind === 'new') {
+    refuseShared(relation, ref, undefined, owner)
+    return create(ref.record, work, { [other.property]: value })
+  }
+  const entity = (await load(relation.target, ref.key, work))!
+  refuseShared(relation, ref, entity, owner)
+  // A record that has this link already is not changed.
+  if (!holdsLink(entity, other, value)) {
+    await work.authorize(relation.target, 'update')
+    await mayChange(relation.target, [ref.key], work)
+    await changeOwnLink(entity, other, relation.target, work, () => {
+      setLink(entity, other, undefined, value, work.em)
+    })
+  }
+  work.touched.push({ resource: relation.target, entity, key: ref.key })
+  return entity
+}
+
+/** Remembers a record that a body puts into a list with a condition, which is checked after the flush. */
+function rememberListed(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed }: Work): Entity {
+  if (list.where !== undefined) listed.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
+  return entity
+}
+
+/** Fills the list of a new record. */
+async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
+  if (attribute.via.kind === 'foreign') {
+    for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
+    return
+  }
+  if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
+  const members: Entity[] = []
+  for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
+  work.entered.push({ attribute, items })
+  ;(entity[attribute.property] as Collection<object>).add(members)
+  writeOneSide(entity, attribute, members, work.em)
+}
+
+/** Changes a record that is loaded. */
+export function update(entity: Entity, change: RecordInput, work: Work): Awaitable<void> {
+  checkVersion(entity, change)
+  const lists = change.lists.filter(({ attribute }) => attribute.via.kind === 'pivot')
+  return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
+}
+
+/**
+ * Loads lists before anything is set: loading an entity again would undo what has been set of it, and the record itself may be a member.
+ */
+async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
+  for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
+}
+
+function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitable<void> {
+  const { em } = work
+  const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
+  assignValues(entity, values, em)
+  if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
+  // Records that link this one by the changed key would be inserted before the key has changed.
+  const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
+  return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
+}
+
+/**
+ * Makes MikroORM write the values of an existing file that differ from what is shown. It would leave out some of them, since it reads a
+ * stored value otherwise: any number but 0 is `true` to it, and a word in a column of decimals is a number that equals none.
+ */
+function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
+  const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
+  for (const { attribute } of values)
+    if (attribute.kind === 'scalar' && !attribute.hidden && attribute.lazy !== true) delete loaded?.[attribute.property]
+}
+
+async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {
+  const { resource, lists } = change
+  const own = recordName(resource, keyOfEntity(resource, entity))
+  for (const { attribute } of change.links) if (attribute.owner) work.named.add(nameLink(attribute, own))
+  for (const name of listLinkedNames(change)) work.named.add(name)
+  // Before anything is changed: loading a record again would undo what has been set of it and is not written yet.
+  const before = new Map<ListInput | LinkInput, readonly Entity[]>()
+  for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
+  for (const list of lists)
+    if (list.attribute.via.kind === 'foreign') before.set(list, await loadShownMembers(entity, list.attribute, resource, work))
+  for (const link of change.links) await replaceLink(before.get(link)!, entity, link, resource, work)
+  for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
+}
+
+/** Lists the names of the records that a change links, and of their links that it sets. */
+export function* listLinkedNames({ links, lists }: RecordInput): Generator<string> {
+  const refs = [
+    ...links.map(({ attribute, link }) => ({ attribute, ref: link })),
+    ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ attribute, ref }))),
+  ]
+  for (const { attribute, ref } of refs) {
+    if (ref?.kind === 'new') yield* listLinkedNames(ref.record)
+    if (ref?.kind !== 'existing') continue
+    const record = recordName(attribute.target, ref.key)
+    yield record
+    const other = owningAttribute(attribute)
+    if (other !== undefined) yield nameLink(other, record)
+  }
+}
+
+/** Whether other records hold the value of the attribute as their link to the record. */
+function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean {
+  return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
+}
+
+/** Refuses a change with an old value of the version property: the client has seen an older state (optimistic locking). */
+export function checkVersion(entity: Entity, change: RecordInput): void {
+  for (const { attribute, value } of change.values) {
+    if (attribute.kind !== 'scalar' || !attribute.version) continue
+    const current = entity[attribute.property]
+    const now = current instanceof Date ? current.getTime() : current
+    if (now !== value) {
+      throw restError(
+        'version_conflict',
+        `The ${change.resource.singular} has changed meanwhile: its "${attribute.name}" is no longer ${String(value)}.`,
+      )
+    }
+  }
+}
+
+/** Links, unlinks or replaces the record that a to-one of a loaded record refers to. */
+export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {
+  await replaceLink(await findLinked(entity, link, resource, work), entity, link, resource, work)
+}
+
+/** Loads the record that links the entity by the owning side of a one-to-one, if there is one. */
+async function findLinked(entity: Entity, { attribute }: LinkInput, resource: Resource, work: Work): Promise<readonly Entity[]> {
+  const current = attribute.owner ? undefined : await loadInverse(entity, attribute, resource, work)
+  return current === undefined ? [] : [current]
+}
+
+async function replaceLink(
+  [current]: readonly Entity[],
+  entity: Entity,
+  { attribute, within, link, path }: LinkInput,
+  resource: Resource,
+  work: Work,
+): Promise<void> {
+  if (attribute.owner) {
+    const target = link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work)
+    await changeOwnLink(findHolder(entity, within), attribute, resource, work, () => {
+      if (within !== undefined) setLink(entity, attribute, within, target, work.em)
+      else if (attribute.holdsKey) entity[attribute.property] = target
+      else work.em.assign(entity, { [attribute.property]: target })
+    })
+    return
+  }
+  if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
+  if (current !== undefined) {
+    if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
+      // The caller cannot unlink a record that does not exist for them.
+      if (link === null) return
+      throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
+    }
+    await unlinkFromOwner(current, attribute, path, work)
+    // The old link is removed before the new one is set: both at once would break the uniqueness of the foreign key.
+    await work.em.flush()
+    if (link !== null) refuseRemovedOwner(entity, path, work)
+  }
+  if (link !== null) await linkToOwner(link, attribute, entity, work)
+}
+
+/** Replaces the members of a list of a loaded record. */
+async function replaceList(
+  current: readonly Entity[],
+  entity: Entity,
+  { attribute, items, path, removed }: ListInput,
+  work: Work,
+): Promise<void> {
+  const isRemoved = (member: Entity): boolean => {
+    const key = keyOfEntity(attribute.target, member)
+    return removed?.some(other => sameKey(other.key, key)) === true
+  }
+  if (attribute.via.kind === 'pivot') {
+    const members: Entity[] = []
+    for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
+    const collection = await loadCollection(entity, attribute, work.em)
+    const before = collection.getItems() as Entity[]
+    work.entered.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
+    // The caller cannot remove members that they are not shown.
+    const unseen = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
+    if (removed !== undefined) {
+      const staying = before.filter(member => unseen.includes(member) || !isRemoved(member))
+      const coming = members.filter(member => !before.includes(member))
+      if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...staying, ...coming], attribute), work)
+      collection.set([...staying, ...coming])
+      writeOneSide(entity, attribute, coming, work.em)
+      return
+    }
+    if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...members, ...unseen], attribute), work)
+    collection.set([...members, ...unseen])
+    writeOneSide(entity, attribute, members, work.em)
+    return
+  }
+  const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
+  const isKept = (member: Entity): boolean => {
+    const key = keyOfEntity(attribute.target, member)
+    return kept.some(other => sameKey(other, key))
+  }
+  const released = current.filter(member => (removed === undefined ? !isKept(member) : isRemoved(member)))
+  for (const member of released) await unlinkFromOwner(member, attribute, path, work)
+  // The old members are written before the new ones: these may take over a unique value.
+  if (released.length > 0) {
+    await work.em.flush()
+    if (items.length > 0) refuseRemovedOwner(entity, path, work)
+  }
+  for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
+}
+
+/** Creates a record and appends it to a list of an existing one. */
+export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordInput, work: Work): Promise<Entity> {
+  const item = { kind: 'new', record: change } as const
+  if (attribute.via.kind === 'foreign') return rememberListed(attribute, item, await linkToOwner(item, attribute, owner, work), work)
+  const entity = rememberListed(attribute, item, await create(change, work), work)
+  work.entered.push({ attribute, items: [item] })
+  ;(owner[attribute.property] as Collection<object>).add(entity)
+  writeOneSide(owner, attribute, [entity], work.em)
+  return entity
+}
+
+function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
+  return items.flatMap(item => (item.kind === 'existing' ? [item.key] : []))
+}
+
+/** Returns the keys of the stored records that come into a list or leave it. */
+function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
+  const before = collection.getItems() as Entity[]
+  const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]
+  return moved.filter(hasKey).map(member => keyOfEntity(target, member))
+}

@@ -1,0 +1,119 @@
+/**
+ * Assigns the plain values of a RecordInput to entities and their embedded objects, and finds what new embedded objects lack.
+ */
+import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
+import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { Attribute, EmbeddedAttribute, ScalarAttribute } from '../../model/model.ts'
+import type { Visibility } from '../plan/visibility.ts'
+import { toProperty } from '../../foundation/values/scalar-type.ts'
+import { addTo, toProperties } from './entity-data.ts'
+import { isEntity } from './entity-links.ts'
+import type { EntityName } from './unit-of-work.ts'
+import { requireEmbedded } from '../validate/required-attributes.ts'
+import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
+
+/** Adds the embedded objects that a new record needs and the body leaves out, which it may where all their attributes may be left out. */
+export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue
+    data[attribute.property] = addNeededEmbedded((data[attribute.property] ?? {}) as Entity, attribute.attributes)
+  }
+  return data
+}
+
+/**
+ * Sets the plain values of an entity, or of an embedded object. `em.assign` would reject the objects of custom types. An embedded object
+ * keeps what the change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
+ */
+export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
+  for (const { attribute, path, value } of changes) {
+    const { property } = attribute
+    if (attribute.kind === 'scalar') {
+      const given = attribute.links === undefined ? toProperty(value, attribute.type) : referenceLinked(value, attribute, em)
+      setScalar(holder, property, addTo(holder[property], attribute, given))
+      continue
+    }
+    const given = value as EmbeddedValue
+    if (given === null) {
+      holder[property] = null
+    } else if ('members' in given) {
+      holder[property] = given.members.map(member => createEmbedded(attribute, member, path, em))
+    } else if (attribute.variants !== undefined || (holder[property] ?? null) === null) {
+      holder[property] = createEmbedded(attribute, given, path, em)
+    } else {
+      assignValues(holder[property] as Entity, given, em)
+    }
+  }
+}
+
+/**
+ * Calls a constructor of the application with values of a body.
+ *
+ * @param path of the value, or of the record, in the body
+ * @throws RestError validation_failed, with what the code says, where it throws.
+ */
+export function callClass<T>(className: string, path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    if (error instanceof RestError || error instanceof ValidationError) throw error
+    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const what = path === '' ? 'the values' : `"${path}"`
+    const detail = `${className} refuses ${what}${said === '' ? '' : `: ${said.slice(0, 300).replace(/\.$/, '')}`}.`
+    const place = path === '' ? {} : { attribute: path }
+    throw restError('validation_failed', detail, { errors: [{ code: 'value_invalid', detail, ...place }], cause: error })
+  }
+}
+
+/** Returns the value for a key of the property that links it, in a list of embedded objects. */
+function referenceLinked(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
+  if (value === null) return null
+  return em.getReference(links!.entity as EntityName, toProperty(value, type), { wrapped: links!.wrapped })
+}
+
+/** Sets a scalar property; one with `ref: true` holds a reference to its value. */
+function setScalar(holder: Entity, property: string, value: unknown): void {
+  const current = holder[property]
+  if (current instanceof ScalarReference) current.set(value)
+  else holder[property] = value
+}
+
+function createEmbedded({ entity }: EmbeddedAttribute, changes: readonly ValueInput[], path: string, em: EntityManager): Entity {
+  const factory = em.getEntityFactory()
+  const { className } = em.getMetadata().get(entity as EntityName)
+  const make = (): unknown => factory.createEmbeddable(entity as EntityName, toProperties(changes), { newEntity: true })
+  const object = callClass(className, path, make) as Entity
+  assignValues(object, changes, em)
+  // MikroORM sets defaults for new records only.
+  factory.assignDefaultValues(object, em.getMetadata(object.constructor))
+  return object
+}
+
+/** An embedded object that a change makes where there was none. */
+interface NewEmbedded {
+  readonly attribute: EmbeddedAttribute
+  readonly path: string
+  readonly value: readonly ValueInput[]
+}
+
+function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
+  for (const { attribute, path, value } of changes) {
+    // Lists, and objects of one of several classes, are given as a whole.
+    if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
+    const current = holder[attribute.property] ?? null
+    const inner = value as readonly ValueInput[]
+    if (current === null) yield { attribute, path, value: inner }
+    yield* findNewEmbedded((current ?? {}) as Entity, inner)
+  }
+}
+
+/**
+ * Returns the errors of new embedded objects that lack attributes. Validation cannot find them: a change of an object that exists need not
+ * give everything.
+ */
+export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
+  return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
+    requireEmbedded(attribute, value, change.links, path, visibility),
+  )
+}

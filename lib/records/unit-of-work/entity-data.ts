@@ -1,0 +1,51 @@
+/**
+ * Entity data: converts the values of a change from the engine's form (scalar-type.ts) to the form that the properties of entities hold.
+ */
+import type { EntityMetadata } from '@mikro-orm/core'
+import type { Entity } from '../../model/entity-key.ts'
+import { isObject } from '../../foundation/json/json.ts'
+import type { ScalarAttribute } from '../../model/model.ts'
+import { toProperty } from '../../foundation/values/scalar-type.ts'
+import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
+
+/** Returns the plain values of a change by property. An embedded object becomes an object of its properties. */
+export function toProperties(changes: readonly ValueInput[]): Entity {
+  const data: Entity = {}
+  for (const { attribute, value } of changes) {
+    if (attribute.kind === 'scalar')
+      data[attribute.property] = addTo(data[attribute.property], attribute, toProperty(value, attribute.type))
+    else data[attribute.property] = toEmbedded(value as EmbeddedValue)
+  }
+  return data
+}
+
+/** Returns what a property holds with the value of an attribute: a member of a JSON object stands beside the other members. */
+export function addTo(current: unknown, { source, name }: ScalarAttribute, value: unknown): unknown {
+  if (source.kind !== 'within') return value
+  return { ...(isObject(current) ? current : {}), [name]: value }
+}
+
+/** Returns the value of an embedded property: an object of its properties, or a list of them. */
+export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
+  if (value === null) return null
+  return 'members' in value ? value.members.map(toProperties) : toProperties(value)
+}
+
+const accessors = new WeakMap<EntityMetadata, ReadonlyMap<string, string>>()
+
+/** Returns the names of accessors that differ from the names of their properties, by property. */
+function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
+  let known = accessors.get(meta)
+  if (known === undefined) {
+    known = new Map(meta.props.flatMap(({ name, accessor }) => (accessor === undefined || accessor === name ? [] : [[name, accessor]])))
+    accessors.set(meta, known)
+  }
+  return known
+}
+
+/** Returns the values of a new record as `em.create` takes them: by the name of the accessor, where a property has one. */
+export function nameByAccessor(data: Entity, meta: EntityMetadata): Entity {
+  const names = findAccessors(meta)
+  if (names.size === 0) return data
+  return Object.fromEntries(Object.entries(data).map(([property, value]) => [names.get(property) ?? property, value]))
+}

@@ -1,0 +1,134 @@
+/**
+ * Loads the records that a relation of a loaded record links: all of them, or those that the caller is shown.
+ */
+import type { Collection, EntityManager } from '@mikro-orm/core'
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import { compareKeys } from '../../model/key.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
+import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'
+import type {
+  Discriminator,
+  PolymorphicTarget,
+  RelationAttribute,
+  Resource,
+  ToManyAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+} from '../../model/model.ts'
+import { unwrap } from './entity-links.ts'
+import { load, entityName, type EntityName, type Work } from './unit-of-work.ts'
+import { owningAttribute } from '../validate/relation-sides.ts'
+
+export async function loadCollection(entity: Entity, { property }: ToManyAttribute, em: EntityManager): Promise<Collection<object>> {
+  const collection = entity[property] as Collection<object>
+  if (!collection.isInitialized()) await loadList(collection, em)
+  return collection
+}
+
+/** Loads the members of a one-to-many list that the caller is shown. */
+export async function loadShownMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const all = await loadMembers(entity, attribute, resource, work)
+  return keepOnly(all, member => isListed(member, attribute, work))
+}
+
+async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  const where = buildLinkCondition(entity, attribute, resource, work.em)
+  if (where === undefined) return []
+  const found = (await findAll(entityName(attribute.target), where, work.em)) as Entity[]
+  return sortByKey(found, attribute.target)
+}
+
+/** The order that databases give differs: which record is refused, and which is changed first, must not. */
+function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
+  return entities
+    .map(entity => ({ entity, key: keyOfEntity(resource, entity) }))
+    .toSorted((a, b) => compareKeys(a.key, b.key))
+    .map(({ entity }) => entity)
+}
+
+/** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */
+export async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
+  const key = keyOfEntity(list.target, member)
+  return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))
+}
+
+export async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boolean>): Promise<T[]> {
+  const kept: T[] = []
+  for (const item of items) if (await test(item)) kept.push(item)
+  return kept
+}
+
+export async function loadInverse(entity: Entity, attribute: ToOneAttribute, resource: Resource, work: Work): Promise<Entity | undefined> {
+  const where = buildLinkCondition(entity, attribute, resource, work.em)
+  if (where === undefined) return undefined
+  return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
+}
+
+/** Builds the condition for records whose foreign key links the owner of an inverse relation; undefined when there can be none. */
+function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
+  const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
+  // For a link to one of several entities, the owner itself determines the branch.
+  if (discriminator !== undefined) return linkOneOf(property, discriminator, owner, resource)
+  if (targetKey === undefined) {
+    const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+    // MikroORM would compare all columns of the foreign key with the one value.
+    if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
+    if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
+    // Of a nested key MikroORM counts the outer parts only.
+    return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
+  }
+  const value = owner[targetKey.property] ?? null
+  return value === null ? undefined : { [property]: value }
+}
+
+/** Whether parts of a key have types of their own, and none is a link. */
+function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
+  const parts = em
+    .getMetadata()
+    .get(entity as EntityName)
+    .getPrimaryProps()
+  return (
+    parts.length === keyNames.length &&
+    parts.every(({ kind }) => kind === 'scalar') &&
+    parts.some(({ customType }) => customType !== undefined)
+  )
+}
+
+/** Of a key of several parts that it compares as one MikroORM takes the values as they are, without what their types make of them. */
+function compareParts(property: string, key: readonly unknown[], { keyNames, byName }: Resource): object {
+  return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
+}
+
+/**
+ * The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity,
+ * which others lack.
+ */
+export function linkOneOf(property: string, { value }: Discriminator, owner: Entity, resource: Resource): object {
+  const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+  return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : owner }
+}
+
+export async function loadRelated(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {
+  if (attribute.kind === 'toMany') {
+    if (attribute.via.kind === 'foreign') return loadMembers(entity, attribute, resource, work)
+    const collection = await loadCollection(entity, attribute, work.em)
+    return collection.getItems() as Entity[]
+  }
+  if (!attribute.owner) {
+    const related = await loadInverse(entity, attribute, resource, work)
+    return related === undefined ? [] : [related]
+  }
+  const link = entity[attribute.property] ?? null
+  if (link === null) return []
+  const key = attribute.holdsKey ? keyOfProperty(attribute.target, link) : keyOfEntity(attribute.target, unwrap(link))
+  const related = await load(attribute.target, key, work)
+  return related === undefined ? [] : [related]
+}
+
+/** Returns which of several entities a record links. */
+export function findLinkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): PolymorphicTarget | undefined {
+  const link = entity[property] ?? null
+  if (link === null) return undefined
+  const linked = unwrap(link)
+  return branches.find(({ target }) => linked instanceof (target.entity as new () => object))
+}

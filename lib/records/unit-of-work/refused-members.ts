@@ -1,0 +1,75 @@
+/**
+ * Refused members: explains why the database refuses the rows that link the members of many-to-many lists, where these rows are records of
+ * an entity of their own. A body names no such record, so the errors are about the members.
+ */
+import {
+  ForeignKeyConstraintViolationException,
+  NotNullConstraintViolationException,
+  UniqueConstraintViolationException,
+} from '@mikro-orm/core'
+import { withArticle } from '../../foundation/base/article.ts'
+import { FieldErrors } from '../../foundation/json/body-errors.ts'
+import type { RestError } from '../../foundation/errors/errors.ts'
+import { tableColumns, type Model, type Resource } from '../../model/model.ts'
+import type { Work } from './unit-of-work.ts'
+
+/** A row that the database refuses, with the columns that it is refused for. */
+export interface RefusedRow {
+  readonly resource: Resource
+  readonly columns: readonly string[]
+}
+
+type MadeLinks = Pick<Work, 'entered' | 'touched'>
+
+/** Returns undefined where the row is not that of a link which the body asks for. */
+export function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLinks, model: Model): RestError | undefined {
+  if (row === undefined) return undefined
+  const lists = work.entered.filter(({ attribute: { via } }) => via.kind === 'pivot' && via.table === row.resource.table)
+  const needed = listNeeded(row.resource, lists)
+  const isMissing = error instanceof NotNullConstraintViolationException
+  // The body may nest records of the pivot, too, of which the error may be, unless these have been validated for what is missing.
+  if (work.touched.some(({ resource }) => resource === row.resource) && !(isMissing && needed.length > 0)) return undefined
+  const paths = lists.flatMap(({ attribute, items }) =>
+    items.map(item => (item.kind === 'new' ? item.record.path : item.path) || attribute.name),
+  )
+  const errors = new FieldErrors()
+  // A value is missing in the rows of all members; of anything else the database does not say which row it is.
+  const places = isMissing || paths.length < 2 ? paths : new Set(paths.map(path => path.replace(/\.\d+$/, '')))
+  for (const attribute of places) {
+    if (isMissing) {
+      const detail = `"${attribute}" cannot be linked by the list: ${explainMissing(row, needed, model)}`
+      errors.push({ code: 'required', detail, attribute })
+    } else if (error instanceof UniqueConstraintViolationException) {
+      const detail = `"${attribute}" cannot be linked: another ${row.resource.singular} has this ${quote(nameColumns(row))} already.`
+      errors.push({ code: 'not_unique', detail, attribute })
+    } else if (error instanceof ForeignKeyConstraintViolationException) {
+      errors.push({ code: 'reference_not_found', detail: `"${attribute}" names what is not there.`, attribute })
+    }
+  }
+  return errors.refusal()
+}
+
+/** Lists the attributes that a record of the pivot must have, and to which the lists give no value. */
+function listNeeded({ attributes }: Resource, lists: MadeLinks['entered']): readonly string[] {
+  const given = lists.flatMap(({ attribute: { via } }) =>
+    via.kind === 'pivot' ? [...via.ownerColumns, ...via.targetColumns, via.orderColumn] : [],
+  )
+  const needed = attributes.filter(each => each.required && !tableColumns(each).some(column => given.includes(column)))
+  return needed.map(({ name }) => name)
+}
+
+function explainMissing(row: RefusedRow, needed: readonly string[], { resources }: Model): string {
+  const { resource } = row
+  const names = needed.length > 0 ? needed : nameColumns(row)
+  const canCreate = resources.includes(resource) && !resource.readOnly && resource.rules.access.create !== false
+  const advice = canCreate ? ` Create the ${resource.singular} itself: POST /${resource.plural}.` : ''
+  return `${withArticle(resource.singular)} needs its ${quote(names)}.${advice}`
+}
+
+function nameColumns({ resource, columns }: RefusedRow): readonly string[] {
+  return columns.map(column => resource.attributes.find(attribute => tableColumns(attribute).includes(column))?.name ?? column)
+}
+
+function quote(names: readonly string[]): string {
+  return names.map(name => `"${name}"`).join(' and ')
+}

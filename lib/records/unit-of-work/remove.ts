@@ -1,0 +1,273 @@
+/**
+ * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
+ * Refuses with owner_required.
+ */
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import type { Row } from '../database/dialect.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import { findClass, keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { findAll } from '../../model/metadata/eager-cycles.ts'
+import { findHierarchyRoot } from '../../model/model.ts'
+import { owningLinks } from '../../model/owning-links.ts'
+import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import { isOpen } from '../plan/visibility.ts'
+import { readRows } from '../read/run-read.ts'
+import { isEntity } from './entity-links.ts'
+import { findLinkedBranch, keepOnly, linkOneOf, loadCollection, loadRelated } from './load-related.ts'
+import { lookForReferrers, lookForReferrersOfAll } from '../validate/look-ups.ts'
+import { load, entityName, type Work } from './unit-of-work.ts'
+
+/** Removes records with all that the model removes with them. */
+export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
+  const [entity] = entities
+  if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
+    return removeAll(resource, entities, work)
+  const removed = new Map([[entity, findClass(resource, entity)]])
+  return chain(mayRemove(removed, work), () =>
+    chain(refuseReferred(removed, work), () => {
+      work.em.remove(entity)
+    }),
+  )
+}
+
+/** Whether removing a record of the resource removes others, or unlinks some that no foreign key protects. */
+export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
+  return (
+    attributes.some(cascades) ||
+    attributes.some(isShared) ||
+    referrers.some(({ attribute }) => attribute.discriminator !== undefined && attribute.onDelete === 'unlink')
+  )
+}
+
+/** Whether the attribute is a list whose pivot table several entities share, so that it has no foreign key. */
+function isShared(attribute: Attribute): attribute is ToManyAttribute {
+  return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
+}
+
+function cascades(attribute: Attribute): boolean {
+  if (attribute.kind === 'embedded') return attribute.attributes.some(cascades)
+  if (attribute.kind === 'toOneOf') return attribute.branches.some(cascades)
+  return attribute.kind !== 'scalar' && attribute.cascadeRemove
+}
+
+async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
+  const removed = new Map<Entity, Resource>()
+  for (const entity of entities) await collectCascade(findClass(resource, entity), entity, removed, work)
+  await mayRemove(removed, work)
+  await refuseReferred(removed, work)
+  await removeWithLinks(removed, work)
+}
+
+/** Refuses a removal of records that the caller may not write, or that takes such with it. */
+export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
+  if (writing === undefined) return
+  const rows = [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) }))
+  return runCoroutine(writing.remove(rows, connection))
+}
+
+export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  await unlinkReferrers(removed, work)
+  await leaveSharedLists(removed, work)
+  for (const entity of removed.keys()) work.em.remove(entity)
+}
+
+/** Collects a record and all that is removed with it. */
+export async function collectCascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
+  if (removed.has(entity)) return
+  removed.set(entity, resource)
+  for (const attribute of resource.attributes) {
+    for (const { relation, holder } of listRelations(attribute, entity)) {
+      if (!relation.cascadeRemove) continue
+      for (const related of await loadRelated(holder, relation, resource, work))
+        await collectCascade(findClass(relation.target, related), related, removed, work)
+    }
+  }
+}
+
+/** Lists the relations of an attribute, each with its holder: the entity, or the embedded object that the relation is in. */
+function listRelations(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
+  if (attribute.kind === 'scalar') return []
+  if (attribute.kind === 'toOneOf') {
+    const branch = findLinkedBranch(attribute, entity)
+    return branch === undefined ? [] : [{ relation: branch, holder: entity }]
+  }
+  if (attribute.kind !== 'embedded') return [{ relation: attribute, holder: entity }]
+  return owningLinks([attribute]).flatMap(({ attribute: relation, within }) => {
+    let holder: unknown = entity
+    for (const { property } of within) holder = isEntity(holder) ? holder[property] : undefined
+    return isEntity(holder) ? [{ relation, holder }] : []
+  })
+}
+
+/** Unlinks removed records where no foreign key does: in relations to one of several entities. */
+async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
+  for (const [entity, resource] of removed) {
+    for (const { resource: other, attribute } of resource.referrers) {
+      if (attribute.discriminator === undefined || attribute.onDelete !== 'unlink') continue
+      const where = linkOneOf(attribute.property, attribute.discriminator, entity, resource)
+      const linking = (await findAll(entityName(other), where, em)) as Entity[]
+      for (const record of linking) if (!removed.has(record)) record[attribute.property] = null
+    }
+  }
+}
+
+/** Takes removed records out of lists that have no foreign key. */
+async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
+  let isLeaving = false
+  for (const [entity, resource] of removed) {
+    const lists = resource.attributes.filter(isShared)
+    if (lists.length === 0) continue
+    // A record that can be removed without loading it has no lists.
+    const loaded = await load(resource, keyOfEntity(resource, entity), work)
+    for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
+    isLeaving = true
+  }
+  // MikroORM does not write the lists of records that it removes.
+  if (isLeaving) await work.em.flush()
+}
+
+/** A record that is removed. */
+export interface Removed {
+  readonly resource: Resource
+  readonly key: KeyValues
+}
+
+/** Refuses a removal after which other records would lack a link that they require. */
+function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
+  if (![...removed.values()].some(resource => hasRefusing(resource) || takesNeeded(resource))) return
+  return runCoroutine(
+    checkReferrers(
+      [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) })),
+      work,
+    ),
+  )
+}
+
+function hasRefusing({ referrers }: Resource): boolean {
+  return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
+}
+
+/** Whether a link is a foreign key of the database, and neither a link to one of several entities nor one in a JSON column. */
+function isForeignKey({ discriminator, document }: ToOneAttribute): boolean {
+  return discriminator === undefined && document === undefined
+}
+
+const takingNeeded = new WeakMap<Resource, boolean>()
+
+/** Whether the database removes records with one of the resource that others may need. */
+function takesNeeded(resource: Resource): boolean {
+  const known = takingNeeded.get(resource)
+  if (known !== undefined) return known
+  const reached = new Set([resource])
+  for (const { referrers } of reached)
+    for (const { resource: other, attribute } of referrers)
+      if (attribute.onDelete === 'cascade' && isForeignKey(attribute)) reached.add(other)
+  const takes = [...reached].some(
+    other => other !== resource && other.referrers.some(({ attribute }) => attribute.onDelete === 'refuse' && isForeignKey(attribute)),
+  )
+  takingNeeded.set(resource, takes)
+  return takes
+}
+
+/** Records that refer by one link to records that are removed. */
+interface LinkToRemoved {
+  readonly from: Resource
+  readonly attribute: ToOneAttribute
+  readonly path: string
+  /** The resource of the records that are removed. */
+  readonly to: Resource
+  /** The keys of the records that are removed. */
+  readonly keys: KeyValues[]
+}
+
+/** Groups the links to records that are removed, so that each link is looked at once, however many records there are. */
+function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneAttribute) => boolean): LinkToRemoved[] {
+  const groups = new Map<string, LinkToRemoved>()
+  for (const { resource, key } of removed)
+    for (const { resource: from, attribute, path } of resource.referrers) {
+      if (!isMeant(attribute)) continue
+      const name = `${from.className}\0${path}\0${resource.className}`
+      if (!groups.has(name)) groups.set(name, { from, attribute, path, to: resource, keys: [] })
+      groups.get(name)!.keys.push(key)
+    }
+  return [...groups.values()]
+}
+
+/** Returns the keys of referring records, by one statement where the database compares a list of such keys. */
+function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: ReadingConnection): Coroutine<readonly Row[]> {
+  const { dialect } = connection
+  const given = { filters: [], limit: 1, offset: 0 }
+  const ofAll = keys.length > 1 ? lookForReferrersOfAll(from, attribute, dialect) : undefined
+  if (ofAll !== undefined) {
+    const texts = keys.map(key => key.map(String))
+    const { parameter: links } = dialect.encodeLinks(texts, { from: [0], parts: attribute.target.key })
+    return yield* wait(connection.read(() => readRows(ofAll, { ...given, key: [], links }, dialect)))
+  }
+  const statement = lookForReferrers(from, attribute, dialect)
+  const rows: Row[] = []
+  for (const key of keys) rows.push(...(yield* wait(connection.read(() => readRows(statement, { ...given, key }, dialect)))))
+  return rows
+}
+
+/** Of more cascaded records than this the database alone says that one of them is needed. */
+const MAX_CASCADED = 1000
+
+/** Lists the records that the database removes with others, level by level; none where there are too many. */
+function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
+  const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
+  const known = new Set(removed.map(nameOf))
+  const found: Removed[] = []
+  let level = removed.filter(({ resource }) => takesNeeded(resource))
+  while (level.length > 0) {
+    const next: Removed[] = []
+    for (const group of groupReferring(level, attribute => attribute.onDelete === 'cascade' && isForeignKey(attribute)))
+      for (const key of yield* readReferring(group, connection)) {
+        const cascaded = { resource: group.from, key: key as KeyValues }
+        if (known.has(nameOf(cascaded))) continue
+        known.add(nameOf(cascaded))
+        next.push(cascaded)
+      }
+    found.push(...next)
+    if (found.length > MAX_CASCADED) return []
+    level = next
+  }
+  return found
+}
+
+/** Returns the rows of records that are not removed themselves. */
+function findStaying(rows: readonly Row[], resource: Resource, removed: readonly Removed[]): readonly Row[] {
+  const going = new Set(
+    removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(resource) ? [one.key.map(String).join('\0')] : [])),
+  )
+  return rows.filter(row => !going.has(row.map(String).join('\0')))
+}
+
+/** Refuses the removal of records that others need, also of records that the database removes with them. */
+export function* checkReferrers(given: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
+  const { connection } = work
+  const cascaded = yield* listCascaded(given, connection)
+  const removed = [...given, ...cascaded]
+  const direct = groupReferring(given, ({ onDelete }) => onDelete === 'refuse')
+  // The database removes records although a link to one of several entities, which the database does not know, refers to them.
+  const within = groupReferring(cascaded, attribute => attribute.onDelete === 'refuse' && isForeignKey(attribute))
+  let needed: 'direct' | 'within' | undefined
+  const left: string[] = []
+  for (const group of [...direct, ...within]) {
+    const { from, attribute, path, to } = group
+    const staying = findStaying(yield* readReferring(group, connection), from, removed)
+    if (staying.length === 0) continue
+    const isWithin = within.includes(group)
+    if (needed !== 'within') needed = isWithin ? 'within' : 'direct'
+    if (attribute.hidden || (isWithin && !(yield* wait(work.mayMention(to)))) || !(yield* wait(work.mayMention(from)))) continue
+    const { length: count } = yield* wait(keepOnly(staying, row => work.exists(from, row as KeyValues)))
+    if (count > 0) left.push(`${count} ${count === 1 ? from.singular : from.plural} by "${path}"${isWithin ? ` of ${to.plural}` : ''}`)
+  }
+  if (needed === undefined) return
+  const why = needed === 'within' ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
+  // Of records that do not exist for the caller the error says only that there are some.
+  const what = left.length === 0 ? '' : `: ${left.join(', ')}`
+  const { resource } = removed[0]!
+  throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)
+}

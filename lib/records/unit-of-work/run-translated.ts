@@ -1,0 +1,43 @@
+/**
+ * Run translated: runs the transaction of a request, and translates what the database refuses into errors in terms of the model.
+ */
+import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
+import type { Trace } from '../../foundation/work/trace.ts'
+import type { Translating } from './unit-of-work.ts'
+import { Unplanned } from './unplanned.ts'
+
+/**
+ * Runs a transaction; translates what the database refuses.
+ *
+ * @param otherwise what to do where the statements of a plan are not enough, with nothing written; undefined: there is no plan
+ */
+export function runTranslated<T>(
+  run: () => Awaitable<T | undefined>,
+  translating: Translating,
+  trace: Trace | undefined,
+  otherwise?: () => Awaitable<T>,
+): Awaitable<T> {
+  const before = trace?.enter('write')
+  const succeed = (result: T | undefined): Awaitable<T> => {
+    if (before !== undefined) trace?.enter(before)
+    return result === undefined && otherwise !== undefined ? otherwise() : (result as T)
+  }
+  const fail = (error: unknown): Awaitable<T> => {
+    if (otherwise !== undefined && error instanceof Unplanned) return otherwise()
+    if (error instanceof RestError) throw error
+    return throwTranslated(error, translating)
+  }
+  let running: Awaitable<T | undefined>
+  try {
+    running = run()
+  } catch (error) {
+    return fail(error)
+  }
+  return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
+}
+
+async function throwTranslated(error: unknown, translating: Translating): Promise<never> {
+  const { translateDatabaseError } = await import('./database-errors.ts')
+  throw translateDatabaseError(error, translating)
+}

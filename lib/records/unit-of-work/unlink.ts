@@ -1,0 +1,96 @@
+/**
+ * Unlink: records lose the link, or are removed as orphans where the model says so and the caller may delete them.
+ * Refuses with owner_required, validation_failed and forbidden.
+ */
+import { restError } from '../../foundation/errors/errors.ts'
+import { findClass, idOfEntity, keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import { idToSegment } from '../../model/key.ts'
+import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
+import { recordName } from '../validate/check-database.ts'
+import { unwrap } from './entity-links.ts'
+import { collectCascade, cascadesOrUnlinks, mayRemove, removeWithLinks } from './remove.ts'
+import { load, mayChange, type Work } from './unit-of-work.ts'
+import { owningAttribute } from '../validate/relation-sides.ts'
+
+/**
+ * Changes a link that a record holds. Where the model removes orphans, the caller must be allowed to delete the record that is unlinked;
+ * one that does not exist for them stays.
+ *
+ * @param holder the record, or the embedded object in it that has the link
+ * @param resource that the record is of
+ */
+export async function changeOwnLink(
+  holder: Entity,
+  attribute: ToOneAttribute,
+  resource: Resource,
+  work: Work,
+  change: () => void,
+): Promise<void> {
+  const link = attribute.orphanRemoval ? (holder[attribute.property] ?? null) : null
+  change()
+  const now = holder[attribute.property] ?? null
+  if (link === null || attribute.holdsKey || (now !== null && unwrap(now) === unwrap(link))) return
+  const orphan = unwrap(link)
+  const named = resource.byName.get(attribute.name)
+  const branch =
+    named?.kind === 'toOneOf' ? named.branches.find(({ target }) => orphan instanceof (target.entity as new () => object)) : undefined
+  const { target } = branch ?? attribute
+  if (await work.exists(target, keyOfEntity(target, orphan))) {
+    await work.authorize(target, 'delete')
+    await removeOrphan(target, orphan, work)
+  } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
+}
+
+/** Removes all that is removed with an orphan. MikroORM removes the orphan itself, but cascades to loaded relations only. */
+async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
+  const resource = findClass(target, orphan)
+  await mayRemove(new Map([[orphan, resource]]), work)
+  if (!cascadesOrUnlinks(resource)) return
+  // The entity of a link may have nothing but its key.
+  const loaded = await load(resource, keyOfEntity(resource, orphan), work)
+  const removed = new Map<Entity, Resource>()
+  if (loaded !== undefined) await collectCascade(findClass(resource, loaded), loaded, removed, work)
+  await mayRemove(removed, work)
+  await removeWithLinks(removed, work)
+}
+
+/** Unlinks a record from its owner. An orphan is removed where the model says so, and refused where the owner is required. */
+export async function unlinkFromOwner(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
+  const other = owningAttribute(relation)!
+  const record = recordName(relation.target, keyOfEntity(relation.target, member))
+  // The body itself sets this link, to another owner.
+  if (work.named.has(nameLink(other, record))) return
+  await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
+  if (relation.orphanRemoval) {
+    if (work.named.has(record)) {
+      const id = idToSegment(idOfEntity(relation.target, member), relation.target)
+      const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
+      throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
+    }
+    await removeOrphan(relation.target, member, work)
+    work.em.remove(member)
+  } else if (other.nullable) {
+    await mayChange(relation.target, [keyOfEntity(relation.target, member)], work)
+    await changeOwnLink(member, other, relation.target, work, () => {
+      member[other.property] = null
+    })
+    work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
+  } else {
+    const id = idToSegment(idOfEntity(relation.target, member), relation.target)
+    throw restError(
+      'owner_required',
+      `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
+    )
+  }
+}
+
+/** Refuses to link records to an owner that was removed with its former members: MikroORM would insert it again. */
+export function refuseRemovedOwner(owner: Entity, path: string, { em }: Work): void {
+  if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
+  throw restError('owner_required', `"${path}": removing what was linked before removes the record itself, so nothing can be linked to it.`)
+}
+
+/** Returns one name for the link of a record by its own foreign key. */
+export function nameLink({ name }: ToOneAttribute, record: string): string {
+  return `${record}\0${name}`
+}

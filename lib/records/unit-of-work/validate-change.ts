@@ -1,0 +1,179 @@
+/**
+ * Validate change: validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database.
+ * All errors are reported at once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
+ */
+import { authorize } from '../access/access-rules.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { FieldErrors } from '../../foundation/json/body-errors.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { KeyValues } from '../../model/key.ts'
+import { isRelation, type Resource } from '../../model/model.ts'
+import { EVERYTHING, retryWithRules, type Visibility } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { RowKeys } from '../read/row-keys.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { requireNewEmbedded } from './assign-values.ts'
+import { checkChanges, type Implied } from '../validate/check-database.ts'
+import { addContradictions } from '../validate/contradictions.ts'
+import { References } from '../validate/references.ts'
+import { checkShared } from './shared-columns.ts'
+import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUnchangedLinks } from '../validate/unchanged.ts'
+import { ValidationContext } from '../validate/validation-context.ts'
+import { validateRecord, type Validation } from '../validate/validate-record.ts'
+import type { RecordInput } from '../validate/record-input.ts'
+
+/** A change, with the errors of its body. */
+interface ValidatedInput {
+  readonly change: RecordInput
+  readonly errors: FieldErrors
+}
+
+/** Validates the bodies of writes. */
+export class ChangeValidator {
+  readonly #connection: ReadingConnection
+  readonly #reader: Reader
+
+  constructor(connection: ReadingConnection, reader: Reader) {
+    this.#connection = connection
+    this.#reader = reader
+  }
+
+  /** Returns the change that a body asks for; `entity` is the record that is changed. */
+  *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
+    const { visibility, trace } = view
+    const before = trace?.enter('validate')
+    const asked = yield* wait(this.#validateByModel(body, resource, validation, view))
+    const { change, errors } = validation.mode === 'update' ? yield* this.#omitUnchanged(asked, body, resource, validation, view) : asked
+    // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
+    if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
+    if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
+      const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
+      // An attribute with a wrong value has its error already.
+      errors.push(...required.filter(({ attribute }) => !errors.has(attribute)))
+    }
+    checkShared(change, entity, errors)
+    addContradictions(change, validation.key, errors)
+    const { key: self, uniquesLater = false, linksLater = false, mayLinkItself = false } = validation
+    const checking = { self, uniquesLater, linksLater, mayLinkItself, implied: findImpliedOwner(validation) }
+    yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
+    const refusal = errors.refusal()
+    let checked = change
+    if (refusal !== undefined) {
+      const rest = yield* this.#omitUnchangedLinks(body, resource, validation, view, errors)
+      if (rest === undefined) throw refusal
+      checked = yield* this.validate(rest, resource, validation, view, entity)
+    }
+    if (before !== undefined) trace?.enter(before)
+    return checked
+  }
+
+  /**
+   * Returns the body without refused relations that are shown as they are given, such as links to records that are gone; undefined without
+   * such a relation.
+   */
+  *#omitUnchangedLinks(
+    body: JsonObject,
+    resource: Resource,
+    { mode, key }: Validation,
+    view: View,
+    { listed }: FieldErrors,
+  ): Coroutine<JsonObject | undefined> {
+    const refused = mode === 'update' ? listRefusedLinks(body, resource, listed) : []
+    if (refused.length === 0 || key === undefined) return undefined
+    const groups = yield* this.#leaveForbidden(refused, resource, view)
+    if (groups.length === 0) return undefined
+    const parameters = { ...NO_PARAMETERS, depth: 1 as const, attributes: [...new Set(groups.flat())] }
+    const shown = yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
+    const rest = shown === undefined ? body : omitUnchangedLinks(body, groups, shown)
+    return rest === body ? undefined : rest
+  }
+
+  /** Returns the groups of relations to records that the caller may get: an ID of another one cannot be given, be it shown or not. */
+  *#leaveForbidden(groups: readonly string[][], { byName }: Resource, { visibility }: View): Coroutine<string[][]> {
+    const permitted: string[][] = []
+    for (const group of groups) {
+      let isPermitted = true
+      for (const name of group) {
+        const attribute = byName.get(name)
+        if (attribute !== undefined && isRelation(attribute)) isPermitted &&= yield* wait(visibility.permits(attribute.target, 'get'))
+      }
+      if (isPermitted) permitted.push(group)
+    }
+    return permitted
+  }
+
+  #validateByModel(body: JsonObject, resource: Resource, validation: Validation, { visibility }: View): Awaitable<ValidatedInput> {
+    const references = new References()
+    const { dialect } = this.#connection
+    const run = (): Awaitable<ValidatedInput> =>
+      retryWithRules(visibility, () => {
+        references.begin()
+        const errors = new FieldErrors(this.#reader.limits)
+        const context = new ValidationContext(errors, { dialect, visibility, references })
+        return { change: validateRecord(body, resource, validation, context), errors }
+      })
+    return chain(run(), validated => {
+      if (!references.isOpen) return validated
+      const keep = (found: RowKeys): Awaitable<RowKeys> =>
+        visibility === EVERYTHING ? found : runCoroutine(this.#leaveHidden(found, visibility))
+      return chain(references.resolve(this.#connection, keep), () => (references.isSettled ? validated : run()))
+    })
+  }
+
+  /** Leaves out the rows that do not exist for the caller. */
+  *#leaveHidden(found: RowKeys, visibility: Visibility): Coroutine<RowKeys> {
+    const left = new Map<Resource, ReadonlyMap<string, KeyValues>>()
+    for (const [resource, keys] of found) {
+      const all = keys.size < 2 ? undefined : yield* wait(this.#reader.existing(resource, [...keys.values()], visibility))
+      const seen = new Map<string, KeyValues>()
+      for (const [text, key] of keys)
+        if (all === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : all.has(key.map(String).join()))
+          seen.set(text, key)
+      left.set(resource, seen)
+    }
+    return left
+  }
+
+  /** Leaves out the values that equal those shown, which are not changes, even where the model would refuse them. */
+  *#omitUnchanged(
+    asked: ValidatedInput,
+    body: JsonObject,
+    resource: Resource,
+    validation: Validation,
+    view: View,
+  ): Coroutine<ValidatedInput> {
+    const { key } = validation
+    if (key === undefined) return asked
+    const { mayHoldMisfits } = this.#connection
+    const isPlain = asked.errors.listed.length === 0 && !mayHoldMisfits
+    if (isPlain && !givesStoredForms(body, resource)) return asked
+    const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view), mayHoldMisfits)
+    return rest === body ? asked : yield* wait(this.#validateByModel(rest, resource, validation, view))
+  }
+
+  /** Returns what is shown of a record: its stored values, and the rendered values of attributes that the body gives. */
+  *#readShown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
+    const attributes = listRendered(body, resource)
+    const stored = yield* wait(this.#reader.asStored.record(resource, key))
+    const parameters = { ...NO_PARAMETERS, depth: 0 as const, attributes }
+    const rendered = attributes.length === 0 ? undefined : yield* wait(this.#reader.record(resource, key, { ...view, parameters }))
+    return [stored, rendered].filter(record => record !== undefined)
+  }
+
+  /** Refuses a body that creates nested records which the caller may not create by themselves. */
+  *#authorizeNested(change: RecordInput, view: View): Coroutine<void> {
+    const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
+    for (const ref of refs) {
+      if (ref?.kind !== 'new') continue
+      yield* wait(authorize(ref.record.resource, 'create', view.visibility, view.ctx))
+      yield* this.#authorizeNested(ref.record, view)
+    }
+  }
+}
+
+function findImpliedOwner({ implied }: Validation): Implied | undefined {
+  return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
+}

@@ -1,0 +1,38 @@
+/** Body IDs: reads the IDs by which a body links records, and checks those that stand under a name of their own (`AttributeRules.ids`). */
+import { withArticle } from '../../foundation/base/article.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import { describeKey, idFromJson, type RecordKey } from '../../model/key.ts'
+import type { RelationAttribute, Resource } from '../../model/model.ts'
+import type { ValidationContext } from './validation-context.ts'
+
+/**
+ * Whether the IDs of a relation are to be set: they must be plain, and say what the relation says where a body gives both, which then sets
+ * them.
+ */
+export function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
+  const { kind, target, idsOf } = ids
+  const value = body[ids.name]
+  const isPlain =
+    kind === 'toOne' ? isIdOrNull(value, target) : Array.isArray(value) && value.every(id => id !== null && isIdOrNull(id, target))
+  if (!isPlain) {
+    const what = kind === 'toOne' ? `the ID of ${withArticle(target.singular)}` : `an array of IDs of ${target.plural}`
+    context.error('value_invalid', `must be ${what} (${describeKey(target)}); "${idsOf}" takes the attributes of a new one.`, { value })
+    return false
+  }
+  const other = body[idsOf]
+  if (other === undefined) return true
+  if (!builtin.util.isDeepStrictEqual(value, other))
+    context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
+  return false
+}
+
+function isIdOrNull(value: unknown, target: Resource): boolean {
+  return value === null || readId(value, target) !== undefined
+}
+
+/** Returns the key that an ID of a body is; undefined for what is no ID. */
+export function readId(value: unknown, target: Resource): RecordKey | undefined {
+  // A lone surrogate cannot be stored: the database would take it for another character.
+  return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
+}

@@ -1,0 +1,19 @@
+/** Checks the body of a PUT of the path of an attribute, as far as its kind shows what it may be. Refuses with body_invalid. */
+import { restError } from '../../foundation/errors/errors.ts'
+import { isObject } from '../../foundation/json/json.ts'
+import type { Attribute } from '../../model/model.ts'
+import { isListChange } from './list-change.ts'
+
+/** Refuses a body that the attribute cannot have as its value. */
+export function checkAttributeBody(attribute: Attribute, body: unknown): void {
+  const { kind, name } = attribute
+  if (body === undefined) throw restError('body_invalid', `The body must be the JSON value of "${name}", got no body.`)
+  if (kind === 'toMany' && !Array.isArray(body) && !isListChange(body)) {
+    const due = `an array of IDs or objects, which replaces "${name}", or an object with "connect" and "disconnect", which changes it`
+    throw restError('body_invalid', `The body must be ${due}.`)
+  }
+  if (kind === 'toOne' && (Array.isArray(body) || typeof body === 'boolean'))
+    throw restError('body_invalid', `The body must be an ID, an object or null, which "${name}" then refers to.`)
+  if (kind === 'toOneOf' && body !== null && !isObject(body))
+    throw restError('body_invalid', `The body must be an object with "${attribute.typeName}", or null, which "${name}" then refers to.`)
+}

@@ -1,0 +1,396 @@
+/**
+ * Check database: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are
+ * taken. Runs inside the transaction of the change, before anything is written.
+ */
+import { withArticle } from '../../foundation/base/article.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { Dialect, Reading } from '../database/dialect.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import type { FieldErrors } from '../../foundation/json/body-errors.ts'
+import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey, type KeyValues, type RecordKey } from '../../model/key.ts'
+import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
+import { readExists, readRows } from '../read/run-read.ts'
+import { findAttribute, findChange, findGivenValue } from './find-change.ts'
+import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
+import { owningAttribute, owningName } from './relation-sides.ts'
+import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
+
+const WHOLE = { filters: [], limit: 1, offset: 0 } as const
+
+/** The owner of a new record, which sets one of its links: a key, or a change where the owner is new as well. */
+export interface Implied {
+  readonly name: string
+  readonly owner: KeyValues | RecordInput
+}
+
+/** Facts about the changes that they do not give themselves. */
+export interface Checking {
+  /** The key of the record that is changed; without it, records are made. */
+  readonly self?: KeyValues | undefined
+  readonly implied?: Implied | undefined
+  /** Records that will exist when the references are followed, as `recordName` calls them. */
+  readonly known?: ReadonlySet<string>
+  /** See `Validation`. */
+  readonly uniquesLater?: boolean
+  readonly linksLater?: boolean
+  /** Whether a new record with a key of its own may link itself: statements write that, MikroORM's unit of work leaves it out. */
+  readonly mayLinkItself?: boolean
+}
+
+/** Returns a name that is unique to the record. */
+export function recordName(resource: Resource, key: KeyValues): string {
+  return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
+}
+
+/** Says that there is no record of an ID, as the rest of a sentence. */
+export function formatMissing(id: RecordKey, target: Resource): string {
+  return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
+}
+
+/** Returns the key that a new record gives itself or gets from its owner, as far as it is known. */
+export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of change.resource.keyNames) {
+    const found = findChange(change, [name])
+    const owner = implied?.name === name ? implied.owner : undefined
+    let part: KeyValues | undefined
+    if (owner !== undefined) part = 'resource' in owner ? findGivenKey(owner) : owner
+    else if (found === undefined) part = undefined
+    else if ('link' in found)
+      part = found.link?.kind === 'existing' ? found.link.key : found.link?.kind === 'new' ? findGivenKey(found.link.record) : undefined
+    else part = [found.value as KeyValues[number]]
+    if (part === undefined) return undefined
+    key.push(...part)
+  }
+  return key
+}
+
+/** Names the records whose keys are given, which others that are new with them may link. */
+export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
+  for (const change of changes) {
+    const key = findGivenKey(change)
+    if (key !== undefined) names.add(recordName(change.resource, key))
+  }
+  return names
+}
+
+interface DatabaseCheck extends Checking {
+  readonly dialect: Dialect
+  readonly visibility: Visibility
+  readonly errors: FieldErrors
+  /** The unique values of the records checked so far: two records of one body must not share them either. */
+  readonly seen: Set<string>
+  /** Whether the records looked up so far exist: a body may link one record often. */
+  readonly found: Map<string, boolean>
+}
+
+/** Adds the errors of the changes of a body that only the database shows. */
+export function checkChanges(
+  changes: readonly RecordInput[],
+  checking: Checking,
+  connection: ReadingConnection,
+  visibility: Visibility,
+  errors: FieldErrors,
+): Awaitable<void> {
+  const { dialect } = connection
+  return chain(
+    visibility === EVERYTHING ? undefined : runCoroutine(evaluateRules(changes, checking.self !== undefined, visibility)),
+    () => {
+      if (checking.implied === undefined && changes.every(change => needsNoStatement(change, checking))) return
+      const check: DatabaseCheck = { ...checking, dialect, visibility, errors, seen: new Set(), found: new Map() }
+      return connection.read(() => checkRecords(changes, check))
+    },
+  )
+}
+
+/** Whether a change needs no statement: it links no record that is there, and has no value that must be unique. */
+function needsNoStatement(change: RecordInput, checking: Checking): boolean {
+  const { links, lists, values, resource } = change
+  if (checking.uniquesLater === true)
+    return (
+      (links.length === 0 && (lists.length === 0 || checking.linksLater === true)) ||
+      listReferences(change).every(({ ref }) => ref.kind === 'new' && needsNoStatement(ref.record, checking))
+    )
+  if (links.length > 0 || lists.length > 0) return false
+  const unique = findUniqueNames(resource)
+  return !values.some(({ attribute }) => unique.has(attribute.name))
+}
+
+const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
+
+/** Returns the names of attributes that belong to a unique set, or hold an embedded attribute that does. */
+export function findUniqueNames(resource: Resource): ReadonlySet<string> {
+  let names = uniqueNames.get(resource)
+  if (names === undefined) {
+    names = new Set([...resource.uniques, resource.keyNames].flat().map(path => path.split('.', 1)[0]!))
+    uniqueNames.set(resource, names)
+  }
+  return names
+}
+
+function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): Reading<void> {
+  for (const change of changes) yield* checkRecord(change, check)
+}
+
+/** Evaluates the access rules of all resources of a change: the check cannot wait, and the change may alter the data that rules read. */
+function* evaluateRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Coroutine<void> {
+  for (const change of changes) yield* evaluateOwn(change, isStored, visibility)
+}
+
+function* evaluateOwn(change: RecordInput, isStored: boolean, visibility: Visibility): Coroutine<void> {
+  yield* wait(visibility.ask({ resource: change.resource, about: 'scope' }))
+  if (visibility.writing !== undefined) yield* wait(visibility.writing.ask({ resource: change.resource, about: 'scope' }))
+  for (const { ref } of listReferences(change)) if (ref.kind === 'new') yield* evaluateOwn(ref.record, false, visibility)
+  const links = change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] }))
+  for (const { attribute, refs } of [...links, ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items }))]) {
+    const { target: resource } = attribute
+    const isLinked = refs.some(ref => ref.kind === 'existing')
+    if (isLinked && !(yield* wait(visibility.permits(resource, 'get')))) continue
+    // The records that a list or an inverse link has now are read as well.
+    const holds = attribute.kind === 'toOne' && attribute.owner
+    if (isLinked || !holds) yield* wait(visibility.ask({ resource, about: 'scope' }))
+    // A record that gets another link by its own foreign key is updated, and an orphan is deleted.
+    const other = owningAttribute(attribute)
+    if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) yield* wait(visibility.permits(resource, 'update'))
+    if (isStored && attribute.orphanRemoval) yield* wait(visibility.permits(resource, 'delete'))
+    if (isStored && holds && attribute.orphanRemoval) yield* wait(visibility.ask({ resource, about: 'scope' }))
+    if (other?.orphanRemoval === true) yield* wait(visibility.permits(other.target, 'delete'))
+  }
+}
+
+function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> {
+  const { errors } = check
+  const references = listReferences(change)
+  const missing = yield* findMissing(change, references, check)
+  if (check.uniquesLater !== true) yield* checkUniques(change, check, missing)
+  const own = check.self ?? findGivenKey(change, check.implied)
+  for (const { ref, relation } of references) {
+    if (ref.kind === 'new') {
+      const name = owningName(relation)
+      // The present members of an owner may be about to go, so the owner counts as new here. The database refuses what conflicts after all.
+      yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
+      continue
+    }
+    const { target } = relation
+    const holder = owningName(relation)
+    if (
+      holder !== undefined &&
+      target.keyNames.includes(holder) &&
+      (own === undefined || !sameKey(own, takeKeyParts(target, holder, ref.key)))
+    ) {
+      errors.push({
+        code: 'key_fixed',
+        detail: `"${ref.path}": the "${holder}" of ${withArticle(target.singular)} is part of its key and cannot be changed.`,
+        attribute: ref.path,
+        value: ref.given,
+      })
+      continue
+    }
+    if (missing.has(ref)) {
+      errors.push({
+        code: 'reference_not_found',
+        // The ID that the body gives may be another one than the key.
+        detail: `"${ref.path}"${formatMissing(idFromJson(ref.given, target) ?? ref.key, target)}`,
+        attribute: ref.path,
+        value: ref.given,
+      })
+    }
+  }
+}
+
+/** A link to a record that is to be looked for. */
+interface AskedLink {
+  readonly ref: RecordRef & { readonly kind: 'existing' }
+  readonly target: Resource
+  /** Names the record. */
+  readonly name: string
+}
+
+/** Finds the links to records that do not exist for the caller, among them those that they may not read. */
+function* findMissing(change: RecordInput, references: readonly Reference[], check: DatabaseCheck): Reading<ReadonlySet<RecordRef>> {
+  const { visibility, dialect, found } = check
+  const missing = new Set<RecordRef>()
+  const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
+  const asked: AskedLink[] = []
+  for (const { ref, relation } of references) {
+    const { target } = relation
+    const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (self?.has(ref) === true && visibility.allows(target, 'get'))
+    if (!isThere) asked.push({ ref, target, name: nameOwn(target, ref.key) })
+  }
+  if (asked.length > 1) yield* findListed(asked, check)
+  for (const { ref, target, name } of asked) {
+    let exists = found.get(name)
+    if (exists === undefined) {
+      const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues, ctx: visibility.ctx }
+      exists = visibility.allows(target, 'get') && (yield* readExists(lookForOne(target, visibility, dialect), given, dialect))
+      found.set(name, exists)
+    }
+    if (!exists) missing.add(ref)
+  }
+  return missing
+}
+
+/** Finds the links of a new record to itself: it says its own key, and will exist when they are followed. */
+export function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<RecordRef> | undefined {
+  const { resource, links } = change
+  const own = links.filter(({ attribute, link }) => link?.kind === 'existing' && mayLinkItself(attribute, resource))
+  const key = own.length === 0 ? undefined : findGivenKey(change, implied)
+  if (key === undefined) return undefined
+  return new Set(own.flatMap(({ link }) => (link?.kind === 'existing' && sameKey(link.key, key) ? [link] : [])))
+}
+
+/**
+ * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit
+ * of work sets it by a second statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
+ */
+export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
+  return (
+    owner &&
+    !nullable &&
+    targetKey === undefined &&
+    (target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource))
+  )
+}
+
+/** Whether nothing need be looked for: the record of a reference comes with this one, or has just been found and exists for everybody. */
+function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
+  return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
+}
+
+/** Names the record that a reference links, as `Checking.known` does. */
+export function nameReference({ name, key }: RecordRef & { readonly kind: 'existing' }, target: Resource): string {
+  return name ?? recordName(target, key)
+}
+
+/** Names a record by the entity itself, not by its root: a record of another class is not one of these. */
+function nameOwn(target: Resource, key: KeyValues): string {
+  return `${target.className} ${keyToSegment(key, target)}`
+}
+
+/** Looks for the records of each resource with one statement, however many a body links. */
+function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
+  const listed = new Map<Resource, Map<string, string>>()
+  for (const { ref, target, name } of asked) {
+    const [key] = ref.key
+    if (found.has(name) || typeof key === 'object') continue
+    const keys = listed.get(target) ?? new Map<string, string>()
+    listed.set(target, keys.set(String(key), name))
+  }
+  for (const [target, keys] of listed) {
+    if (keys.size < 2 || !visibility.allows(target, 'get')) continue
+    const statement = lookForSome(target, visibility, dialect)
+    if (statement === undefined) continue
+    const { parameter } = dialect.encodeLinks(
+      [...keys.keys()].map(key => [key]),
+      { from: [0], parts: target.key },
+    )
+    const given = { ...WHOLE, key: [], findValues: visibility.findValues, ctx: visibility.ctx, links: parameter }
+    const rows = yield* readRows(statement, given, dialect)
+    for (const name of keys.values()) found.set(name, false)
+    for (const [key] of rows) found.set(keys.get(String(key))!, true)
+  }
+}
+
+interface Reference {
+  readonly ref: RecordRef
+  readonly relation: RelationAttribute
+}
+
+function listReferences(change: RecordInput): Reference[] {
+  return [
+    ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
+    ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
+  ]
+}
+
+/** An attribute of a unique set, with its new value where the change gives one. */
+interface UniquePart {
+  readonly attribute: Attribute
+  readonly given: boolean
+  readonly values: readonly unknown[]
+  /** The path of the owner by the place of the record, or the name of a new record that it links: two of one owner must differ. */
+  readonly made?: string
+}
+
+/**
+ * Adds the errors of unique values that are taken.
+ *
+ * @param missing links that do not exist for the caller, left out so that uniqueness reveals nothing about them
+ */
+function* checkUniques(
+  change: RecordInput,
+  { self, implied, dialect, errors, seen }: DatabaseCheck,
+  missing: ReadonlySet<RecordRef>,
+): Reading<void> {
+  const { resource } = change
+  const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
+  for (const paths of sets) {
+    const parts = findUniqueParts(paths, change, implied, missing)
+    // A set that the change does not concern stays as it is. What a new record leaves out is NULL or a default: the database checks it.
+    if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
+    const text = `${resource.className} ${paths.join()} ${parts.map(formatPart).join()}`
+    let taken = parts.every(part => part.given) && seen.has(text)
+    seen.add(text)
+    if (!taken && parts.every(part => part.made === undefined)) {
+      const statement = lookForTaken(resource, parts, self !== undefined, dialect)
+      const given = parts.flatMap(part => part.values)
+      taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
+    }
+    if (!taken) continue
+    // A hidden attribute is named only when the body gives it.
+    const named = paths.filter((_, index) => parts[index]!.given || !parts[index]!.attribute.hidden)
+    for (const path of named) {
+      const at = change.path === '' ? path : `${change.path}.${path}`
+      const value = findGivenValue(change, path)
+      errors.push({
+        code: 'not_unique',
+        detail: `Another ${resource.singular} has this ${named.map(name => `"${name}"`).join(' and ')} already.`,
+        attribute: at,
+        ...(value === undefined ? {} : { value }),
+      })
+    }
+  }
+}
+
+function formatPart({ values, made }: UniquePart): string {
+  if (made !== undefined) return `new ${made}`
+  return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
+}
+
+/**
+ * Returns the parts of a unique set; undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can
+ * link yet.
+ */
+function findUniqueParts(
+  paths: readonly string[],
+  change: RecordInput,
+  implied: Implied | undefined,
+  missing: ReadonlySet<RecordRef>,
+): UniquePart[] | undefined {
+  const parts: UniquePart[] = []
+  for (const path of paths) {
+    const names = path.split('.')
+    const attribute = findAttribute(change.resource, names)
+    if (attribute === undefined) return undefined
+    const found = findChange(change, names)
+    if (implied?.name === path) {
+      const { owner } = implied
+      // The place of a record does not determine which of several resources it links: the database checks it.
+      if (attribute.kind === 'toOneOf') return undefined
+      parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner.path } : { attribute, given: true, values: owner })
+    } else if (found === undefined) {
+      parts.push({ attribute, given: false, values: [] })
+    } else if ('link' in found) {
+      if (found.link === null || found.link.kind === 'new' || missing.has(found.link)) return undefined
+      const { key, name } = found.link
+      parts.push({ attribute: found.attribute, given: true, values: key, ...(name === undefined ? {} : { made: name }) })
+    } else {
+      if (found.value === null) return undefined
+      parts.push({ attribute, given: true, values: [found.value] })
+    }
+  }
+  return parts
+}

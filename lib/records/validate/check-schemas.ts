@@ -1,0 +1,101 @@
+/**
+ * Check schemas: asks the application's schemas and functions (`AttributeRules.schema`) about the values of a body, those of nested records
+ * included. It is done before passwords are hashed and before a transaction begins, since a schema may take its time. What they refuse goes
+ * with the body, and becomes errors of its validation, beside all others. A value that is not of its attribute's type is refused by the
+ * model, and no schema is asked about it.
+ */
+import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import type { SchemaIssue, ValueSchema } from '../../model/value-schema.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import { findAskedClass } from './record-class.ts'
+import { readValid } from './validate-scalar.ts'
+import type { ValidationContext } from './validation-context.ts'
+
+/** What is wrong with a value: a dotted path below it, empty for the value itself, and what a schema says of it. */
+interface Issue {
+  readonly below: string
+  readonly message: string
+}
+
+type IssuesByName = ReadonlyMap<string, readonly Issue[]>
+
+/** The issues of a body, by the names of its attributes. Clients cannot send it: JSON has no symbols. */
+const ISSUES = Symbol('issues')
+
+/** The longest sentence of a schema that is passed on, in characters. */
+const MAX_MESSAGE = 500
+
+export function hasSchemas({ entities }: Model): boolean {
+  return entities.some(({ attributes }) => attributes.some(({ schema }) => schema !== undefined))
+}
+
+/** Whether a schema refuses some value of a body. */
+export function hasIssues(body: object): boolean {
+  return (body as { readonly [ISSUES]?: IssuesByName })[ISSUES] !== undefined
+}
+
+/** Adds what schemas refuse of the value of a name to the errors at its place. */
+export function addIssues(body: object, name: string, place: ValidationContext): void {
+  for (const { below, message } of (body as { readonly [ISSUES]?: IssuesByName })[ISSUES]?.get(name) ?? []) {
+    const path = below === '' ? place.path : `${place.path}.${below}`
+    place.errors.push({ code: 'schema_refused', detail: `"${path}": ${message}`, attribute: path })
+  }
+}
+
+/** Returns the body of a request with what schemas refuse of it. */
+export function* checkSchemas(
+  body: unknown,
+  resource: Resource,
+  ctx: HookContext,
+  dialect: ReadingConnection['dialect'],
+): Coroutine<unknown> {
+  if (Array.isArray(body)) {
+    const checked: unknown[] = []
+    for (const member of body as unknown[]) checked.push(yield* checkSchemas(member, resource, ctx, dialect))
+    return checked.every((member, index) => member === body[index]) ? body : checked
+  }
+  if (!isObject(body)) return body
+  const { byName } = findAskedClass(resource, body)
+  const issues = new Map<string, readonly Issue[]>()
+  let checked: JsonObject = body
+  for (const name of Object.keys(body)) {
+    const attribute = byName.get(name)
+    const value = body[name]
+    if (attribute === undefined || (value ?? null) === null) continue
+    if (attribute.schema !== undefined && !attribute.readOnly && isOfType(attribute, value, dialect)) {
+      const found = yield* wait(askSchema(attribute.schema, value, ctx))
+      if (found.length > 0) issues.set(name, found)
+    }
+    const nested = isRelation(attribute) && typeof value === 'object' ? yield* checkSchemas(value, attribute.target, ctx, dialect) : value
+    if (nested !== value) checked = { ...checked, [name]: nested }
+  }
+  return issues.size === 0 ? checked : { ...checked, [ISSUES]: issues }
+}
+
+function isOfType(attribute: Attribute, value: unknown, dialect: ReadingConnection['dialect']): boolean {
+  if (attribute.kind === 'scalar') return readValid(value, attribute.type, dialect) !== undefined
+  return attribute.kind === 'embedded' && typeof value === 'object' && Array.isArray(value) === attribute.array
+}
+
+function askSchema(schema: ValueSchema, value: unknown, ctx: HookContext): Awaitable<readonly Issue[]> {
+  const answer: unknown = '~standard' in schema ? schema['~standard'].validate(value) : schema(value, ctx)
+  return answer instanceof Promise ? answer.then(readAnswer) : readAnswer(answer)
+}
+
+function readAnswer(answer: unknown): readonly Issue[] {
+  if (answer === true) return []
+  if (!isObject(answer)) return [{ below: '', message: typeof answer === 'string' && answer !== '' ? shorten(answer) : 'is refused.' }]
+  const { issues = [] } = answer as { readonly issues?: readonly SchemaIssue[] }
+  return issues.map(({ message, path = [] }) => ({ below: path.map(formatStep).join('.'), message: shorten(message) }))
+}
+
+function formatStep(step: NonNullable<SchemaIssue['path']>[number]): string {
+  return String(typeof step === 'object' ? step.key : step)
+}
+
+function shorten(message: string): string {
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message
+}

@@ -1,0 +1,143 @@
+/**
+ * Dropped writes: a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do instead nothing`) may drop a
+ * statement, and the database reports no error. Takes what a request has asked for, and the rows afterwards; refuses with statement_dropped
+ * where nothing has come of it, which takes back all that the request, or the trigger, has written.
+ */
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource } from '../../model/model.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import type { ListInput } from './record-input.ts'
+import { omitUnchanged } from './unchanged.ts'
+
+/** What a write looks at rows with. */
+export interface Looking {
+  readonly connection: ReadingConnection
+  readonly reader: Reader
+}
+
+/** What the database has not done. */
+type Undone = 'inserted' | 'changed' | 'deleted'
+
+/** Makes the refusal, which names the triggers and rules of the table. */
+export function* dropped(resource: Resource, undone: Undone, connection: ReadingConnection, table = resource.table): Coroutine<RestError> {
+  const names = yield* wait(connection.droppers(table))
+  const named = names.length === 0 ? '' : `: ${names.map(name => `"${name}"`).join(', ')}`
+  const detail =
+    `The database has not ${undone} the ${resource.singular}, and reports no error: a trigger or a rule of the table "${table}" ` +
+    `drops the statement${named}. Nothing has been changed.`
+  return restError('statement_dropped', detail)
+}
+
+/**
+ * Refuses a removal that has left the record as it was. Where a trigger has changed the record instead (`deleted_at`), the removal is that
+ * change.
+ *
+ * @param before the record as it was shown
+ */
+export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, looking: Looking): Coroutine<void> {
+  const { reader, connection } = looking
+  if (!(yield* wait(reader.exists(resource, key, EVERYTHING)))) return
+  const after = yield* wait(reader.record(resource, key, view))
+  if (after !== undefined && isSame(after, before)) throw yield* dropped(resource, 'deleted', connection)
+}
+
+/** The same for the records of a list, by one statement where the database compares a list of keys. */
+export function* requireAllRemoved(
+  resource: Resource,
+  removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
+  view: View,
+  looking: Looking,
+): Coroutine<void> {
+  const keys = removed.map(({ key }) => key)
+  const left = keys.length > 1 ? yield* wait(looking.reader.existing(resource, keys, EVERYTHING)) : undefined
+  for (const { key, before } of removed)
+    if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, looking)
+}
+
+/** Returns the stored record before a change, where something could drop the change; else undefined. */
+export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<JsonRecord | undefined> {
+  if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined
+  return yield* wait(reader.asStored.record(resource, key))
+}
+
+/** A change that has been written, or not. */
+interface WrittenChange {
+  readonly body: JsonObject
+  /** The record before it, where something could drop it. */
+  readonly stored: JsonRecord | undefined
+  readonly lists: readonly ListInput[]
+}
+
+/** Refuses a change that has left a record, or its lists, as they were, though the body says otherwise. */
+export function* requireWritten(
+  { resource, key }: { readonly resource: Resource; readonly key: KeyValues },
+  { body, stored, lists }: WrittenChange,
+  view: View,
+  looking: Looking,
+): Coroutine<void> {
+  const after = stored && (yield* wait(looking.reader.asStored.record(resource, key)))
+  if (stored !== undefined && after !== undefined && isSame(after, stored)) {
+    const rest = omitUnchanged(body, resource, [stored], true)
+    if (Object.keys(rest).some(name => isOwn(name, rest[name], stored, resource)))
+      throw yield* dropped(resource, 'changed', looking.connection)
+  }
+  yield* requireLists(lists, resource, key, view, looking)
+}
+
+/** Whether a value of a body is one of the row itself, which is shown. */
+function isOwn(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
+  const attribute = byName.get(name)
+  if (attribute === undefined || !(name in stored) || isEmpty(value)) return false
+  return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
+}
+
+/** Refuses lists that are not what the body says, where a table of their links has something that drops statements. */
+export function* requireLists(
+  lists: readonly ListInput[],
+  resource: Resource,
+  key: KeyValues,
+  view: View,
+  looking: Looking,
+): Coroutine<void> {
+  const { connection, reader } = looking
+  for (const { attribute, items, removed } of lists) {
+    const table = attribute.via.kind === 'pivot' ? attribute.via.table : attribute.target.table
+    if (attribute.where !== undefined || (yield* wait(connection.droppers(table))).length === 0) continue
+    const all = { ...view, visibility: EVERYTHING, parameters: NO_PARAMETERS }
+    const members = yield* wait(reader.relatedKeys(resource, key, attribute, all))
+    const after = new Set(members.map(formatKey))
+    const kept = new Set(items.flatMap(item => (item.kind === 'existing' ? [formatKey(item.key)] : [])))
+    const isLinked = after.size >= items.length && [...kept].every(each => after.has(each))
+    const left = removed?.filter(({ key: each }) => after.has(formatKey(each))).length
+    const others = members.filter(each => !kept.has(formatKey(each)))
+    const isLeft = left === undefined ? (yield* countSeen(attribute.target, others, view, reader)) > items.length - kept.size : left > 0
+    if (!isLinked || isLeft) throw yield* dropped(attribute.target, 'changed', connection, table)
+  }
+}
+
+/** What the caller is not shown stays in a list that is replaced. */
+function* countSeen(resource: Resource, keys: readonly KeyValues[], { visibility }: View, reader: Reader): Coroutine<number> {
+  let count = 0
+  for (const key of keys) if (yield* wait(reader.exists(resource, key, visibility))) count++
+  return count
+}
+
+/** What is left of an embedded object that the body gives as it is. */
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0
+}
+
+function formatKey(key: KeyValues): string {
+  return key.map(String).join()
+}
+
+function isSame(one: JsonRecord, other: JsonRecord): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

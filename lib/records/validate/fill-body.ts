@@ -1,0 +1,100 @@
+/**
+ * Fill body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the
+ * body included. What a client names itself is left to validation, which refuses it. Refuses with forbidden where a new record needs a
+ * value and there is none.
+ */
+import { requireLogIn } from '../access/access-rules.ts'
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import type { HookContext } from '../../model/hook-context.ts'
+import { shownName } from '../../model/ids-name.ts'
+import { RequestContext } from '../request/request-context.ts'
+import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import { findAskedClass, isOfClass } from './record-class.ts'
+
+/** What becomes of the record of a body. */
+export type FillMode = 'create' | 'update'
+
+/** The names in a body that the engine has filled. Clients cannot send it: JSON has no symbols. */
+const FILLED = Symbol('filled')
+
+/** Whether the engine has given the value that a body has by a name. */
+export function isFilled(body: object, name: string): boolean {
+  const names = (body as { readonly [FILLED]?: ReadonlySet<string> })[FILLED]
+  return names?.has(name) === true
+}
+
+/** Returns a body whose values are all given by the engine. */
+export function giveBody(body: JsonObject): JsonObject {
+  return { ...body, [FILLED]: new Set(Object.keys(body)) }
+}
+
+/** Whether records of a model are filled. */
+export function hasFills({ entities }: Model): boolean {
+  return entities.some(({ attributes }) => attributes.some(({ fill }) => fill !== undefined))
+}
+
+/** Returns the body of a request with what the engine gives to its records. */
+export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx: HookContext): Coroutine<unknown> {
+  if (!isObject(body)) return body
+  const own = mode === 'create' ? findAskedClass(resource, body) : resource
+  let filled = body
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    const nested = typeof value === 'object' && value !== null ? yield* fillNested(own.byName.get(name), value, ctx) : value
+    if (nested !== value) filled = { ...filled, [name]: nested }
+  }
+  const names = new Set<string>()
+  for (const attribute of own.attributes) {
+    const give = attribute.fill?.[mode]
+    if (give === undefined || !isOfClass(attribute, own) || body[attribute.name] !== undefined || body[shownName(attribute)] !== undefined)
+      continue
+    const value = idOfCaller(yield* wait(give(ctx, body)), attribute, ctx)
+    if (value === undefined || (value === null && attribute.needed)) {
+      if (mode === 'create' && attribute.needed) throw lackOf(attribute, own, ctx)
+      continue
+    }
+    filled = { ...filled, [attribute.name]: value }
+    names.add(attribute.name)
+  }
+  return names.size === 0 ? filled : { ...filled, [FILLED]: names }
+}
+
+/**
+ * Functions of the application know the caller by the primary key (`ctx.user.id`), clients by another attribute where the option `key` says
+ * so. A link is filled by either of the two.
+ */
+function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
+  if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value
+  const { shownKey, keyNames, entity } = attribute.target
+  const { principal } = ctx.parts
+  if (shownKey === undefined || keyNames.length > 1 || principal?.resource.entity !== entity) return value
+  const { user } = principal
+  return value === user[keyNames[0]!] ? (user[shownKey.name] ?? value) : value
+}
+
+function lackOf({ name }: Attribute, resource: Resource, ctx: HookContext): Error {
+  requireLogIn(resource, 'create', ctx)
+  return restError(
+    'forbidden',
+    `You may not create ${resource.plural}: each needs "${name}", which is given to it, and there is none for you.`,
+  )
+}
+
+/** An object in the place of a link, or of a member of a list, is a new record. */
+function* fillNested(attribute: Attribute | undefined, value: object, ctx: HookContext): Coroutine<unknown> {
+  if (attribute === undefined || !(isRelation(attribute) || attribute.kind === 'toOneOf')) return value
+  if (!Array.isArray(value)) return attribute.kind === 'toMany' ? value : yield* fillRecord(attribute, value, ctx)
+  const members: unknown[] = []
+  for (const member of value as unknown[]) members.push(yield* fillRecord(attribute, member, ctx))
+  return members.every((member, index) => member === value[index]) ? value : members
+}
+
+function* fillRecord(attribute: Exclude<Attribute, { kind: 'scalar' | 'embedded' }>, value: unknown, ctx: HookContext): Coroutine<unknown> {
+  if (!isObject(value)) return value
+  const targets = listTargets(attribute)
+  if (attribute.kind !== 'toOneOf') return yield* fillBody(value, targets[0]!, 'create', ctx)
+  const target = targets.find(({ singular }) => value[attribute.typeName] === singular)
+  return target === undefined ? value : yield* fillBody(value, target, 'create', ctx)
+}

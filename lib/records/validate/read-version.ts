@@ -1,0 +1,49 @@
+/**
+ * Read the version of a record by one statement, where nothing else of it is loaded before it is written. Refuses with precondition_failed
+ * and record_not_found.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import type { Dialect, Row } from '../database/dialect.ts'
+import type { ReadingConnection } from '../database/connection.ts'
+import type { Resource } from '../../model/model.ts'
+import type { View } from '../read/reader.ts'
+import { readRows } from '../read/run-read.ts'
+import { lookForVersion } from './look-ups.ts'
+import { checkPrecondition } from './precondition.ts'
+import type { RecordAddress } from './written.ts'
+
+export class VersionReader {
+  readonly #connection: ReadingConnection
+
+  constructor(connection: ReadingConnection) {
+    this.#connection = connection
+  }
+
+  /**
+   * Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers.
+   */
+  *read(
+    { resource, key, id }: RecordAddress,
+    { ctx: { headers } }: View,
+    isGiven: boolean,
+  ): Coroutine<Record<string, unknown> | undefined> {
+    if (!isGiven && !hasPrecondition(headers)) return undefined
+    const { dialect } = this.#connection
+    const statement = lookForVersion(resource, dialect)
+    const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
+    if (row === undefined) throw notFound(resource, id)
+    const entity = nameVersion(resource, row, dialect)
+    checkPrecondition(headers, resource, entity)
+    return entity
+  }
+}
+
+/** Whether a request depends on the version of its record. */
+export function hasPrecondition(headers: Readonly<Record<string, string>>): boolean {
+  return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
+}
+
+function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {
+  return version === undefined ? {} : { [version.property]: decode(value, version.type) }
+}

@@ -1,0 +1,70 @@
+/**
+ * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link
+ * that does not exist for the caller: an error that asks for it would reveal it.
+ */
+import { References } from './references.ts'
+import { shownName } from '../../model/ids-name.ts'
+import { FieldErrors } from '../../foundation/json/body-errors.ts'
+import { restError, type FieldError } from '../../foundation/errors/errors.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { Attribute, EmbeddedAttribute } from '../../model/model.ts'
+import { hasVisibleTarget, type Visibility } from '../plan/visibility.ts'
+import { ValidationContext, joinPath } from './validation-context.ts'
+import type { LinkInput, ValueInput } from './record-input.ts'
+
+/** A new object whose attributes are required. */
+interface NewObject {
+  readonly attributes: readonly Attribute[]
+  /** The attributes that the place of the record sets. */
+  readonly filled?: readonly (string | undefined)[]
+  /** The action of the caller, for the error. */
+  readonly action: string
+}
+
+/** Adds the errors of required attributes that a new object was not given. */
+export function requireAttributes(given: JsonObject, { attributes, filled = [], action }: NewObject, context: ValidationContext): void {
+  const missing: Attribute[] = []
+  for (const attribute of attributes) {
+    if (!attribute.required) continue
+    const name = shownName(attribute)
+    if (isGiven(given, name) || (name !== attribute.name && isGiven(given, attribute.name))) continue
+    if (filled.includes(attribute.name)) continue
+    // In a seed the other record may set the link.
+    if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
+    context.errors.describe(() => {
+      const path = joinPath(context.path, name)
+      return { code: 'required', detail: `"${path}" must be given.`, attribute: path }
+    })
+    missing.push(attribute)
+  }
+  if (missing.length === 0) return
+  const { visibility } = context
+  if (missing.every(attribute => hasVisibleTarget(attribute, visibility))) return
+  throw restError('forbidden', `You may not ${action}: a link that is needed leads to what you may not see.`)
+}
+
+function isGiven(given: JsonObject, name: string): boolean {
+  return Object.hasOwn(given, name) && given[name] !== undefined
+}
+
+/** Only asked whether attributes are there, not what they hold. */
+const TAKES_ALL = { describeUnstorable: () => undefined }
+
+/** Returns the errors of an embedded object that a change makes where there was none before. */
+export function requireEmbedded(
+  attribute: EmbeddedAttribute,
+  changes: readonly ValueInput[],
+  links: readonly LinkInput[],
+  path: string,
+  visibility: Visibility,
+): readonly FieldError[] {
+  const own = links.filter(link => link.path === joinPath(path, link.attribute.name))
+  const given = Object.fromEntries([
+    ...changes.map(change => [change.attribute.name, change.value]),
+    ...own.map(link => [link.attribute.name, link.link]),
+  ]) as JsonObject
+  const rules = { dialect: TAKES_ALL, visibility, references: new References() }
+  const context = new ValidationContext(new FieldErrors(undefined, Infinity), rules, path)
+  requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
+  return context.errors.listed
+}

@@ -1,0 +1,396 @@
+/**
+ * Validate record: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only;
+ * check-database.ts checks what needs the database: whether linked records exist, whether values are unique.
+ */
+import { isIds, withoutIds } from '../../model/ids-name.ts'
+import { withArticle } from '../../foundation/base/article.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import { describeKey, isShownKey, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
+import type {
+  Attribute,
+  EmbeddedAttribute,
+  RelationAttribute,
+  Resource,
+  ScalarAttribute,
+  ToManyAttribute,
+  ToOneAttribute,
+  ToOneOfAttribute,
+  Variants,
+} from '../../model/model.ts'
+import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
+import { formatMissing } from './check-database.ts'
+import { findFixed, type ImpliedLink } from './fixed-attributes.ts'
+import { addIssues } from './check-schemas.ts'
+import { isFilled } from './fill-body.ts'
+import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
+import { readId, takesIds } from './body-ids.ts'
+import { findAskedClass, isOfClass } from './record-class.ts'
+import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
+import { requireAttributes } from './required-attributes.ts'
+import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
+import { suggestName, type ValidationContext } from './validation-context.ts'
+import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
+
+/** The place of a record: facts about it that its body does not give. */
+export interface Validation {
+  readonly mode: 'create' | 'update'
+  /** The key of the record that is changed; a body may repeat it. */
+  readonly key?: KeyValues
+  /** The inverse side of the one-to-one by which the owner links the record, so that the body need not give it. */
+  readonly linkedFrom?: string | undefined
+  /** The link that the path or the owner sets, so that the body need not. */
+  readonly implied?: ImpliedLink
+  /** Whether the database refuses values that are taken, so that nothing looks for them before. */
+  readonly uniquesLater?: boolean
+  /** The same for the links of lists, where nothing else of the body links records. */
+  readonly linksLater?: boolean
+  /** See `Checking`. */
+  readonly mayLinkItself?: boolean
+}
+
+/** A record whose body is being validated. */
+interface Holder {
+  /** Whether the record, or the embedded object, is new. */
+  readonly mode: 'create' | 'update'
+  /** The key of the record, as far as it is known: nested records may repeat it. */
+  readonly owner: KeyValues | undefined
+  /** The links of the record, those inside embedded objects included. */
+  readonly links: LinkInput[]
+  /** The embedded objects around the value. */
+  readonly within: readonly EmbeddedAttribute[]
+}
+
+/**
+ * Returns the change that a body asks for. Errors are added to the context; the change is only fit to use when there are none.
+ *
+ * @throws RuleNotEvaluated
+ */
+export function validateRecord(body: JsonObject, of: Resource, validation: Validation, context: ValidationContext): RecordInput {
+  const { mode, key, implied, linkedFrom } = validation
+  const resource = mode === 'create' ? findAskedClass(of, body) : of
+  const values: ValueInput[] = []
+  const lists: ListInput[] = []
+  const draft: Holder = { mode, owner: key ?? findGivenKey(body, resource), links: [], within: [] }
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (value === undefined) continue
+    const place = context.at(name)
+    const named = findAttribute(name, body, { resource, implied }, place)
+    if (named === undefined) continue
+    const attribute = withoutIds(named, resource.byName)
+    if (isIds(named) && !takesIds(named, body, place)) continue
+    const fixed = findFixed(attribute, resource, validation, context.references)
+    if (fixed !== undefined) {
+      if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
+    } else if (attribute.kind === 'toMany') {
+      const list = validateList(attribute, value, draft, place)
+      if (list !== undefined) lists.push(list)
+    } else if (attribute.kind === 'toOne') {
+      addLink(attribute, value, draft, place)
+    } else if (attribute.kind === 'toOneOf') {
+      const link = validateBranchLink(attribute, value, place)
+      if (link !== undefined) draft.links.push(link)
+    } else {
+      const change = validateValue(attribute, value, draft, place)
+      if (change === undefined) continue
+      values.push(change)
+      refuseUnreachable(change, resource, place)
+      addIssues(body, name, place)
+    }
+  }
+  if (mode === 'create') {
+    const { attributes, plural } = resource
+    requireAttributes(body, { attributes, filled: [implied?.name, linkedFrom], action: `create ${plural}` }, context)
+  }
+  return { resource, path: context.path, values, links: draft.links, lists }
+}
+
+/** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
+function findAttribute(
+  name: string,
+  body: JsonObject,
+  { resource, implied }: { readonly resource: Resource; readonly implied: ImpliedLink | undefined },
+  context: ValidationContext,
+): Attribute | undefined {
+  const attribute = resource.byName.get(name)
+  const isOpen = attribute !== undefined && (isFilled(body, name) || (context.seeding && isStored(attribute)))
+  if (
+    attribute === undefined ||
+    (attribute.hidden && attribute.readOnly && !isOpen) ||
+    !isOfClass(attribute, resource) ||
+    // The place of the record shows that the link exists.
+    !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
+  ) {
+    const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
+    return context.unknownAttribute(
+      name,
+      resource.singular,
+      attributes,
+      attribute !== undefined && isOfClass(attribute, resource) ? attribute : undefined,
+    )
+  }
+  return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
+}
+
+/** Returns the key that the body of a new record gives, so that nested records may repeat it. */
+function findGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of resource.keyNames) {
+    const attribute = resource.byName.get(name)!
+    const value = body[name] ?? null
+    if (value === null) return undefined
+    const part =
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [readScalar(value, (attribute as ScalarAttribute).type)]
+    if (part === undefined || part.includes(undefined as never)) return undefined
+    key.push(...(part as KeyValues))
+  }
+  return key
+}
+
+/** Whether there is a place to write the attribute to; a computed one has none. */
+function isStored(attribute: Attribute): boolean {
+  return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
+}
+
+/** Validates a scalar or an embedded object. */
+function validateValue(
+  attribute: ScalarAttribute | EmbeddedAttribute,
+  value: unknown,
+  draft: Holder,
+  context: ValidationContext,
+): ValueInput | undefined {
+  if (value === null) {
+    const isNullable = attribute.nullable || (attribute.kind === 'scalar' && attribute.source.kind === 'none')
+    if (!isNullable) return context.error('null_not_allowed', 'cannot be null.', { value })
+    return { attribute, path: context.path, value } as ValueInput
+  }
+  return attribute.kind === 'embedded' ? validateEmbedded(attribute, value, draft, context) : validateScalar(attribute, value, context)
+}
+
+function validateEmbedded(
+  attribute: EmbeddedAttribute,
+  value: unknown,
+  around: Holder,
+  context: ValidationContext,
+): ValueInput | undefined {
+  const { path } = context
+  const draft = { ...around, within: [...around.within, attribute] }
+  if (!attribute.array) {
+    const changes = validateObject(attribute, value, draft, context)
+    return changes === undefined ? undefined : { attribute, path, value: changes }
+  }
+  if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of objects.', { value })
+  // A list is replaced as a whole, so each of its objects is a new one.
+  const anew: Holder = { ...draft, mode: 'create' }
+  const members = value.map((member: unknown, index) => validateObject(attribute, member, anew, context.at(index)) ?? [])
+  return { attribute, path, value: { members } }
+}
+
+function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Holder, context: ValidationContext): ValueInput[] | undefined {
+  if (!isObject(value)) return context.error('value_invalid', 'must be an object.', { value })
+  const { variants, attributes, byName } = attribute
+  if (variants !== undefined) return validateVariant(attribute, variants, value, draft, context)
+  const changes: ValueInput[] = []
+  for (const name of Object.keys(value)) {
+    const inner = value[name]
+    if (inner === undefined) continue
+    const child = byName.get(name)
+    const place = context.at(name)
+    if (child === undefined || !hasVisibleTarget(child, context.visibility)) {
+      place.unknownAttribute(name, attribute.name, () => attributes)
+    } else if (child.readOnly) {
+      place.error('read_only', 'is read-only.')
+    } else if (child.kind === 'toOne') {
+      addLink(child, inner, draft, place)
+    } else {
+      const change = validateValue(child, inner, draft, place)
+      if (change !== undefined) changes.push(change)
+    }
+  }
+  if (draft.mode === 'create') requireAttributes(value, { attributes, action: `set "${context.path}"` }, context)
+  return changes
+}
+
+/** Validates an object of one of several classes: its discriminator determines the class, and it is replaced as a whole. */
+function validateVariant(
+  attribute: EmbeddedAttribute,
+  { discriminator, byValue }: Variants,
+  value: JsonObject,
+  draft: Holder,
+  context: ValidationContext,
+): ValueInput[] | undefined {
+  const given = value[discriminator]
+  const attributes = typeof given === 'string' || typeof given === 'number' ? byValue.get(String(given)) : undefined
+  if (attributes === undefined) {
+    const place = context.at(discriminator)
+    const allowed = [...byValue.keys()]
+    if (given === undefined) return place.error('required', 'must be given.', { allowed })
+    return place.error('not_allowed', `must be one of ${quoteAll(allowed)}.`, { value: given, allowed })
+  }
+  const byName = new Map(attributes.map(child => [child.name, child]))
+  return validateObject({ ...attribute, variants: undefined, attributes, byName }, value, { ...draft, mode: 'create' }, context)
+}
+
+function quoteAll(names: readonly string[]): string {
+  return names.map(name => JSON.stringify(name)).join(', ')
+}
+
+const CHANGE_FORM = 'an object with "connect" and "disconnect", arrays of IDs'
+
+function validateList(attribute: ToManyAttribute, value: unknown, draft: Holder, context: ValidationContext): ListInput | undefined {
+  if (isObject(value)) return validateListChange(attribute, value, draft, context)
+  if (!Array.isArray(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
+  const items = value.map((item: unknown, index) => {
+    // What makes its member makes it once.
+    if (attribute.creates === true && value.indexOf(item) < index) return undefined
+    return validateReference(attribute, item, draft, context.at(index))
+  })
+  return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
+}
+
+/** Only IDs are linked and unlinked so: an object in an array creates a record. */
+function validateListChange(
+  attribute: ToManyAttribute,
+  value: JsonObject,
+  draft: Holder,
+  context: ValidationContext,
+): ListInput | undefined {
+  if (!isListChange(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
+  const { target } = attribute
+  const { create = false } = value
+  if (typeof create !== 'boolean') context.at('create').error('value_invalid', 'must be true or false.', { value: create })
+  else if (create && target.shownKey === undefined) {
+    const why = `works where clients know the ${target.plural} by a unique attribute, which makes one by it.`
+    context.at('create').error('value_invalid', why, { value: create })
+  }
+  const [items, removed] = LIST_CHANGE.map(name => {
+    const place = context.at(name)
+    const { [name]: ids = [] } = value
+    if (!Array.isArray(ids)) return place.error('value_invalid', 'must be an array of IDs.', { value: ids }) ?? []
+    return ids.flatMap((id: unknown, index) => {
+      if (ids.indexOf(id) < index) return []
+      const at = place.at(index)
+      context.errors.countRecord()
+      const key = readId(id, target)
+      if (key === undefined)
+        return at.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id }) ?? []
+      if (name === 'connect') return connect(key, id, { attribute, change: value, owner: draft.owner }, at) ?? []
+      // What does not exist is not in the list.
+      return isShownKey(key)
+        ? (at.references.refer(target, key, id, at.path) ?? [])
+        : { kind: 'existing' as const, key, path: at.path, given: id }
+    })
+  }) as [RecordRef[], ExistingRef[]]
+  const both = removed.find(({ given }) => items.some(item => item.kind === 'existing' && item.given === given))
+  if (both !== undefined) context.error('conflict', `links and unlinks one ${target.singular}.`, { value: both.given })
+  return { attribute, path: context.path, items, removed }
+}
+
+/** Refers to the record of an ID; one that is not there becomes a new one, where the change of the list says so. */
+function connect(
+  key: RecordKey,
+  id: unknown,
+  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly owner: Holder['owner'] },
+  context: ValidationContext,
+): RecordRef | undefined {
+  const { target } = attribute
+  const body = bodyOfNew(change, id, attribute)
+  if (body === undefined || !isShownKey(key)) return refer(key, id, target, context)
+  const found = context.references.refer(target, key, id, context.path)
+  if (found === undefined && context.seeding) context.references.expect(target, key)
+  return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
+}
+
+function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, context: ValidationContext): void {
+  const { path } = context
+  const place = draft.within.length === 0 ? {} : { within: draft.within }
+  if (value === null) {
+    if (attribute.nullable) draft.links.push({ attribute, ...place, path, link: null })
+    else context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
+    return
+  }
+  const link = validateReference(attribute, value, draft, context)
+  if (link !== undefined) draft.links.push({ attribute, ...place, path, link })
+}
+
+/** Validates a member of a relation: an ID links, an object creates. */
+function validateReference(
+  attribute: RelationAttribute,
+  value: unknown,
+  { owner }: Holder,
+  context: ValidationContext,
+): RecordRef | undefined {
+  const { target } = attribute
+  context.errors.countRecord()
+  if (isObject(value) && !target.readOnly) {
+    return { kind: 'new', record: validateRecord(value, target, validationOfNested(attribute, owner), context) }
+  }
+  const key = readId(value, target)
+  if (key !== undefined)
+    return attribute.kind === 'toMany' ? connect(key, value, { attribute, owner }, context) : refer(key, value, target, context)
+  const text = `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`
+  return context.error('value_invalid', text, { value })
+}
+
+function validationOfNested(attribute: RelationAttribute, owner: Holder['owner']): Validation {
+  const name = owningName(attribute)
+  const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
+  return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
+}
+
+/** Returns the reference to the record of an ID; adds an error where there is none. */
+function refer(id: RecordKey, given: unknown, target: Resource, context: ValidationContext): RecordRef | undefined {
+  const { path } = context
+  if (!isShownKey(id)) return { kind: 'existing', key: id, path, given }
+  const found = context.references.refer(target, id, given, path)
+  if (found === undefined)
+    context.errors.push({ code: 'reference_not_found', detail: `"${path}"${formatMissing(id, target)}`, attribute: path, value: given })
+  return found
+}
+
+/**
+ * Validates the link of a relation to one of several resources: an object whose type names the resource. With nothing but an `id` beside
+ * that it links, with anything else it creates.
+ */
+function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
+  const { path } = context
+  const branches = branchesFor(attribute, context.visibility)
+  if (value === null && attribute.nullable) return { attribute: branches[0]!, path, link: null }
+  if (value === null) return context.error('null_not_allowed', 'cannot be null: the record needs one.', { value })
+  const { typeName } = attribute
+  const allowed = branches.map(({ target }) => target.singular)
+  if (!isObject(value)) {
+    const named = `"${typeName}" (one of ${quoteAll(allowed)})`
+    const text = `must be an object with ${named}, and either "id" to link or the attributes of a new record.`
+    return context.error('value_invalid', text, { value })
+  }
+  const { [typeName]: type, ...rest } = value
+  const place = context.at(typeName)
+  if (type === undefined) return place.error('required', `must be given: one of ${quoteAll(allowed)}.`, { allowed })
+  const branch = branches.find(({ target }) => target.singular === type)
+  if (branch === undefined) {
+    const suggested = typeof type === 'string' ? suggestName(type, allowed) : {}
+    return place.error('not_allowed', `must be one of ${quoteAll(allowed)}.`, { value: type, allowed, ...suggested })
+  }
+  context.errors.countRecord()
+  const link = validateBranchReference(rest, branch.target, context)
+  return link && { attribute: branch, path, link }
+}
+
+function validateBranchReference(rest: JsonObject, target: Resource, context: ValidationContext): RecordRef | undefined {
+  const { id } = rest
+  const isLink = Object.keys(rest).length === 1 && id !== undefined
+  if (!isLink && !target.readOnly) return { kind: 'new', record: validateRecord(rest, target, { mode: 'create' }, context) }
+  const place = context.at('id')
+  const key = readId(id ?? null, target)
+  if (key !== undefined) return refer(key, id, target, place)
+  return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
+}
+
+/** The refusal of a body that is not an object, where one is due. */
+export function notAnObject(body: unknown, what: string) {
+  const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
+  return restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
+}

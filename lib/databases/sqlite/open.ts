@@ -51,10 +51,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
     if ('attachDatabases' in opening.orm)
       foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
     const isOfOthers = database !== ':memory:' && !isNew
-    if (isOfOthers) {
-      noteMissingFunctions(handle.db, opening.notes)
-      noteBrokenKeys(handle.db, opening.notes)
-    }
+    if (isOfOthers) noteMissingFunctions(handle.db, opening.notes)
     const connection = await openWith(
       { ...opening, entities: entities ?? [...model!.entities] },
       { handle, foreign, found: model, isOfOthers },
@@ -64,7 +61,14 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       worlds: new SqliteWorldStore(connection),
       definitions: model?.definitions ?? [],
       migrate: () => migrate(connection, handle!),
-      complete: build => inOneLine(database, () => complete({ connection, handle: handle!, foreign }, opening, build)),
+      complete: build =>
+        inOneLine(database, () =>
+          complete({ connection, handle: handle!, foreign }, opening, () => {
+            // Tables that the engine has added may link those of others, too.
+            if (isOfOthers) noteBrokenKeys(handle!.db, opening.notes)
+            return build()
+          }),
+        ),
       abandon: async () => {
         await connection.close()
         if (isNew) removeEmpty(database)

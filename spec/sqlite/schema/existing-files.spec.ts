@@ -59,6 +59,18 @@ describe('an existing file', () => {
     assert.ok(readFileSync(path).equals(bytes))
   })
 
+  it('is told of a foreign key that SQLite cannot apply at the start that adds its table, and at the next', async () => {
+    const path = fileOf('create table place (id)')
+    const Place = defineEntity({ name: 'Place', properties: { id: p.integer().primary() } })
+    const Stay = defineEntity({ name: 'Stay', properties: { id: p.integer().primary(), place: () => p.manyToOne(Place) } })
+    const first = await notesOf(path, Place, Stay)
+    assert.ok(
+      first.some(note => note.startsWith('Table "stay": SQLite cannot apply a foreign key of it (foreign key mismatch')),
+      first.join('\n'),
+    )
+    assert.deepEqual(await notesOf(path, Place, Stay), first)
+  })
+
   it('gets tables, columns and indexes that are missing, once', async () => {
     const path = fileOf(PRODUCTS)
     const Maker = defineEntity({ name: 'Maker', properties: { id: p.integer().primary(), name: p.string().unique() } })

@@ -89,6 +89,12 @@ describe('docs/reference.md', () => {
     assert.deepEqual(tableBelow(reference, 'Field errors'), Object.entries(FIELD_ERRORS))
   })
 
+  it('names the codes of the errors that code of the application meets', () => {
+    const codes = [...codeOfSources()].flatMap(([, code]) => [...code.matchAll(/\bcode: '(ERR_[A-Z_]+)' /g)].map(([, name]) => name!))
+    assert.ok(codes.length >= 5, codes.join())
+    for (const code of codes) assert.ok(reference.includes(`\`${code}\``), `${code} is not documented`)
+  })
+
   it('lists the limits with their defaults', () => {
     const documented = entriesBelow(reference, 'Limits').map(({ name, standard }) => [name, Number(standard)])
     assert.deepEqual(documented, Object.entries({ ...DEFAULT_LIMITS, timeout: HTTP_TIMEOUT }))

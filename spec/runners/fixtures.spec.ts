@@ -142,6 +142,58 @@ describe('whose making takes longer than a test may', () => {
     assert.match(failure!, /expected 409 to be 200/)
   })
 
+  it('tell what a test of Vitest leaves behind from the next test', async () => {
+    const file = `
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { afterAll, beforeAll, beforeEach, describe, expect, test as base } from 'vitest'
+import { withEngine } from '${entry('vitest')}'
+import backend from './backend.mjs'
+const API = 'https://api.example.test/v1/users'
+const test = withEngine(base, backend, ${OPTIONS})
+const count = async () => (await (await fetch(API)).json()).count
+const wait = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
+let server
+beforeAll(async () => {
+  server = createServer((request, response) => void count().then(found => response.end(String(found)), error => response.end(String(error.cause))))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+})
+afterAll(() => server.close())
+const viaServer = async () => (await fetch('http://127.0.0.1:' + server.address().port)).text()
+let late
+let begin
+test('leaves a request', async ({ engine }) => {
+  const begun = new Promise(resolve => (begin = resolve))
+  late = begun.then(() => count()).catch(error => error.cause.code + ' ' + error.cause.message)
+  expect(await count()).toBe(1)
+  expect(await viaServer()).toBe('1')
+})
+describe('afterwards', () => {
+  beforeEach(async () => expect(await count()).toBe(1))
+  test('has its own', async ({ engine }) => {
+    await engine.given('user')
+    begin()
+    expect(await late).toMatch(/^ERR_WORLD_CLOSED A request of the test "leaves a request" to https:.*api.example.test came after its world was closed/)
+    expect(await count()).toBe(2)
+    expect(await viaServer()).toBe('2')
+    expect(engine.requests.length).toBe(3)
+  })
+})
+describe.concurrent('together', () => {
+  for (const more of [1, 2, 3])
+    test('adds ' + more, async ({ engine }) => {
+      await engine.given.many('user', more)
+      await wait(20)
+      expect(await count()).toBe(1 + more)
+    })
+})
+test('fails', () => expect(1).toBe(2))
+`
+    await writeFile(join(folder, 'late.test.mjs'), file)
+    const output = await run(join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'late.test.mjs', '--testTimeout=60000')
+    assert.match(output, /1 failed \| 5 passed/, output)
+  })
+
   it('give each test of Playwright an engine that its pages reach', { skip: BROWSER === undefined && 'no browser' }, async () => {
     const file = `
 import { expect, test as base } from '@playwright/test'

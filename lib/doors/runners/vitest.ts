@@ -1,6 +1,7 @@
 /** Vitest: an engine for each test. The entry `mikro-rest/vitest`. */
 import { afterAll, beforeAll, type TestAPI } from 'vitest'
 import type { RestEngine } from '../../engine.ts'
+import { enterTest } from '../server/intercept/intercept.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
 
 export type { EngineSource, FixtureOptions }
@@ -43,6 +44,8 @@ export function withEngine<Context>(
 }
 
 async function runFixture(worlds: TestWorlds, task: Task, use: (engine: RestEngine) => Promise<void>): Promise<void> {
+  // Before anything is awaited: then the context reaches the test, and what the test leaves behind is told from the next test.
+  enterTest(task)
   const { engine, end } = await worlds.begin({ name: task.fullTestName ?? task.name, file: task.file?.name })
   const { intercept } = worlds.options
   if (intercept !== undefined) engine.intercept(intercept)

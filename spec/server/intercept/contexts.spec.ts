@@ -312,7 +312,8 @@ describe('interceptions in their contexts', () => {
           assert.equal(
             text,
             `ERR_WORLD_CLOSED: A request of the test "belong to this test" to ${origin} came after its world was closed, and would have gone ` +
-              'to the network: await in the test what the test begins, or end it there.',
+              'to the network: await in the test what the test begins, or end it there; what several tests use, such as a server, is ' +
+              'begun before all of them.',
           )
       },
     )

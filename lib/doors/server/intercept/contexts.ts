@@ -17,10 +17,13 @@ export class Boundary {
   readonly engine: object | undefined
   /** The name of the test, where node:test tells it. */
   readonly test: string | undefined
+  /** What interceptions that are made inside of it belong to: the boundary itself, or the test as its runner calls it. */
+  readonly scope: object
 
-  constructor(engine?: object, test?: string) {
+  constructor(engine?: object, test?: string, scope?: object) {
     this.engine = engine
     this.test = test
+    this.scope = scope ?? this
   }
 }
 
@@ -65,7 +68,7 @@ export class Contexts<Held extends Ending> {
   get scopes(): object[] {
     const scopes = new Set<object>()
     for (let frame = this.#storage.getStore(); frame !== undefined; frame = frame.outer) {
-      const scope = frame.held instanceof Boundary ? frame.held : frame.held.reach.scope
+      const scope = frame.held instanceof Boundary ? frame.held.scope : frame.held.reach.scope
       if (scope !== undefined) scopes.add(scope)
     }
     return [...scopes]
@@ -78,8 +81,15 @@ export class Contexts<Held extends Ending> {
     return frame?.held as Boundary | undefined
   }
 
-  /** Lets an interception hold for what follows in the work that runs. */
-  enter(held: Held): void {
+  /** Whether the work is of a test whose context is known. */
+  get isOfTest(): boolean {
+    let frame = this.#storage.getStore()
+    while (frame !== undefined && !(frame.held instanceof Boundary && frame.held.engine === undefined)) frame = frame.outer
+    return frame !== undefined
+  }
+
+  /** Lets an interception, or a boundary, hold for what follows in the work that runs. */
+  enter(held: Held | Boundary): void {
     this.#storage.enterWith({ outer: this.innermost, held })
   }
 

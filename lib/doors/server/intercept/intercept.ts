@@ -112,6 +112,11 @@ export function runWithin<Result>(engine: WorldEngine, work: () => Result | Prom
   return standing.within(engine, work, interception => interception.end())
 }
 
+/** Lets a test begin: the work that runs, and all that it begins, is of the test, which its runner calls by this object. */
+export function enterTest(test: object): void {
+  standing.enterTest(test)
+}
+
 class EngineInterception implements Interception {
   readonly origins: readonly string[]
   readonly dispatcher: Dispatcher
@@ -205,12 +210,14 @@ class EngineInterception implements Interception {
   }
 
   dispose(): void {
-    // Closing an engine puts back what was there: late requests are told while other interceptions stand.
-    if (this.isAlive && internalsOf(this.engine).isClosed) standing.leave(this)
-    this.#release()
+    if (internalsOf(this.engine).isClosed) this.end()
+    else this.#release()
   }
 
-  /** The work of `within` is over, such as that of a test of `withEngine`. */
+  /**
+   * The work of `within` is over, or the engine is closed. Late requests are told while other interceptions stand; after a test of
+   * `withEngine` for a time of their own.
+   */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()
     this.#release()

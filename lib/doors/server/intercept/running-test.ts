@@ -4,7 +4,7 @@
  */
 
 /** A test, by an object of the runner's own; `'none'`: no test runs; undefined: there is no runner that tells, or several tests run. */
-type RunningTest = object | 'none' | undefined
+export type RunningTest = object | 'none' | undefined
 
 export function findRunningTest(): RunningTest {
   const { __vitest_worker__: vitest, expect } = globalThis as { readonly __vitest_worker__?: unknown; readonly expect?: unknown }

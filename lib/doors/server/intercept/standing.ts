@@ -4,7 +4,7 @@
  */
 import { findIntercepted, formatAddress, type InterceptedAddress } from './addresses.ts'
 import { Boundary, Contexts } from './contexts.ts'
-import { findRunningTest } from './running-test.ts'
+import { findRunningTest, type RunningTest } from './running-test.ts'
 import { readPath } from '../../../records/request/parse-request.ts'
 import { originForm } from '../transport.ts'
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
@@ -55,11 +55,21 @@ export class StandingInterceptions<Each extends Standing> {
   locate(isEverywhere: boolean): InterceptionReach {
     if (isEverywhere) return { scope: undefined, isEverywhere }
     const { boundary } = this.#contexts
-    if (boundary !== undefined) return { scope: boundary, isEverywhere: false }
-    const test = findRunningTest()
+    if (boundary !== undefined) return { scope: boundary.scope, isEverywhere: false }
+    const test = this.#runningTest()
     return typeof test === 'object'
       ? { scope: test, isEverywhere: false }
       : { scope: undefined, isEverywhere: test === 'none' || undefined }
+  }
+
+  /** What follows in the work that runs belongs to a test, which the runner calls by this object. */
+  enterTest(test: object): void {
+    this.#contexts.enter(new Boundary(undefined, undefined, test))
+  }
+
+  /** Asks the runner, unless the asynchronous context tells: late work of a test may run beside the next test. */
+  #runningTest(): RunningTest {
+    return this.#contexts.isOfTest ? undefined : findRunningTest()
   }
 
   /** @throws Error where another one of the same context has one of its addresses */
@@ -94,7 +104,7 @@ export class StandingInterceptions<Each extends Standing> {
     try {
       return await this.#contexts.run(boundary, work)
     } finally {
-      for (const each of this.#all) if (each.reach.scope === boundary) end(each)
+      for (const each of this.#all) if (each.reach.scope === boundary.scope) end(each)
     }
   }
 
@@ -121,7 +131,7 @@ export class StandingInterceptions<Each extends Standing> {
       const here = held instanceof Boundary ? findBounded(found, held) : found.find(({ interception }) => interception === held)
       if (here !== undefined) return here
     }
-    const test = findRunningTest()
+    const test = this.#runningTest()
     return typeof test === 'object' ? findScoped(found, test) : undefined
   }
 
@@ -133,7 +143,7 @@ export class StandingInterceptions<Each extends Standing> {
 
   /** Whether the work that runs is known to be of a test or a boundary. */
   #isScoped(): boolean {
-    return this.#contexts.boundary !== undefined || typeof findRunningTest() === 'object'
+    return this.#contexts.boundary !== undefined || typeof this.#runningTest() === 'object'
   }
 
   #findEverywhere(found: readonly FoundInterception<Each>[]): FoundInterception<Each> | undefined {
@@ -164,7 +174,7 @@ export class StandingInterceptions<Each extends Standing> {
 
   /** Refuses a request of a test whose world has been closed. */
   #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
-    const test = findRunningTest()
+    const test = this.#runningTest()
     const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]
     // An interception that still stands there answers, or says what becomes of others.
     if ([...this.#all].some(({ reach }) => reach.scope !== undefined && scopes.includes(reach.scope))) return undefined
@@ -176,7 +186,7 @@ export class StandingInterceptions<Each extends Standing> {
   /** Decides on a request that no interception covers, by those of its context; all count for a request that is of none. */
   #refuse(origin: string | undefined, path: unknown): Error | undefined {
     const held = new Set(this.#held(false))
-    const scope = this.#contexts.boundary ?? findRunningTest()
+    const scope = this.#contexts.boundary?.scope ?? this.#runningTest()
     for (const each of this.#all) if (each.reach.scope === undefined || each.reach.scope === scope) held.add(each)
     const concerned = held.size > 0 || typeof scope === 'object' ? [...held] : [...this.#all]
     if (concerned.some(({ strict }) => strict === true)) return notIntercepted(concerned, origin, path)
@@ -202,7 +212,7 @@ function findBounded<Each extends Standing>(
   found: readonly FoundInterception<Each>[],
   boundary: Boundary,
 ): FoundInterception<Each> | Error | undefined {
-  return findScoped(found, boundary) ?? found.findLast(({ interception }) => interception.engine === boundary.engine)
+  return findScoped(found, boundary.scope) ?? found.findLast(({ interception }) => interception.engine === boundary.engine)
 }
 
 function findScoped<Each extends Standing>(
@@ -249,7 +259,7 @@ function worldClosed(test: string | undefined, origin: string | undefined): Erro
   const whose = test === undefined ? 'a test' : `the test ${JSON.stringify(test)}`
   const text =
     `A request of ${whose} to ${origin ?? 'an unknown origin'} came after its world was closed, and would have gone to the network: ` +
-    'await in the test what the test begins, or end it there.'
+    'await in the test what the test begins, or end it there; what several tests use, such as a server, is begun before all of them.'
   return Object.assign(new Error(text), { code: 'ERR_WORLD_CLOSED' })
 }
 

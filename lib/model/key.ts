@@ -94,7 +94,8 @@ export function idFromText(text: string, resource: Resource, encoded = false): R
 
 function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValue | undefined {
   const part = encoded && text.includes('%') ? decodePart(text) : text
-  return part === undefined ? undefined : parsePart(part, type)
+  if (part === undefined) return undefined
+  return type.strays === true ? parseStray(part, type) : parseScalar(part, type)
 }
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
@@ -108,9 +109,12 @@ function formatPart(value: unknown, type: ScalarType): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : formatScalar(value, type)
 }
 
-/** A file's key may not fit the column type. */
 function parsePart(text: string, type: ScalarType): ScalarValue | undefined {
-  if (type.strays !== true) return parseScalar(text, type)
+  return type.strays === true ? parseStray(text, type) : parseScalar(text, type)
+}
+
+/** A file's key may not fit the column type. */
+function parseStray(text: string, type: ScalarType): ScalarValue | undefined {
   return readBytes(text, type) ?? parseScalar(text, type) ?? findStray(text, type)
 }
 

@@ -12,7 +12,7 @@ import type { Target } from '../../records/access/resolve-path.ts'
 import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { LazyClient, RequestAbort, WholeClient } from '../../foundation/work/abort.ts'
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { Clock } from '../../foundation/work/clock.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -87,16 +87,12 @@ export interface StageParts {
 }
 
 /**
- * Answers at once where possible: no stage of a reading request waits.
+ * The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request
+ * waits.
  *
  * @throws errors of the caller, and the reason of an aborted signal
  */
-export function handle(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
-  return runCoroutine(passStages(arrival, parts))
-}
-
-/** The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. */
-function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
+export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
   const { path, context, trace, record } = arrival
   const { routes, authentication } = parts
   const end = limitTime(arrival, parts)

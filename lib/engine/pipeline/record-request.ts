@@ -4,7 +4,7 @@
  */
 import { LazyClient } from '../../foundation/work/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import { runCoroutine, type Awaitable } from '../../foundation/work/awaitable.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { SERVER_TIMING, formatServerTiming } from '../../foundation/http/server-timing.ts'
@@ -23,7 +23,7 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
-import { NO_CONTEXT, findAddress, handle, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
+import { NO_CONTEXT, findAddress, passStages, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
 import type { KeptStates } from './kept-states.ts'
 
 export interface RecorderParts extends StageParts {
@@ -69,7 +69,7 @@ export class RequestRecorder {
 
   /** See RestEngine.handle. May throw at once instead of rejecting. */
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
-    const { traces, life, journal, states } = this.#parts
+    const { traces, life, journal, states, options } = this.#parts
     life.assertOpen()
     const outer = traces.isUsed ? traces.current : undefined
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
@@ -81,22 +81,21 @@ export class RequestRecorder {
       states.note(record)
     }
     if (outer !== undefined) return runInside(outer, () => this.#record(arrival))
-    return this.#isMeasured(record) ? this.#measureArrival(arrival) : this.#record(arrival)
+    // Most requests are not measured.
+    if (!options.serverTiming && journal?.keepsStatements !== true) return this.#record(arrival)
+    return this.#measureArrival(arrival)
   }
 
   async #keepState(record: JournalRecord, arrival: Arrival): Promise<RestResponse> {
     await this.#parts.states.take(record)
     record.time = performance.now()
-    return this.#isMeasured(record) ? this.#measureArrival(arrival) : this.#record(arrival)
+    return this.#measureArrival(arrival)
   }
 
-  #isMeasured(record: JournalRecord | undefined): boolean {
-    return this.#parts.options.serverTiming || (record !== undefined && this.#parts.journal!.keepsStatements)
-  }
-
-  #measureArrival(arrival: Arrival): Promise<RestResponse> {
+  #measureArrival(arrival: Arrival): Awaitable<RestResponse> {
     const { record } = arrival
     const keeps = record !== undefined && this.#parts.journal!.keepsStatements
+    if (!keeps && !this.#parts.options.serverTiming) return this.#record(arrival)
     const trace = new Trace({ keeps })
     if (keeps) record.trace = trace
     return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
@@ -109,7 +108,7 @@ export class RequestRecorder {
     const trace = new Trace({ isRecorded: false })
     const arrival = { method: 'GET', path, query: undefined, body: undefined, context, trace, record: undefined }
     return this.#count(
-      traces.within(trace, () => this.#inside.run(true, async () => handle(arrival, this.#parts))),
+      traces.within(trace, () => this.#inside.run(true, async () => runCoroutine(passStages(arrival, this.#parts)))),
       undefined,
     )
   }
@@ -120,7 +119,7 @@ export class RequestRecorder {
     const record = new JournalRecord(method, path, false, 0, 0)
     const trace = new Trace({ keeps: true, isRecorded: false })
     const arrival = { method, path, query, body, context, trace, record }
-    const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => handle(arrival, this.#parts)))
+    const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => runCoroutine(passStages(arrival, this.#parts))))
     const response = await joinPieces(await this.#count(answering, undefined))
     return this.#explanation({ method, path }, record, response, { trace })
   }
@@ -275,14 +274,16 @@ export class RequestRecorder {
 
   /** Requests of hooks do not come from outside, and meet no faults. */
   readonly #passFaults = (arrival: Arrival): Awaitable<RestResponse> =>
-    this.#parts.faults.rules.length > 0 && this.#inside.current === undefined ? this.#meetFaults(arrival) : handle(arrival, this.#parts)
+    this.#parts.faults.rules.length > 0 && this.#inside.current === undefined
+      ? this.#meetFaults(arrival)
+      : runCoroutine(passStages(arrival, this.#parts))
 
   async #meetFaults(arrival: Arrival): Promise<RestResponse> {
     const { method, path, query, body, context, trace, record } = arrival
     trace?.enter('fault')
     const answering = async (): Promise<RestResponse> => {
       trace?.enter('parse')
-      const response = await this.#inside.run(true, () => handle(arrival, this.#parts))
+      const response = await this.#inside.run(true, () => runCoroutine(passStages(arrival, this.#parts)))
       trace?.enter('fault')
       return response
     }

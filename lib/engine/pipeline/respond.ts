@@ -103,8 +103,8 @@ export function formatVersionTag({ version }: Resource, record: JsonRecord | nul
 /** `null` for an empty to-one. */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
   const body = envelopeOf(resource, shown)([timestamp, record]) as Envelope
-  const etag = formatVersionTag(resource, record)
-  return ok(body, etag === undefined ? undefined : { etag })
+  const etag = resource.version === undefined ? undefined : formatVersionTag(resource, record)
+  return { status: 200, headers: etag === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, etag }, body }
 }
 
 /** Of shown records, and of created or deleted records. */

@@ -286,7 +286,7 @@ export class Reader {
   #arguments(read: CompiledRead, key: RecordKey, window: PageRange, { parameters, visibility, end, tally, ctx }: View): RenderArguments {
     const given = {
       filters: parameters.filters,
-      key: idValues(key),
+      key: isShownKey(key) ? [key.shown] : key,
       limit: window.limit,
       offset: window.offset,
       findValues: visibility.findValues,
@@ -302,7 +302,8 @@ export class Reader {
     const { trace, end } = view
     const before = trace?.enter('render')
     if (end?.deadline !== undefined) end.asked = view.parameters
-    const result = explainRefused(this.#connection.read(reading, end, view.behind), given.filters)
+    const rows = this.#connection.read(reading, end, view.behind)
+    const result = given.filters.length === 0 ? rows : explainRefused(rows, given.filters)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : trace.goBack(before!, finished)
   }

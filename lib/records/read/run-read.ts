@@ -194,8 +194,9 @@ function requestRows(statement: Statement, { areIds }: CompiledNode, given: Argu
 }
 
 function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given: Arguments, dialect: Dialect): ReadingStep {
-  const parameters = bindParameters(rows, given, dialect)
-  return { statement: rows, parameters, bound: findBound(areIds, given), isLast: children.length === 0, isOne: true }
+  const { room } = given
+  const bound = room && { room, areIds, times: 1, at: undefined }
+  return { statement: rows, parameters: bindParameters(rows, given, dialect), bound, isLast: children.length === 0, isOne: true }
 }
 
 function findBound(areIds: boolean, { room }: Arguments): RowBound | undefined {

@@ -242,14 +242,12 @@ export class SqliteDatabase {
    * @param sql the text that is run, where it is another one than that of the statement
    */
   readonly read = (step: ReadingStep, sql = step.statement.sql): readonly Row[] => {
-    try {
-      return this.#read(step, sql)
-    } finally {
-      if (this.#reach.isUsed) this.#reach.clear()
-    }
-  }
-
-  #read({ statement: { isBare }, parameters, bound, isOne }: ReadingStep, sql: string): readonly Row[] {
+    const {
+      statement: { isBare },
+      parameters,
+      bound,
+      isOne,
+    } = step
     const readers = isBare === true ? this.#bareReaders : this.#readers
     let statement = readers.get(sql)
     if (statement === undefined) {
@@ -258,21 +256,25 @@ export class SqliteDatabase {
       // A very long statement contains a list of values, and rarely occurs again.
       if (sql.length <= MAX_TEXT) readers.set(sql, statement)
     }
-    if (isOne === true) {
-      const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
-      return row === undefined ? [] : [row]
-    }
-    if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
-    // A call with few arguments costs less than a spread.
-    switch (parameters.length) {
-      case 0:
-        return statement.all() as Row[]
-      case 1:
-        return statement.all(parameters[0]) as Row[]
-      case 2:
-        return statement.all(parameters[0], parameters[1]) as Row[]
-      default:
-        return statement.all(...parameters) as Row[]
+    try {
+      if (isOne === true) {
+        const row = (parameters.length === 1 ? statement.get(parameters[0]) : statement.get(...parameters)) as Row | undefined
+        return row === undefined ? [] : [row]
+      }
+      if (bound !== undefined && this.#size() * bound.times > bound.room.most) return readCounted(statement, parameters, bound)
+      // A call with few arguments costs less than a spread.
+      switch (parameters.length) {
+        case 0:
+          return statement.all() as Row[]
+        case 1:
+          return statement.all(parameters[0]) as Row[]
+        case 2:
+          return statement.all(parameters[0], parameters[1]) as Row[]
+        default:
+          return statement.all(...parameters) as Row[]
+      }
+    } finally {
+      if (this.#reach.isUsed) this.#reach.clear()
     }
   }
 

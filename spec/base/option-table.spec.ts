@@ -24,7 +24,7 @@ describe('options by a table', () => {
 
   it('are refused by their rule, and by name', () => {
     const cases: [object, string, ErrorConstructor][] = [
-      [{ lid: null }, 'cup: "lid" must be true or false.', TypeError],
+      [{ lid: null }, 'cup: "lid" must be true or false, got null.', TypeError],
       [{ size: 4 }, 'cup: "size" must be an integer from 1 to 3, got 4.', RangeError],
       [{ drink: 'milk' }, 'cup: "drink" must be one of "tea", "coffee", got "milk".', RangeError],
       [{ siz: 1 }, 'cup: unknown option "siz". Did you mean "size"?', TypeError],

@@ -310,5 +310,7 @@ describe('checkAgainst', { timeout: 240_000 }, () => {
     await assert.rejects(checkAgainst('http://a.test', fake, {} as never), /journal is a list/)
     await assert.rejects(checkAgainst('http://a.test', fake, [], { write: true } as object), /unknown option "write"/)
     await assert.rejects(checkAgainst('http://a.test', fake, [], { maxRequests: 0 }), /"maxRequests"/)
+    await assert.rejects(checkAgainst('http://a.test', fake, [], { writes: 'no' } as object), /"writes" must be true or false, got "no"/)
+    await assert.rejects(checkAgainst('http://a.test', fake, [], { headers: { a: 1 } } as object), /"headers" must be an object of strings/)
   })
 })

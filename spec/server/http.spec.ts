@@ -638,6 +638,11 @@ describe('http', () => {
       assert.throws(() => createServer(engine, 3000 as Options), /the options must be an object; a port is for listen\(port\)\.$/)
     })
 
+    it('refuses options of the wrong type', () => {
+      assert.throws(() => createServer(engine, { readOnly: 1 } as object), /createServer: "readOnly" must be true or false, got 1\.$/)
+      assert.throws(() => createServer(engine, { onRequest: true } as object), /createServer: "onRequest" must be a function\.$/)
+    })
+
     it('refuses what is not an origin', () => {
       const cases: [unknown, RegExp][] = [
         ['http://a.test/', /Did you mean "http:\/\/a.test"\?/],

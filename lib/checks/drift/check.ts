@@ -1,6 +1,6 @@
 /** Check: sends the requests that a fake has answered to the real backend, and reports differences. */
 import { idNames } from '../../model/key.ts'
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { flag, integer, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import type { Resource } from '../../model/model.ts'
 import { textOfPair, pairsOfObject } from '../../records/request/query-string.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -35,8 +35,15 @@ export interface Fake {
   conforms(request: { readonly method: string; readonly path: string }, response: RealAnswer): Promise<string[]>
 }
 
-const BOUNDS = { maxRequests: 300, timeout: 5000, totalTimeout: 60_000, maxAnswerBytes: 16_777_216 }
-type Bounds = typeof BOUNDS
+const OPTIONS = {
+  headers: [textsByName],
+  writes: [flag],
+  maxRequests: [integer(1), 300],
+  timeout: [integer(1), 5000],
+  totalTimeout: [integer(1), 60_000],
+  maxAnswerBytes: [integer(1), 16_777_216],
+} as const satisfies OptionTable<DriftOptions>
+type Bounds = Required<Omit<DriftOptions, 'headers' | 'writes'>>
 
 /** @param origin address of the real backend, without the base of the fake */
 export async function checkDrift(
@@ -46,15 +53,8 @@ export async function checkDrift(
   answered: readonly AnsweredRequest[],
   given: DriftOptions,
 ): Promise<DriftReport> {
-  checkNames(given, ['headers', 'writes', ...Object.keys(BOUNDS)], 'checkAgainst')
-  const bounds = { ...BOUNDS }
-  for (const name of Object.keys(BOUNDS) as (keyof Bounds)[]) {
-    const { [name]: bound = BOUNDS[name] } = given
-    if (!Number.isSafeInteger(bound) || bound < 1)
-      throw new RangeError(`checkAgainst: "${name}" must be an integer of 1 or more, got ${String(bound)}.`)
-    bounds[name] = bound
-  }
-  const drift = new Drift(new Exchange(send, origin, bounds), origin, fake, { ...given, ...bounds })
+  const options = readOptions(given, OPTIONS, 'checkAgainst')
+  const drift = new Drift(new Exchange(send, origin, options), origin, fake, options)
   await drift.compare(answered)
   return drift.report()
 }

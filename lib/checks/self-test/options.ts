@@ -1,5 +1,5 @@
 /** Options: checks the options of a self-test. Throws TypeError or RangeError. */
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { integer, must, mustRange, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import { lowerNames } from '../../foundation/base/headers.ts'
 
 /** Options of `engine.selfTest`. */
@@ -16,29 +16,21 @@ export interface SelfTestOptions {
   readonly timeout?: number
 }
 
-const NAMES = ['seed', 'runs', 'headers', 'ignore', 'timeout']
-const MAX_RUNS = 1000
-const MAX_TIMEOUT = 2_147_483_647
+const OPTIONS = {
+  seed: [mustRange('an integer', Number.isSafeInteger), 1],
+  runs: [integer(1, 1000), 3],
+  headers: [textsByName],
+  ignore: [must('a list of attributes with their resource: ["users.email"]', areAttributes), []],
+  timeout: [integer(1, 2_147_483_647), 60_000],
+} as const satisfies OptionTable<SelfTestOptions>
 
 export function checkSelfTestOptions(
-  given: SelfTestOptions,
+  options: SelfTestOptions,
 ): Required<Omit<SelfTestOptions, 'headers'>> & Pick<SelfTestOptions, 'headers'> {
-  checkNames(given, NAMES, 'engine.selfTest')
-  const { seed = 1, runs = 3, headers, ignore = [], timeout = 60_000 } = given
-  if (!Number.isSafeInteger(seed)) throw new RangeError(`engine.selfTest: "seed" must be an integer, got ${String(seed)}.`)
-  requireCount('runs', runs, MAX_RUNS)
-  requireCount('timeout', timeout, MAX_TIMEOUT)
-  if (headers !== undefined && !isTexts(headers)) throw new TypeError('engine.selfTest: "headers" must be an object of strings.')
-  if (!Array.isArray(ignore) || !ignore.every(name => typeof name === 'string' && name.includes('.')))
-    throw new TypeError('engine.selfTest: "ignore" must be a list of attributes with their resource: ["users.email"].')
-  return { seed, runs, ignore, timeout, ...(headers === undefined ? {} : { headers: lowerNames(headers) }) }
+  const given = readOptions(options, OPTIONS, 'engine.selfTest')
+  return given.headers === undefined ? given : { ...given, headers: lowerNames(given.headers) }
 }
 
-function requireCount(name: string, value: number, max: number): void {
-  if (!Number.isSafeInteger(value) || value < 1 || value > max)
-    throw new RangeError(`engine.selfTest: "${name}" must be an integer from 1 to ${max}, got ${String(value)}.`)
-}
-
-function isTexts(headers: unknown): headers is Record<string, string> {
-  return typeof headers === 'object' && headers !== null && Object.values(headers).every(value => typeof value === 'string')
+function areAttributes(names: unknown): boolean {
+  return Array.isArray(names) && names.every(name => typeof name === 'string' && name.includes('.'))
 }

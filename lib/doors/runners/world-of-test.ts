@@ -1,7 +1,7 @@
 /** World of test: forks an engine for each test, reports unmet faults, and records failed tests. */
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { anything, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
 import { internalsOf, findInternals } from '../../engine/pipeline/internals.ts'
 import type { Recorded } from '../../engine/recording/recorded.ts'
@@ -39,7 +39,14 @@ interface WorldOfTest {
   end(failure: string | undefined): Promise<Outcome>
 }
 
-const NAMES = ['intercept', 'recordings', 'unmet'] as const
+const OPTIONS = {
+  intercept: [anything],
+  recordings: [
+    must('the path of a folder, or false', value => value === false || (typeof value === 'string' && value !== '')),
+    'test-results',
+  ],
+  unmet: [must('"report", "fail" or "ignore"', value => ['report', 'fail', 'ignore'].includes(value as string)), 'report'],
+} as const satisfies OptionTable<FixtureOptions>
 
 export class TestWorlds {
   readonly options: Required<Pick<FixtureOptions, 'recordings' | 'unmet'>> & Pick<FixtureOptions, 'intercept'>
@@ -50,12 +57,7 @@ export class TestWorlds {
   constructor(source: EngineSource, options: FixtureOptions) {
     if ((typeof source !== 'object' && typeof source !== 'function') || source === null)
       throw new TypeError('withEngine: give options of RestEngine.create, an engine, or a function that gives one of these.')
-    checkNames(options, NAMES, 'withEngine')
-    const { recordings = 'test-results', unmet = 'report', intercept } = options
-    if (recordings !== false && (typeof recordings !== 'string' || recordings === ''))
-      throw new TypeError('withEngine: "recordings" must be the path of a folder, or false.')
-    if (!['report', 'fail', 'ignore'].includes(unmet)) throw new TypeError('withEngine: "unmet" must be "report", "fail" or "ignore".')
-    this.options = { recordings, unmet, ...(intercept === undefined ? {} : { intercept }) }
+    this.options = readOptions(options, OPTIONS, 'withEngine')
     this.#source = source
   }
 

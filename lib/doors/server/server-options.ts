@@ -1,6 +1,7 @@
 /** The options of the HTTP server, and their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isObject } from '../../foundation/json/json.ts'
+import { anything, callable, flag, mustRange, readOptions, text, type OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import type { CorsOrigins } from './cors.ts'
@@ -94,57 +95,48 @@ export interface RequestLine {
   readonly explanation?: Explanation
 }
 
-/** The names of the options that a server and a listener have. */
-const OPTION_NAMES = [
-  'base',
-  'cors',
-  'corsCredentials',
-  'allowedHosts',
-  'readOnly',
-  'delay',
-  'docs',
-  'testControls',
-  'workbench',
-  'explain',
-  'onRequest',
-] as const satisfies (keyof ListenerOptions)[]
+const delay = mustRange(
+  `a number of milliseconds from 0 to ${MAX_DELAY}`,
+  value => typeof value === 'number' && value >= 0 && value <= MAX_DELAY,
+)
 
-/** Rejects options that are unknown or not of their form. */
+const SHARED = {
+  base: [anything],
+  cors: [anything],
+  corsCredentials: [flag],
+  allowedHosts: [anything],
+  readOnly: [flag],
+  delay: [delay],
+  docs: [flag],
+  testControls: [anything],
+  workbench: [checkWorkbench],
+  explain: [flag],
+  onRequest: [callable],
+} as const satisfies OptionTable<Omit<ServerOptions, 'static'>>
+
 export function checkServerOptions(options: ServerOptions): void {
-  checkForms(options, [...OPTION_NAMES, 'static'], 'createServer')
+  checkForms(options, { ...SHARED, static: [anything] }, 'createServer')
 }
 
-/** Rejects options of a listener that are unknown or not of their form. */
 export function checkListenerOptions(options: ListenerOptions): void {
-  checkForms(options, [...OPTION_NAMES, 'fallthrough'], 'listener')
-  const { fallthrough } = options
-  if (fallthrough !== undefined && typeof fallthrough !== 'boolean') throw new TypeError('listener: "fallthrough" must be true or false.')
+  checkForms(options, { ...SHARED, fallthrough: [flag] }, 'listener')
 }
 
-function checkForms(options: ServerOptions, names: readonly string[], where: string): void {
+function checkForms<Options extends ServerOptions>(options: Options, table: OptionTable<Options>, where: string): void {
   if (!isObject(options))
     throw new TypeError(`${where}: the options must be an object${typeof options === 'number' ? '; a port is for listen(port)' : ''}.`)
   if ('port' in options) throw new TypeError(`${where}: unknown option "port". A port is for listen(port).`)
-  checkNames(options, names, where)
-  const { delay = 0, docs, explain, cors, corsCredentials } = options
-  if (typeof delay !== 'number' || !(delay >= 0 && delay <= MAX_DELAY))
-    throw new RangeError(`${where}: "delay" must be a number of milliseconds from 0 to ${MAX_DELAY}, got ${String(delay)}.`)
-  if (docs !== undefined && typeof docs !== 'boolean') throw new TypeError(`${where}: "docs" must be true or false.`)
-  if (corsCredentials !== undefined && typeof corsCredentials !== 'boolean')
-    throw new TypeError(`${where}: "corsCredentials" must be true or false.`)
+  const { cors, corsCredentials, workbench = false, testControls } = readOptions<Options, OptionTable<Options>>(options, table, where)
   if (corsCredentials === true && cors === undefined)
     throw new TypeError(`${where}: "corsCredentials" goes with "cors", which names the origins whose pages may send them.`)
-  checkWorkbench(options, where)
-  if (explain !== undefined && typeof explain !== 'boolean') throw new TypeError(`${where}: "explain" must be true or false.`)
+  if (workbench !== false && testControls === false)
+    throw new TypeError(`${where}: "workbench" works by test controls, which "testControls: false" turns off: leave one of the two out.`)
 }
 
-function checkWorkbench({ workbench, testControls }: ServerOptions, where: string): void {
-  if (workbench === undefined || workbench === false) return
-  if (testControls === false)
-    throw new TypeError(`${where}: "workbench" works by test controls, which "testControls: false" turns off: leave one of the two out.`)
-  if (workbench === true) return
-  if (!isObject(workbench)) throw new TypeError(`${where}: "workbench" must be true, false or an object: { title: 'My shop' }.`)
+function checkWorkbench(workbench: unknown, place: string, where: string): void {
+  if (typeof workbench === 'boolean') return
+  if (!isObject(workbench)) throw new TypeError(`${place} must be true, false or an object: { title: 'My shop' }.`)
   checkNames(workbench, ['title'], `${where}: workbench`)
   const { title } = workbench
-  if (title !== undefined && typeof title !== 'string') throw new TypeError(`${where}: "workbench.title" must be a string.`)
+  if (title !== undefined) text(title, `${where}: "workbench.title"`, where)
 }

@@ -1,25 +1,29 @@
 /** Auth options: checks `auth({ … })` and adds defaults. An unknown name is refused with the nearest known. */
+import { anything, callable, filledText, flag, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { readCookie } from './cookies.ts'
 import { readSessionPaths } from '../../records/request/session-paths.ts'
 import type { AuthModule, AuthOptions, NamedAuthOptions } from './auth-module.ts'
 
-const OPTIONS = [
-  'entity',
-  'identifier',
-  'password',
-  'ttl',
-  'secret',
-  'hash',
-  'authenticate',
-  'credentials',
-  'answer',
-  'paths',
-  'cookie',
-  'refresh',
-  'scheme',
-  'public',
-]
+const property = must('the name of a property', value => typeof value === 'string' && value !== '')
+const seconds = must('a number of seconds above 0', value => Number.isFinite(value) && (value as number) > 0, RangeError)
+
+const OPTIONS = {
+  entity: [anything],
+  identifier: [property, 'email'],
+  password: [property, 'password'],
+  ttl: [seconds, 3600],
+  secret: [filledText],
+  hash: [flag],
+  authenticate: [callable],
+  credentials: [callable],
+  answer: [callable],
+  paths: [anything],
+  cookie: [anything],
+  refresh: [checkRefresh],
+  scheme: [checkScheme],
+  public: [checkPatterns, []],
+} as const satisfies OptionTable<AuthOptions>
 
 /** Names in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
@@ -44,50 +48,23 @@ export function auth(options: AuthOptions): AuthModule {
   const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
   if (typeof options !== 'object' || options === null || isEntity)
     throw new TypeError('auth: the options must be an object: { entity: User }.')
-  checkNames(options, OPTIONS, 'auth', HABITS)
-  const { entity, identifier = 'email', password = 'password', ttl = 3600, public: publicPatterns = [] } = options
-  if (entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
-  if (!Number.isFinite(ttl) || ttl <= 0) throw new RangeError('auth: "ttl" must be a number of seconds above 0.')
-  if (options.secret !== undefined && (typeof options.secret !== 'string' || options.secret === ''))
-    throw new TypeError('auth: "secret" must be a string that is not empty.')
-  for (const name of ['authenticate', 'credentials', 'answer'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function') throw new TypeError(`auth: "${name}" must be a function.`)
-  }
-  if (options.hash !== undefined && typeof options.hash !== 'boolean') throw new TypeError('auth: "hash" must be true or false.')
-  checkRefresh(options.refresh)
-  checkScheme(options.scheme)
-  for (const [name, value] of Object.entries({ identifier, password })) {
-    if (typeof value !== 'string' || value === '') throw new TypeError(`auth: "${name}" must be the name of a property.`)
-  }
-  checkPatterns(publicPatterns)
-  const { cookie: givenCookie, ...others } = options
-  const cookie = readCookie(givenCookie)
-  return {
-    options: {
-      ...others,
-      entity,
-      identifier,
-      password,
-      ttl,
-      paths: readSessionPaths(options.paths, options.refresh !== undefined),
-      ...(cookie === undefined ? {} : { cookie }),
-      public: publicPatterns,
-    },
-  }
+  const given = readOptions(options, OPTIONS, 'auth', HABITS)
+  if (given.entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
+  const { cookie: name, ...others } = given
+  const cookie = readCookie(name)
+  const paths = readSessionPaths(given.paths, given.refresh !== undefined)
+  return { options: { ...others, paths, ...(cookie === undefined ? {} : { cookie }) } }
 }
 
 function checkRefresh(refresh: unknown): void {
-  if (refresh === undefined) return
   if (typeof refresh !== 'object' || refresh === null)
     throw new TypeError('auth: "refresh" must be { ttl }: refresh: { ttl: 30 * 24 * 3600 }.')
   checkNames(refresh, ['ttl'], 'auth: refresh', { expiresIn: 'ttl', maxAge: 'ttl' })
-  const { ttl } = refresh as { readonly ttl?: unknown }
-  if (!Number.isFinite(ttl) || (ttl as number) <= 0) throw new RangeError('auth: refresh: "ttl" must be a number of seconds above 0.')
+  seconds((refresh as { readonly ttl?: unknown }).ttl, 'auth: refresh: "ttl"', 'auth')
 }
 
 /** A scheme is an HTTP token (RFC 9110 section 11.1). */
 function checkScheme(scheme: unknown): void {
-  if (scheme === undefined) return
   if (typeof scheme !== 'string' || !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(scheme))
     throw new TypeError(`auth: "scheme" must be a name such as "Token", got ${JSON.stringify(scheme)}.`)
   if (scheme.toLowerCase() === 'basic') throw new TypeError('auth: "scheme" cannot be "Basic", which clients send a password with.')

@@ -6,7 +6,7 @@ import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { anything, callable, flag, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
-import type { OptionTable } from '../../foundation/base/option-table.ts'
+import type { OptionRule, OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
@@ -148,8 +148,8 @@ function isByResource(value: unknown): boolean {
   return isObject(value) && Object.values(value).every(isObject)
 }
 
-function checkRenamed(renamed: unknown, place: string): void {
-  must("an object of objects, by resource: { notes: { title: 'headline' } }", isByResource)(renamed, place)
+function checkRenamed(...[renamed, place, where]: Parameters<OptionRule>): void {
+  must("an object of objects, by resource: { notes: { title: 'headline' } }", isByResource)(renamed, place, where)
   for (const [resource, names] of Object.entries(renamed as Readonly<Record<string, object>>))
     for (const [old, next] of Object.entries(names))
       if (typeof next !== 'string')

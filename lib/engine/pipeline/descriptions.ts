@@ -1,7 +1,8 @@
 /** Descriptions: makes OpenAPI documents on request, with examples from present records, and anew only after examples have changed. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
-import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
+import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { findSegment, type ApiSource, type DescribedLogin, type DescribeOptions } from '../../description/openapi/source.ts'
@@ -68,7 +69,23 @@ interface KnownDocument {
   readonly text: string
 }
 
-const OPTIONS = ['version', 'openapi', 'details', 'attributes', 'filters', 'sparse', 'bulk', 'title']
+/** Listed filters multiply with each relation. */
+const MAX_HOPS = 3
+
+const OPTIONS = {
+  version: [anything],
+  openapi: [mustRange('"3.1" or "3.2"', value => value === '3.1' || value === '3.2', JSON.stringify), '3.1'],
+  details: [flag, false],
+  attributes: [flag, false],
+  filters: [mustRange(`"none" or the relations that filters walk, 0 to ${MAX_HOPS}`, areFilters, JSON.stringify)],
+  sparse: [flag, false],
+  bulk: [flag, false],
+  title: [filledText, 'REST API'],
+} as const satisfies OptionTable<OpenApiOptions>
+const DIAGRAM = {
+  version: [anything],
+  format: [mustRange('"svg" or "mermaid"', value => value === 'svg' || value === 'mermaid', JSON.stringify), 'svg'],
+} as const satisfies OptionTable<DiagramOptions>
 /** Shared with forks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
 /** Enough for all ways to ask in one program. */
@@ -135,10 +152,7 @@ export class Descriptions {
    * @throws TypeError, RangeError for options that are unknown or not of their form
    */
   async draw(given: DiagramOptions = {}): Promise<string> {
-    checkNames(given, ['version', 'format'], 'engine.diagram')
-    const { version, format = 'svg' } = given
-    if (format !== 'svg' && format !== 'mermaid')
-      throw new RangeError(`engine.diagram: "format" must be "svg" or "mermaid", got ${JSON.stringify(format)}.`)
+    const { version, format } = readOptions(given, DIAGRAM, 'engine.diagram')
     const diagram = await this.diagram(version)
     if (format === 'mermaid') return (await import('../../description/diagram/mermaid.ts')).writeMermaid(diagram)
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
@@ -167,27 +181,9 @@ export class Descriptions {
   }
 
   #checked(given: OpenApiOptions): { readonly version: string; readonly options: DescribeOptions } {
-    checkNames(given, OPTIONS, 'engine.openapi')
-    const {
-      openapi = '3.1',
-      details = false,
-      attributes = false,
-      filters = attributes ? 1 : undefined,
-      sparse = false,
-      bulk = false,
-      title = 'REST API',
-    } = given
+    const read = readOptions(given, OPTIONS, 'engine.openapi')
+    const { openapi, details, attributes, filters = attributes ? 1 : undefined, sparse, bulk, title } = read
     const version = this.#findVersion(given.version, 'engine.openapi')
-    if (openapi !== '3.1' && openapi !== '3.2')
-      throw new RangeError(`engine.openapi: "openapi" must be "3.1" or "3.2", got ${JSON.stringify(openapi)}.`)
-    if (filters !== undefined && filters !== 'none' && !(Number.isSafeInteger(filters) && filters >= 0 && filters <= MAX_HOPS)) {
-      throw new RangeError(
-        `engine.openapi: "filters" must be "none" or the relations that filters walk, 0 to ${MAX_HOPS}, got ${JSON.stringify(filters)}.`,
-      )
-    }
-    for (const [name, flag] of Object.entries({ details, attributes, sparse, bulk }))
-      if (typeof flag !== 'boolean') throw new TypeError(`engine.openapi: "${name}" must be true or false.`)
-    if (typeof title !== 'string' || title === '') throw new TypeError('engine.openapi: "title" must be a string that is not empty.')
     return {
       version,
       options: {
@@ -231,8 +227,9 @@ export class Descriptions {
   }
 }
 
-/** Listed filters multiply with each relation. */
-const MAX_HOPS = 3
+function areFilters(filters: unknown): boolean {
+  return filters === 'none' || (Number.isSafeInteger(filters) && (filters as number) >= 0 && (filters as number) <= MAX_HOPS)
+}
 
 /** Whether functions of the application may refuse, with their own codes. */
 function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): boolean {

@@ -1,7 +1,7 @@
 /** Record: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { readOptions, text } from '../../foundation/base/option-table.ts'
 import type { Resource, EmbeddedAttribute, ScalarAttribute } from '../../model/model.ts'
 import type { EngineParts } from '../pipeline/assemble.ts'
 import type { EngineInternals, OwnedEngine } from '../pipeline/engine-internals.ts'
@@ -29,9 +29,7 @@ const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validati
 
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
   if (typeof path !== 'string' || path === '') throw new TypeError('engine.record: the path must be that of a file: "failed.mikro".')
-  checkNames(options, ['test', 'failure'], 'engine.record')
-  for (const name of ['test', 'failure'] as const)
-    if (options[name] !== undefined && typeof options[name] !== 'string') throw new TypeError(`engine.record: "${name}" must be a string.`)
+  readOptions(options, { test: [text], failure: [text] }, 'engine.record')
   const parts = internals.open
   const notes: string[] = []
   const beginning = await findBeginning(parts)

@@ -3,7 +3,7 @@
  * and `lost` counts the dropped: listeners never hold the engine up.
  */
 import type { Clock } from '../../foundation/work/clock.ts'
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { anything, integer, readOptions } from '../../foundation/base/option-table.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import type { FaultState } from './fault-handle.ts'
 import type { RequestSummary } from '../journal/journal-entry.ts'
@@ -125,10 +125,7 @@ export class Events {
 
   /** @throws TypeError, RangeError for unknown or malformed options */
   listen(options: ListenOptions = {}): AsyncIterableIterator<EngineEvent> {
-    checkNames(options, ['signal', 'capacity'], 'engine.events')
-    const { signal, capacity = 1000 } = options
-    if (!Number.isSafeInteger(capacity) || capacity < 1 || capacity > 10_000)
-      throw new RangeError(`engine.events: "capacity" must be an integer from 1 to 10000, got ${String(capacity)}.`)
+    const { signal, capacity } = readOptions(options, { signal: [anything], capacity: [integer(1, 10_000), 1000] }, 'engine.events')
     const listener: EventListener = new EventListener(
       capacity,
       () => this.#facts(),

@@ -3,11 +3,12 @@
  * fault_injected, rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/work/clock.ts'
+import { anything } from '../../foundation/base/option-table.ts'
 import { connectionLost, restError, type RestError } from '../../foundation/errors/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
 import type { Arriving, Delay, Effect, FaultRule, MatchedFaults, WaitingRequest } from './fault-rule.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault, UnmetFaults } from './fault-handle.ts'
-import { FAILURE_NAMES, checkAfter, checkDelay, checkOptions, makeRefusal } from './fault-options.ts'
+import { DROP, FAIL, FAILURE, FAULT, checkDelay, makeRefusal, readFault } from './fault-options.ts'
 import type { DropOptions, FailOptions, FaultOptions } from './fault-options.ts'
 import { compileMatch, type FaultRequest, type RequestMatch } from './fault-request.ts'
 import { createLatency } from './latency.ts'
@@ -74,7 +75,7 @@ export class Faults {
 
   /** @throws TypeError, RangeError */
   delay(match: RequestMatch, delay: Delay, options: FaultOptions = {}): FaultHandle {
-    checkOptions(options, ['times'], 'delay')
+    readFault(options, FAULT, 'delay')
     const ms = typeof delay === 'object' && delay !== null ? createLatency(delay, 'delay') : delay
     if (typeof ms !== 'function') checkDelay(ms, 'delay')
     return this.#createHandle(
@@ -85,30 +86,26 @@ export class Faults {
   /** @throws TypeError, RangeError */
   fail(match: RequestMatch, options: FailOptions): FaultHandle {
     if (typeof options === 'number') throw new TypeError(`fail: the options must be an object: { status: ${String(options)} }.`)
-    checkOptions(options, ['status', ...FAILURE_NAMES, 'times', 'after'], 'fail')
-    const { status, times: _, after = false, ...details } = options
+    const { status, after, ...details } = readFault(options, FAIL, 'fail')
     const refusal = makeRefusal(status, details, 'fail')
-    checkAfter(after, 'fail')
     return this.#createHandle(this.#add('fail', match, { kind: 'fail', refusal, after }, options))
   }
 
   /** @throws TypeError, RangeError */
   drop(match: RequestMatch, options: DropOptions = {}): FaultHandle {
-    checkOptions(options, ['times', 'after'], 'drop')
-    const { after = false } = options
-    checkAfter(after, 'drop')
+    const { after } = readFault(options, DROP, 'drop')
     return this.#createHandle(this.#add('drop', match, { kind: 'drop', after }, options))
   }
 
   /** @throws TypeError, RangeError */
   rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
-    checkOptions(options, ['requests', 'per'], 'rateLimit')
+    readFault(options, { requests: [anything], per: [anything] }, 'rateLimit')
     return this.#createHandle(this.#add('rateLimit', match, { kind: 'rateLimit', bucket: new TokenBucket(options, this.#clock) }, options))
   }
 
   /** @throws TypeError, RangeError */
   hold(match: RequestMatch, options: FaultOptions = {}): Gate {
-    checkOptions(options, ['times'], 'hold')
+    readFault(options, FAULT, 'hold')
     const arrived: Arriving = Promise.withResolvers<FaultRequest>()
     // Nobody has to wait.
     arrived.promise.catch(() => {})
@@ -129,8 +126,7 @@ export class Faults {
       },
       release: () => this.#end(rule, waiting => waiting.go()),
       fail: (status, details = {}) => {
-        checkOptions(details, FAILURE_NAMES, 'gate.fail')
-        const refusal = makeRefusal(status, details, 'gate.fail')
+        const refusal = makeRefusal(status, readFault(details, FAILURE, 'gate.fail'), 'gate.fail')
         this.#end(rule, waiting => waiting.go(refusal))
       },
       drop: () => this.#end(rule, waiting => waiting.lose(lostBy(waiting, 'was dropped by the gate'))),
@@ -140,9 +136,6 @@ export class Faults {
   }
 
   #add(where: string, match: RequestMatch, effect: Effect, options: FaultOptions | RateLimit): FaultRule {
-    const { times } = options as FaultOptions
-    if (times !== undefined && (!Number.isSafeInteger(times) || times < 1))
-      throw new RangeError(`${where}: "times" must be an integer above 0, got ${String(times)}.`)
     const compiled = compileMatch(match, where, this.#methods)
     if (typeof match === 'string') this.#checkPath(match, where)
     const rule: FaultRule = {
@@ -150,7 +143,7 @@ export class Faults {
       id: `f${++this.#count}`,
       effect,
       options,
-      left: times ?? Infinity,
+      left: (options as FaultOptions).times ?? Infinity,
       met: 0,
       ended: false,
       handle: undefined,

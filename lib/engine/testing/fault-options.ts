@@ -1,6 +1,6 @@
 /** Fault options: options of injected faults, and checks. */
 import { RestError } from '../../foundation/errors/errors.ts'
-import { checkNames } from '../../foundation/base/suggest.ts'
+import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 
 /** Options of all faults. */
 export interface FaultOptions {
@@ -32,7 +32,17 @@ export interface FailOptions extends DropOptions, FailureDetails {
 
 /** In milliseconds, almost 25 days: the limit of timers. */
 export const MAX_DELAY = 2 ** 31 - 1
-export const FAILURE_NAMES = ['code', 'detail', 'headers']
+
+export const FAULT = {
+  times: [mustRange('an integer above 0', value => Number.isSafeInteger(value) && (value as number) > 0)],
+} as const satisfies OptionTable<FaultOptions>
+export const DROP = { ...FAULT, after: [flag, false] } as const satisfies OptionTable<DropOptions>
+export const FAILURE = {
+  code: [filledText, 'fault_injected'],
+  detail: [filledText, 'A test has asked for this failure.'],
+  headers: [checkHeaders, {}],
+} as const satisfies OptionTable<FailureDetails>
+export const FAIL = { status: [anything], ...FAILURE, ...DROP } as const satisfies OptionTable<FailOptions>
 
 export function checkDelay(ms: unknown, where: string): void {
   if (typeof ms !== 'number')
@@ -47,21 +57,20 @@ export function checkDelay(ms: unknown, where: string): void {
   }
 }
 
-export function checkOptions(options: object, known: readonly string[], where: string): void {
+/** As `readOptions`; also refuses what is no object. */
+export const readFault: typeof readOptions = (options, table, where) => {
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`${where}: the options must be an object, got ${options === null ? 'null' : typeof options}.`)
-  checkNames(options, known, where)
-}
-
-export function checkAfter(after: unknown, where: string): void {
-  if (typeof after !== 'boolean') throw new TypeError(`${where}: "after" must be true or false, got ${String(after)}.`)
+  return readOptions(options, table, where)
 }
 
 /** The server decides how an answer's bytes travel. Another value would cut an answer off, or leave a client waiting. */
 const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
-function checkHeaders(headers: Readonly<Record<string, string>>, where: string): void {
-  for (const [name, value] of Object.entries(headers)) {
+function checkHeaders(headers: unknown, place: string, where: string): void {
+  if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
+    throw new TypeError(`${place} must be an object of strings, such as { 'retry-after': '2' }.`)
+  for (const [name, value] of Object.entries(headers as Readonly<Record<string, string>>)) {
     if (FRAMING.has(name.toLowerCase()))
       throw new TypeError(
         `${where}: the header "${name}" says how the bytes of an answer travel, which the server decides. ` +
@@ -75,19 +84,12 @@ function checkHeaders(headers: Readonly<Record<string, string>>, where: string):
   }
 }
 
-export function makeRefusal(status: number, { code = 'fault_injected', detail, headers = {} }: FailureDetails, where: string): RestError {
+export function makeRefusal(status: number, { code, detail, headers }: Required<FailureDetails>, where: string): RestError {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     const given = typeof status === 'string' ? JSON.stringify(status) : String(status)
     throw new RangeError(
       `${where}: "status" must be an integer from 400 to 599, got ${given}. Other answers are for custom routes to give.`,
     )
   }
-  for (const [name, value] of Object.entries({ code, detail })) {
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw new TypeError(`${where}: "${name}" must be a string that is not empty.`)
-  }
-  if (typeof headers !== 'object' || headers === null || !Object.values(headers).every(value => typeof value === 'string'))
-    throw new TypeError(`${where}: "headers" must be an object of strings, such as { 'retry-after': '2' }.`)
-  checkHeaders(headers, where)
-  return new RestError(status, code, detail ?? 'A test has asked for this failure.', { headers })
+  return new RestError(status, code, detail, { headers })
 }

@@ -4,7 +4,8 @@
  */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
-import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
+import { mustRange, readOptions } from '../../foundation/base/option-table.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Resource } from '../../model/model.ts'
 import { requireFew, type Give, type GivenOptions, type GivenRecord, type Overrides, type RecordMaking } from './given-options.ts'
 import type { GivenServices } from './given-services.ts'
@@ -65,10 +66,7 @@ export class Given {
 
   /** Takes the seed before any wait: calls at the same time get seeds in order. */
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
-    checkNames(options, ['seed'], 'given')
-    const { seed } = options
-    if (seed !== undefined && !Number.isSafeInteger(seed))
-      throw new RangeError(`given: "seed" must be an integer, got ${typeof seed === 'string' ? JSON.stringify(seed) : String(seed)}.`)
+    const { seed } = readOptions(options, { seed: [mustRange('an integer', Number.isSafeInteger)] }, 'given')
     const { model } = this.#services.served()
     const resource = model.byName.get(name)
     if (resource === undefined) {

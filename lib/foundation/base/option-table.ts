@@ -4,10 +4,11 @@ import { checkNames } from './suggest.ts'
 /**
  * A rule for the value of an option that is given.
  *
- * @param place how the error begins: `RestEngine.create: "journal"`
+ * @param place how the error begins: `auth: "ttl"`
+ * @param where the call alone: `auth`
  * @throws TypeError, RangeError for a value that breaks the rule
  */
-export type OptionRule = (value: unknown, place: string) => void
+export type OptionRule = (value: unknown, place: string, where: string) => void
 
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: readonly [rule: OptionRule, byDefault?: Options[Name]] }
 
@@ -26,7 +27,7 @@ type Completed<Options, Table> = Options & {
  * @throws TypeError, RangeError for an unknown name, and for a value that breaks its rule
  * @example readOptions(given, { strict: [flag, false], signal: [anything] }, 'intercept')
  */
-export function readOptions<Options extends object, Table extends OptionTable<Options>>(
+export function readOptions<Options extends object, const Table extends OptionTable<Options>>(
   given: Options,
   table: Table,
   where: string,
@@ -36,33 +37,46 @@ export function readOptions<Options extends object, Table extends OptionTable<Op
   const read: Record<string, unknown> = {}
   for (const [name, [rule, byDefault]] of Object.entries<readonly [OptionRule, unknown?]>(table)) {
     const value = given[name as keyof Options]
-    if (value !== undefined) rule(value, `${where}: "${name}"`)
+    if (value !== undefined) rule(value, `${where}: "${name}"`, where)
     if (value !== undefined || byDefault !== undefined) read[name] = value === undefined ? byDefault : value
   }
   return read as Completed<Options, Table>
 }
 
-/** The error of a wrong value is a TypeError: `auth: "hash" must be true or false.` */
-export function must(be: string, isRight: (value: unknown) => boolean): OptionRule {
+/** `withEngine: "recordings" must be the path of a folder, or false.` */
+export function must(be: string, isRight: (value: unknown) => boolean, Kind: ErrorConstructor = TypeError): OptionRule {
   return (value, place) => {
-    if (!isRight(value)) throw new TypeError(`${place} must be ${be}.`)
+    if (!isRight(value)) throw new Kind(`${place} must be ${be}.`)
   }
 }
 
-/** The error of a wrong value is a RangeError that shows the value: `delay: "times" must be an integer above 0, got 0.` */
-export function mustRange(be: string, isRight: (value: unknown) => boolean, print: (value: unknown) => string = String): OptionRule {
+/** `delay: "times" must be an integer above 0, got 0.` */
+export function mustRange(be: string, isRight: (value: unknown) => boolean, print = printGiven): OptionRule {
   return (value, place) => {
     if (!isRight(value)) throw new RangeError(`${place} must be ${be}, got ${print(value)}.`)
   }
 }
 
+/** A text has quotes, to tell `"5"` from `5`. */
+function printGiven(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
 /** For a value that is checked where it is read. */
 export const anything: OptionRule = () => {}
-export const flag = must('true or false', value => typeof value === 'boolean')
+export const flag: OptionRule = (value, place) => {
+  if (typeof value !== 'boolean') throw new TypeError(`${place} must be true or false, got ${printGiven(value)}.`)
+}
 export const callable = must('a function', value => typeof value === 'function')
 export const list = must('an array', Array.isArray)
 export const texts = must('an array of strings', value => Array.isArray(value) && value.every(text => typeof text === 'string'))
+export const text = must('a string', value => typeof value === 'string')
+export const textsByName = must('an object of strings', isTextsByName)
 export const filledText = must('a string that is not empty', value => typeof value === 'string' && value !== '')
+
+function isTextsByName(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.values(value).every(each => typeof each === 'string')
+}
 
 export function oneOf(...allowed: readonly unknown[]): OptionRule {
   return mustRange(`one of ${allowed.map(item => JSON.stringify(item)).join(', ')}`, value => allowed.includes(value), JSON.stringify)

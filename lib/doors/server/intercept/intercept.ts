@@ -9,7 +9,7 @@ import { routeAgents, type ConnectionRoute } from './http-agents.ts'
 import { Layer, fail, layDispatcher, readRequestOrigin, type Answerer, type Decide } from './layers.ts'
 import { StandingInterceptions, type InterceptionReach } from './standing.ts'
 import { connectLocally, type LocalSocket } from './local-socket.ts'
-import { checkNames } from '../../../foundation/base/suggest.ts'
+import { anything, flag, readOptions } from '../../../foundation/base/option-table.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from './addresses.ts'
 import type { TransportEngine } from '../transport.ts'
 import type { WorldEngine } from '../controls/world-engine.ts'
@@ -91,19 +91,8 @@ function endRoutingIfUnused(): void {
  * @throws Error where one of the addresses is intercepted in the same context
  */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
-  checkNames(options, ['base', 'strict', 'everywhere'], 'intercept')
-  for (const name of ['strict', 'everywhere'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'boolean')
-      throw new TypeError(`intercept: "${name}" must be true or false.`)
-  }
-  const { strict, everywhere = false } = options
-  return new EngineInterception(
-    engine,
-    readAddresses(origin, options.base, engine.versions),
-    strict,
-    standing.locate(everywhere),
-    onDisposed,
-  )
+  const { base, strict, everywhere } = readOptions(options, { base: [anything], strict: [flag], everywhere: [flag, false] }, 'intercept')
+  return new EngineInterception(engine, readAddresses(origin, base, engine.versions), strict, standing.locate(everywhere), onDisposed)
 }
 
 /** Runs work in a context of its own, in which the interceptions of the engine come first; those that are made inside of it end with it. */

@@ -1,6 +1,5 @@
 /** Applies the application's configuration to a resource. Rejects unknown options and attributes with the nearest known name. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
-import { withArticle } from '../foundation/base/article.ts'
 import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
 import { restError } from '../foundation/errors/errors.ts'
@@ -12,49 +11,72 @@ import { readIdsName } from './ids-name.ts'
 import { isResourceName } from './resource-names.ts'
 import { readComputed } from './read-computed.ts'
 import type { AccessRule, UntypedConfig } from './resource-config.ts'
+import { anything, callable, flag, must, object, readOptions, text, type OptionTable } from '../foundation/base/option-table.ts'
 import { checkNames, formatHint, findNearest } from '../foundation/base/suggest.ts'
+import { isObject } from '../foundation/json/json.ts'
 
-const CONFIG = [
-  'name',
-  'singular',
-  'single',
-  'repeatable',
-  'key',
-  'versions',
-  'depth',
-  'expand',
-  'sort',
-  'limit',
-  'filter',
-  'parameters',
-  'attributes',
-  'computed',
-  'open',
-  'access',
-  'scope',
-  'write',
-  'marks',
-  'list',
-  'get',
-  'create',
-  'update',
-  'delete',
-]
-const ATTRIBUTE_RULES = ['render', 'readOnly', 'private', 'filterable', 'sortable', 'ids', 'fill', 'schema', 'create']
 const ACTIONS: readonly Action[] = ['list', 'get', 'create', 'update', 'delete']
+
+const segment = must('a path segment such as "users"', name => typeof name === 'string' && isResourceName(name))
+const isFilled = (text: unknown): boolean => typeof text === 'string' && text !== ''
+
+const CONFIG = {
+  name: [segment],
+  singular: [segment],
+  single: [must('the ID of a record', id => typeof id === 'string' || typeof id === 'number')],
+  repeatable: [flag],
+  key: [anything],
+  versions: [anything],
+  depth: [must('0, 1 or 2', depth => [0, 1, 2].includes(depth as number), RangeError)],
+  expand: [must('an array of relation paths', paths => Array.isArray(paths) && paths.every(path => typeof path === 'string'))],
+  sort: [must('sort keys, such as "age.desc", or an array of them', sort => (Array.isArray(sort) ? sort : [sort]).every(isFilled))],
+  limit: [must('a number of records, 0 or more', limit => Number.isSafeInteger(limit) && (limit as number) >= 0, RangeError)],
+  filter: [must('an object', filter => typeof filter === 'string' || isObject(filter))],
+  parameters: [checkParameters],
+  attributes: [object],
+  computed: [object],
+  open: [anything],
+  access: [checkAccess],
+  scope: [callable],
+  write: [callable],
+  marks: [anything],
+  list: [callable],
+  get: [callable],
+  create: [callable],
+  update: [callable],
+  delete: [callable],
+} as const satisfies OptionTable<UntypedConfig>
+
+const boolean = must('a boolean', value => typeof value === 'boolean')
+const ATTRIBUTE_RULES = {
+  render: [callable],
+  readOnly: [boolean],
+  private: [boolean],
+  filterable: [boolean],
+  sortable: [boolean],
+  ids: [text],
+  fill: [checkFill],
+  schema: [must('a Standard Schema of version 1 (zod, valibot, arktype), or a function', isValueSchema)],
+  create: [boolean],
+} as const satisfies OptionTable<NonNullable<UntypedConfig['attributes']>[string]>
+
+/** Rules of attributes need the model: see `applyAttributeConfigs`. */
+export function checkConfig(className: string, config: UntypedConfig): void {
+  readOptions(config, CONFIG, `resource(${className})`)
+}
 
 /** Computed attributes come last. */
 export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: UntypedConfig): Attribute[] {
   const where = `resource(${className})`
-  checkNames(config, CONFIG, where)
-  for (const name of ['attributes', 'computed'] as const) requireObject(config[name] ?? {}, `${where}: "${name}"`)
   const rules = config.attributes ?? {}
   const properties = attributes.map(({ property }) => property)
   for (const name of Object.keys(rules)) {
     if (!properties.includes(name)) {
       throw new TypeError(`${where}: attributes: there is no property "${name}".${formatHint(findNearest(name, properties))}`)
     }
-    checkAttributeRules(rules[name], `${where}: attributes.${name}`)
+    const place = `${where}: attributes.${name}`
+    object(rules[name], place, where)
+    readOptions(rules[name]!, ATTRIBUTE_RULES, place)
   }
   const configured = attributes.map(attribute =>
     readIdsName(applyRules(attribute, rules[attribute.property]), rules[attribute.property]?.ids, where),
@@ -62,36 +84,17 @@ export function applyAttributeConfigs(className: string, attributes: readonly At
   return [...configured, ...readComputed(where, attributes, config)]
 }
 
-function checkAttributeRules(rules: unknown, where: string): void {
-  requireObject(rules, where)
-  checkNames(rules, ATTRIBUTE_RULES, where)
-  for (const [name, value] of Object.entries(rules)) {
-    if (value === undefined) continue
-    if (name === 'fill') checkFill(value, where)
-    if (name === 'schema') checkSchema(value, where)
-    if (name === 'fill' || name === 'schema') continue
-    const neededType = name === 'render' ? 'function' : name === 'ids' ? 'string' : 'boolean'
-    if (typeof value !== neededType) throw new TypeError(`${where}: "${name}" must be ${withArticle(neededType)}.`)
-  }
-}
-
-function checkSchema(schema: unknown, where: string): void {
-  if (typeof schema === 'function' && !('~standard' in schema)) return
+function isValueSchema(schema: unknown): boolean {
+  if (typeof schema === 'function' && !('~standard' in schema)) return true
   const standard = (schema as { readonly '~standard'?: { readonly version?: unknown; readonly validate?: unknown } } | null)?.['~standard']
-  if (standard?.version !== 1 || typeof standard.validate !== 'function')
-    throw new TypeError(`${where}: "schema" must be a Standard Schema of version 1 (zod, valibot, arktype), or a function.`)
+  return standard?.version === 1 && typeof standard.validate === 'function'
 }
 
-function checkFill(fill: unknown, where: string): void {
+function checkFill(fill: unknown, place: string, where: string): void {
   if (typeof fill === 'function') return
-  requireObject(fill, `${where}: "fill"`)
-  checkNames(fill, ['create', 'update'], `${where}: fill`)
-  for (const [mode, give] of Object.entries(fill))
-    if (give !== undefined && typeof give !== 'function') throw new TypeError(`${where}: fill.${mode} must be a function.`)
-}
-
-function requireObject(value: unknown, where: string): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${where} must be an object.`)
+  object(fill, place, where)
+  checkNames(fill as object, ['create', 'update'], `${where}: fill`)
+  for (const [mode, give] of Object.entries(fill as object)) if (give !== undefined) callable(give, `${where}: fill.${mode}`, where)
 }
 
 function applyRules(attribute: Attribute, rules: NonNullable<UntypedConfig['attributes']>[string]): Attribute {
@@ -156,38 +159,16 @@ interface SharedRules {
 
 /** Reads all rules but the attributes', and MikroORM's filters. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, { filters, shared }: SharedRules): ResourceRules {
-  const where = `resource(${meta.className})`
   const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
-  if (single !== undefined && typeof single !== 'string' && typeof single !== 'number')
-    throw new TypeError(`${where}: "single" must be the ID of a record.`)
-  if (typeof repeatable !== 'boolean') throw new TypeError(`${where}: "repeatable" must be true or false.`)
-  if (![0, 1, 2].includes(depth)) throw new RangeError(`${where}: "depth" must be 0, 1 or 2.`)
-  for (const name of ['name', 'singular'] as const) {
-    const resourceName: unknown = config[name]
-    if (resourceName !== undefined && (typeof resourceName !== 'string' || !isResourceName(resourceName)))
-      throw new TypeError(`${where}: "${name}" must be a path segment such as "users".`)
-  }
-  if (!Array.isArray(expand) || !expand.every(path => typeof path === 'string'))
-    throw new TypeError(`${where}: "expand" must be an array of relation paths.`)
-  if (!isRule(access)) {
-    requireObject(access, `${where}: "access"`)
-    checkNames(access, ACTIONS, `${where}: access`)
-    for (const [action, rule] of Object.entries(access)) {
-      if (rule !== undefined && !isRule(rule)) throw new TypeError(`${where}: access.${action} must be a boolean or a function.`)
-    }
-  }
   const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
-  for (const name of [...ACTIONS, 'scope', 'write'] as const) {
-    if (config[name] !== undefined && typeof config[name] !== 'function') throw new TypeError(`${where}: "${name}" must be a function.`)
-  }
   const ownScopes = [...(scope === undefined ? [] : [scope]), ...listSharedScopes(meta, shared)]
   const ormScopes = readOrmFilters(meta, orm, filters)
   return Object.freeze({
     depth,
     single: single === undefined ? undefined : String(single),
     expand: Object.freeze([...expand]),
-    parameters: readParameters(where, config),
-    defaults: readDefaults(where, config),
+    parameters: new Map(Object.entries(config.parameters ?? {})),
+    defaults: readDefaults(config),
     access: Object.freeze(Object.fromEntries(ACTIONS.map(action => [action, ruleFor(action)])) as Record<Action, AccessRule>),
     ownScopes: ownScopes.length,
     writeScopes: ownScopes.length + ormScopes.ofWrites.length,
@@ -202,28 +183,30 @@ export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedCo
   })
 }
 
-function readParameters(where: string, { parameters = {} }: UntypedConfig): ResourceRules['parameters'] {
-  requireObject(parameters, `${where}: "parameters"`)
-  for (const [name, read] of Object.entries(parameters)) {
+function checkParameters(parameters: unknown, place: string, where: string): void {
+  object(parameters, place, where)
+  for (const [name, read] of Object.entries(parameters as object)) {
     if (!/^[\w.-]+$/.test(name)) throw new TypeError(`${where}: parameters: "${name}" cannot be the name of a parameter.`)
     if (typeof read !== 'function') throw new TypeError(`${where}: parameters: "${name}" must be a function that gives a condition.`)
   }
-  return new Map(Object.entries(parameters))
 }
 
-/** Checks form alone: the version's vocabulary checks names. */
-function readDefaults(where: string, { sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
+/** The version's vocabulary checks names. */
+function readDefaults({ sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
   if (sort === undefined && limit === undefined && filter === undefined) return undefined
-  if (sort !== undefined && !(Array.isArray(sort) ? sort : [sort]).every(key => typeof key === 'string' && key !== ''))
-    throw new TypeError(`${where}: "sort" must be sort keys, such as "age.desc", or an array of them.`)
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
-    throw new RangeError(`${where}: "limit" must be a number of records, 0 or more.`)
-  if (filter !== undefined && typeof filter !== 'string') requireObject(filter, `${where}: "filter"`)
   return Object.freeze({
     ...(sort === undefined ? {} : { sort }),
     ...(limit === undefined ? {} : { limit }),
     ...(filter === undefined ? {} : { filter }),
   })
+}
+
+function checkAccess(access: unknown, place: string, where: string): void {
+  if (isRule(access)) return
+  object(access, place, where)
+  checkNames(access as object, ACTIONS, `${where}: access`)
+  for (const [action, rule] of Object.entries(access as object))
+    if (rule !== undefined && !isRule(rule)) throw new TypeError(`${where}: access.${action} must be a boolean or a function.`)
 }
 
 function isRule(rule: unknown): rule is AccessRule {

@@ -69,6 +69,7 @@ export const flag: OptionRule = (value, place) => {
 }
 export const callable = must('a function', value => typeof value === 'function')
 export const list = must('an array', Array.isArray)
+export const object = must('an object', value => typeof value === 'object' && value !== null && !Array.isArray(value))
 export const texts = must('an array of strings', value => Array.isArray(value) && value.every(text => typeof text === 'string'))
 export const text = must('a string', value => typeof value === 'string')
 export const textsByName = must('an object of strings', isTextsByName)

@@ -5,7 +5,7 @@
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { NamedFilters } from '../added-filters.ts'
-import { applyAttributeConfigs, readRules } from '../apply-resource-config.ts'
+import { applyAttributeConfigs, checkConfig, readRules } from '../apply-resource-config.ts'
 import { checkIdsNames, indexAttributes } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
 import { DescribedType } from './described-type.ts'
@@ -47,10 +47,11 @@ export function readModel(
   const drafts = new Map<EntityMetadata, Mutable<Resource>>()
   for (const meta of metas) {
     refuseUnsupported(meta)
-    const config = configs.get(meta.class)
-    const names = resourceNames(meta, config ?? {})
-    const rules = readRules(meta, orm, config ?? {}, { filters, shared })
-    drafts.set(meta, { ...createDraft(meta, names, orm), served: config !== undefined, rules })
+    const config = configs.get(meta.class) ?? {}
+    checkConfig(meta.className, config)
+    const names = resourceNames(meta, config)
+    const rules = readRules(meta, orm, config, { filters, shared })
+    drafts.set(meta, { ...createDraft(meta, names, orm), served: configs.has(meta.class), rules })
   }
   for (const [meta, draft] of drafts) draft.key = keyParts(meta)
   linkHierarchies(drafts)

@@ -56,7 +56,7 @@ const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database
  * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is
  * used seldom is imported when it is; an interface that is needed apart from its code has a file of its own.
  */
-const REACHED_LINES = 30_300
+const REACHED_LINES = 29_900
 
 /**
  * What the command and the checks use of lib/ beside the public engine (`engine.ts`, `index.ts`, `doors/`), `foundation/` and each other:

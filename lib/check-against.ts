@@ -1,4 +1,4 @@
-/** Check against: compares an engine with the backend that it stands for. The modules that do it are loaded when it is first called. */
+/** Check against: compares an engine with the backend that the engine stands for. */
 import type { DriftOptions } from './checks/drift/check.ts'
 import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'
@@ -8,11 +8,11 @@ import { describeFake } from './try-promises.ts'
 import { lowerNames } from './foundation/base/headers.ts'
 
 /**
- * Sends the real backend the reading requests of a journal, and reports where the fake differs from it: status, shape, types, filters and
- * orders. IDs and values differ between any two backends, and are not compared. It never writes, unless the option `writes` says so.
+ * Sends the real backend the reading requests of a journal, and reports where the fake differs: status, shape, types, filters and orders.
+ * IDs and values differ between any two backends, and are not compared. Never writes, unless the option `writes` says so.
  *
  * @param backend the address of the backend (`'https://real.example/api'`, in the place of the engine's base), or a function as `fetch`
- * @param journal requests that the engine has answered (`engine.requests` after a green run of tests); default: those of a self-test
+ * @param journal requests that the engine has answered (`engine.requests` after a green run of tests); default: requests of a self-test
  * @throws TypeError, RangeError for arguments that are not of their form; Error when the engine is closed.
  * @example
  * const report = await checkAgainst('https://real.example/api', engine, engine.requests)
@@ -38,7 +38,7 @@ export async function checkAgainst(
   return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers ?? {}) } })
 }
 
-/** Takes a name and a password out of an address: they are sent as a header, and never shown. */
+/** Moves name and password from the address into a header, so that no text shows the password. */
 function readAddress(text: string): { readonly origin: string; readonly headers: Readonly<Record<string, string>> } {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))

@@ -1,6 +1,6 @@
 /**
- * Engine: the public interface. `RestEngine` hands each call to the part of the engine that does it; `engine/pipeline/assemble.ts` puts the
- * parts together.
+ * Engine: the public interface. `RestEngine` hands each call to a part of the engine; `engine/pipeline/assemble.ts` puts the parts
+ * together.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
@@ -46,16 +46,15 @@ import { hashedSeed } from './records/validate/hash-passwords.ts'
 import { nameSeeder, runSeeder } from './records/seed/run-seeder.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
 
-/** A seed whose resources have these names. */
 type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
 
-/** What answers requests of the Fetch API. It is loaded with the first of them. */
+/** Loaded with the first request of the Fetch API. */
 let answerFetch: ((engine: TransportEngine, request: Request | URL | string, init?: RequestInit) => Promise<Response>) | undefined
 
 /**
  * An embeddable REST engine: entities in, a JSON REST API out.
  *
- * @template Name the names that `seed`, `given` and `expect` take for resources, and that an editor proposes in paths of `handle`: see
+ * @template Name the names of resources in `seed`, `given` and `expect`, proposed by editors in paths of `handle`, too: see
  * `ResourceNames`. Default: any text.
  * @example
  * const engine = await RestEngine.create({ entities: [User, Site] })
@@ -65,14 +64,14 @@ let answerFetch: ((engine: TransportEngine, request: Request | URL | string, ini
 export class RestEngine<Name extends string = string> {
   /** The source of every timestamp. */
   readonly clock: Clock
-  /** The path before the version: `'/api'`; empty without one. */
+  /** The path before the version: `'/api'`; empty without a path. */
   readonly base: string
-  /** The accepted versions; empty where paths have none. */
+  /** The accepted versions; empty where paths have no version. */
   readonly versions: readonly string[]
   readonly limits: Limits
   /**
-   * Generates and inserts minimal valid records, with the parents that they need: `await engine.given('order', { customer: { vip: true } },
-   * { seed: 7 })`, and `engine.given.many('order', 20)`. See `Give`.
+   * Inserts minimal valid records, with all parents: `await engine.given('order', { customer: { vip: true } }, { seed: 7 })`, and
+   * `engine.given.many('order', 20)`. See `Give`.
    */
   readonly given: Give<Name>
   readonly #parts: EngineParts<RestEngine>
@@ -106,38 +105,37 @@ export class RestEngine<Name extends string = string> {
     this.given = this.#parts.given.asFunction(() => this.#parts.life.assertOpen())
   }
 
-  /** The engine as the rest of the library takes it: with any names. */
+  /** The engine with any names, as the rest of the library takes engines. */
   get #plain(): RestEngine {
     return this as RestEngine
   }
 
-  /** The parts of an engine that is open. */
   get #open(): EngineParts<RestEngine> {
     this.#parts.life.assertOpen()
     return this.#parts
   }
 
   /**
-   * Everything that the engine mapped, left out or guessed while it was created (a column type of another database, an odd record of a JSON
-   * file, a table that cannot be read): one plain sentence each, with its place. Empty when there is nothing to report.
+   * What the engine mapped, left out or guessed while being created (a column type of another database, an odd record of a JSON file, an
+   * unreadable table): one plain sentence each, with its place.
    */
   get notes(): readonly string[] {
     return this.#parts.shared.notes.list
   }
 
-  /** The MikroORM instance on the engine's database, to arrange and assert in tests. Fork its entity manager: `engine.orm.em.fork()`. */
+  /** The MikroORM instance on the engine's database, for tests. Fork its entity manager: `engine.orm.em.fork()`. */
   get orm(): MikroORM {
     return this.#parts.connection.orm
   }
 
   /**
-   * Answers one request, without any server. Never throws for anything that a client sent: such errors are answers.
+   * Answers one request, without any server. Never throws for a fault of the client: such errors are answers.
    *
    * @param path begins with the base and the version; may carry its own `?query`
    * @param query a text, URLSearchParams, or an object whose keys end with their operator: `{ 'age>=': 18, 'name!=': 'Ann' }`
    * @param body the parsed JSON value
-   * @throws the reason of the signal when it aborts; TypeError when the caller broke the types; Error when the engine is closed, and one of
-   * code ECONNRESET when a test has the connection lost.
+   * @throws the reason of the signal when it aborts; TypeError for wrong types; Error when the engine is closed, and with code ECONNRESET
+   * when a test has the connection lost.
    * @example
    * await engine.handle('POST', '/v1/users', undefined, { name: 'Ann', email: 'ann@example.test' })
    * const { body }: RestResponse<{ users: { name: string }[] }> = await engine.handle('GET', '/v1/users')
@@ -153,10 +151,10 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers one request that is written as a line: `handle` without holes between its arguments.
+   * Answers one request written as a line: `handle` without holes between the arguments.
    *
    * @param line method and path: `'POST /v1/users'`; the path may carry its own `?query`
-   * @param options `body`: the parsed JSON value; `query`, `headers`, `signal`: as `handle` takes them
+   * @param options `body`: the parsed JSON value; `query`, `headers`, `signal`: as for `handle`
    * @throws as `handle`; TypeError for a line that is not a method and a path, and for an unknown option.
    * @example
    * const { status } = await engine.send('POST /v1/users', { body: { name: 'Ann', email: 'ann@example.test' } })
@@ -166,7 +164,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. It needs no `this`: `const { fetch } = engine`. Takes the
+   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. Needs no `this`: `const { fetch } = engine`. Takes the
    * arguments of the global `fetch`, too; a path alone belongs to `http://localhost`.
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
@@ -177,20 +175,19 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers the requests of this process to an origin, or to several, instead of the network: those of the global `fetch`, of the undici
-   * package's `request`, `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Requests to other origins
-   * take the way that they took before. Not intercepted: undici clients with a dispatcher of their own, agents of `node:http` that connect
-   * by themselves (to a proxy), and HTTP/2.
+   * Answers requests of this process to origins in the place of the network: of the global `fetch`, of the undici package's `request`,
+   * `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Not intercepted: undici clients with a
+   * dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2.
    *
-   * It holds in the asynchronous context in which it is made: for what the code that made it calls, awaits and times out into. So tests
-   * that run at the same time may each intercept one origin. Made outside of any test, or with `everywhere`, it holds in the whole process.
+   * An interception holds in its asynchronous context: for all that the code calls, awaits and times out into. So tests that run at the
+   * same time may intercept the same origin. Made outside of any test, or with `everywhere`, an interception holds in the whole process.
    *
-   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array of them; with a path
-   * (`'https://api.example.test/api'`) the requests below it alone, to which it is the base
-   * @param options `base`: path of the origins that are given without one; `strict`: fail requests that no interception covers;
-   * `everywhere`: default: false
+   * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array; with a path (`'https://api.example.test/api'`),
+   * which is the base, only the requests below
+   * @param options `base`: path of origins without a path; `strict`: fail requests that no interception covers; `everywhere`: default:
+   * false
    * @returns a disposable; ended by its `using` block, `dispose()` or `engine.close()`, in any order
-   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed, and one of code
+   * @throws TypeError for anything that is not an origin, and for an unknown option; Error when the engine is closed, and with code
    * ERR_ALREADY_INTERCEPTED when the origin is intercepted in the same context.
    * @example
    * using api = engine.intercept('https://api.example.test')
@@ -204,8 +201,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Runs work in a context of its own: requests in it go to the interceptions that are made in it, then to those of this engine. Those that
-   * are made in it end with it. For code that no test runner bounds, and for requests that several engines of one test could answer.
+   * Runs work in a context of its own: requests go to interceptions made in the work, then to other interceptions of this engine.
+   * Interceptions made in the work end with the work. For code that no test runner bounds, and for requests that several engines of a test
+   * could answer.
    *
    * @returns the result of the work
    * @throws any error of the work; Error when the engine is closed.
@@ -222,10 +220,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a request and returns what ran: statements with their parameters, times and rows, what SQLite does for each (`explain query
-   * plan`), and indexes that would spare it work. No injected fault applies, and the journal does not record it. Nothing is written: any
-   * method but GET, HEAD, QUERY and OPTIONS runs in a fork, with all that belongs to it (hooks, constraints, commit), and the fork is
-   * closed. Effects of hooks outside of the engine remain.
+   * Answers a request and returns what ran: statements with parameters, times and rows, SQLite's plans (`explain query plan`), and indexes
+   * that would spare work. Injected faults and the journal are left out. Nothing is written: any method but GET, HEAD, QUERY and OPTIONS
+   * runs in a fork, with hooks, constraints and commit. Effects of hooks outside of the engine remain.
    *
    * @returns plain data without secrets; only `response` is the answer as it is
    * @throws as `handle`; as `fork` for a write
@@ -247,8 +244,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Describes a version of the API as an OpenAPI document: every path with its parameters, bodies, answers and errors, as the model, the
-   * rules and the options have them. `GET /{version}/openapi.json` answers with the same document.
+   * Describes a version of the API as an OpenAPI document: paths, parameters, bodies, answers and errors, by model, rules and options. `GET
+   * /{version}/openapi.json` answers with the same document.
    *
    * @returns plain JSON, made anew for each call
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
@@ -261,24 +258,24 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Draws the model of a version: resources with their attributes, and relations with their cardinalities, as far as the OpenAPI document
-   * has them.
+   * Draws the model of a version: resources, attributes, and relations with cardinalities, as far as the OpenAPI document goes.
    *
    * @returns the text of an SVG picture, or of an `erDiagram` of Mermaid with `format: 'mermaid'`
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
    * @example
    * const text = await engine.diagram({ format: 'mermaid' })
-   * assert.match(text, /^erDiagram\n/)
+   * assert.match(text, /^erDiagram
+   * /)
    */
   async diagram(options: DiagramOptions = {}): Promise<string> {
     return this.#open.descriptions.draw(options)
   }
 
   /**
-   * Holds an answer against the OpenAPI document of its version: that the operation and the status are described, and headers and body are
-   * as described. For answers of this engine, over any way, and for those of a real backend that it stands for.
+   * Compares an answer with the OpenAPI document of its version: operation, status, headers and body. For answers of this engine, over any
+   * way, and of the real backend.
    *
-   * @param request a Request, or its method and path, with the query in the path or beside it
+   * @param request a Request, or method and path, with the query in the path or beside
    * @param response what `handle` has answered, or a Response whose body has not been read
    * @returns one plain sentence for each fault; empty when the answer is as described
    * @throws TypeError for what is not a request or answer; Error when the engine is closed.
@@ -293,9 +290,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Tries the promises of the API with generated requests, good and bad: the answers are as the OpenAPI document says, pages add up,
-   * filters split the list, what is written reads back, and what is wrong is refused. It runs in a fork: the data of the engine stay as
-   * they are. Hooks, routes and other functions of the application run, with their effects outside of the engine.
+   * Tries the promises of the API with generated requests, good and bad: answers match the OpenAPI document, pages add up, filters split
+   * the list, written values read back, bad requests are refused. Runs in a fork: the engine's data stay. Hooks, routes and other functions
+   * of the application run, with effects outside of the engine.
    *
    * @returns plain data, with each failure in plain words and the requests that repeat it; `String(report)` is a text
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed, or inside a write.
@@ -311,10 +308,9 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Loads records by resource name, in any order, in one transaction, validated like bodies of POST. Also runs a Seeder class of
-   * `@mikro-orm/seeder`, in one transaction too, or `true`, the one that MikroORM's config names; and a list of such seeds, one after
-   * another.
+   * `@mikro-orm/seeder` in one transaction, or with `true` the seeder of MikroORM's config; or a list of seeds, one after another.
    *
-   * @throws RestError with all errors of records, and Error for a seeder that fails; nothing of it is loaded then.
+   * @throws RestError with all errors of records, and Error for a seeder that fails; nothing is loaded then.
    * @example await engine.seed({ users: [{ id: 1, name: 'Ann' }], sites: [{ url: 'x', user: 1 }] })
    */
   async seed(seeders: SeederClass | true | readonly NamedSeed<Name>[]): Promise<void>
@@ -340,8 +336,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The journal: the requests that have been answered, the newest last; the last 1,000 of them, or as many as the option `journal` sets. A
-   * new array of frozen entries. They hold no token and no password: `[secret]` stands in their place.
+   * The journal: the last 1,000 answered requests, or as many as the option `journal` sets, the newest last. A new array of frozen entries.
+   * `[secret]` stands in the place of tokens and passwords.
    *
    * @example
    * const [entry] = engine.requests.filter(({ method, path }) => method === 'POST' && path === '/v1/orders')
@@ -352,8 +348,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The journal as an HTTP Archive (HAR 1.2), which the network panels of browsers and tools for HTTP open. It has no headers, as the
-   * journal has none.
+   * The journal as an HTTP Archive (HAR 1.2), for network panels of browsers and tools for HTTP; without headers, as the journal.
    *
    * @param options `origin`: scheme and host of the URLs, default `'http://localhost'`
    * @throws TypeError for an unknown option, and for an origin that is none.
@@ -364,9 +359,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Tells what happens to the engine from now on: requests, and what tests do to its world (`reset`, `restore`, `clock`, `faults`, `mark`).
-   * Ends with the engine, with the signal, and when the loop is left. Events that are not taken wait, 1,000 of them unless `capacity` says
-   * another number; the oldest of more are lost, and `lost` says how many: nothing waits for a listener.
+   * Tells events from now on: requests, and what tests do to the engine's world (`reset`, `restore`, `clock`, `faults`, `mark`). Ends with
+   * the engine, with the signal, and when the loop is left. Nothing waits for a listener: beyond 1,000 waiting events (option `capacity`)
+   * the oldest are lost, and `lost` counts them.
    *
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
    * @example
@@ -377,14 +372,14 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Writes what a failed test has left: the model, the journal with what the newest 100 requests have run, marks, faults, the clock, and
-   * the data that the test began with (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro`
-   * opens it. It holds no secrets, as the journal, and no code of the application. Where the data have more than 64 MiB, or cannot be
-   * copied from PostgreSQL, a note says so.
+   * Writes a file of a failed test: the model, the journal with what the newest 100 requests ran, marks, faults, the clock, and the data at
+   * the beginning (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro` opens the file.
+   * Secrets and code of the application are left out. A note tells where data are missing: above 64 MiB, or not to be copied from
+   * PostgreSQL.
    *
    * @param path of the file, whose folder is made
    * @param options `test`: its name; `failure`: the message of the runner
-   * @returns the whole path, the size in bytes, and notes on what is not in it
+   * @returns the whole path, the size in bytes, and notes on what is missing
    * @throws TypeError for bad arguments; Error when the engine is closed, or inside a write, and where the file cannot be written.
    * @example afterEach(async t => { if (!t.passed) await engine.record(`failures/${t.name}.mikro`) })
    */
@@ -395,7 +390,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Puts a mark between the requests, for who looks at them: see `events`.
+   * Puts a mark between requests, for readers of `events`.
    *
    * @param text 1 to 500 characters
    * @throws TypeError for another value; Error when the engine is closed.
@@ -415,9 +410,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Asserts which records some work changes: by resource, by how many their number grows or falls (`1`, `-2`), or how many of them are
-   * inserted, updated and deleted (`{ updated: 1 }`; 0 where nothing is given), or `'any'`. The number of records of all other resources
-   * must stay the same, unless `*` sets an expectation for them. Counts every change of the database: by requests, hooks, `engine.orm`.
+   * Asserts how many records of each resource some work adds or removes (`1`, `-2`), or inserts, updates and deletes (`{ updated: 1 }`; 0
+   * where nothing is given), or `'any'`. Numbers of all other resources must stay, unless `*` sets an expectation. Counts every change of
+   * the database: by requests, hooks, `engine.orm`.
    *
    * @returns the result of the work
    * @throws AssertionError with a table of expected and actual changes, and the requests that made them; TypeError for an unknown resource;
@@ -431,7 +426,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Delays requests on their way to the engine, in real milliseconds. Delays of one request add up.
+   * Delays requests on the way to the engine, in real milliseconds. Delays of a request add up.
    *
    * @param delay milliseconds from 0 to 2147483647; a profile `{ p50, p99, seed? }`, whose delays are log-normal and the same for the same
    * seed; or a function of the request that returns milliseconds
@@ -445,8 +440,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Allows so many requests in a time, and answers those above with 429 `rate_limited` and `Retry-After`. It is a token bucket, which is
-   * full at first and fills evenly by `engine.clock`: as many requests as it holds may come at once.
+   * Allows a number of requests in a time, and answers others with 429 `rate_limited` and `Retry-After`. A token bucket, full at first,
+   * fills evenly by `engine.clock`: as many requests as the bucket holds may come at once.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using limit = engine.rateLimit('POST /v1/orders', { requests: 10, per: '1m' })
@@ -456,7 +451,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers requests with an error, of the one error shape. Nothing of them is done, unless with `after: true`: then only the answer is
+   * Answers requests with an error, in the shape of all errors. Nothing else is done, unless with `after: true`: then only the answer is
    * replaced.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
@@ -467,8 +462,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Loses the connection of requests: `handle` rejects with an Error of code ECONNRESET, `fetch` with TypeError "fetch failed", and over
-   * HTTP the socket is reset. Nothing of them is done, unless with `after: true`: then only the answer is lost.
+   * Loses the connection of requests: `handle` rejects with code ECONNRESET, `fetch` with TypeError "fetch failed", and over HTTP the
+   * socket is reset. Nothing else is done, unless with `after: true`: then only the answer is lost.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using lost = engine.drop('POST /v1/orders', { after: true, times: 1 })
@@ -492,8 +487,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect that no request has met, oldest first: a test that expects the failure which it has asked for asserts
-   * that there are none.
+   * The faults and gates in effect that no request has met, oldest first: a test that asked for a failure asserts an empty list.
    *
    * @example assert.deepEqual(engine.pending(), [])
    */
@@ -502,8 +496,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect, and those that are used up, oldest first, as plain data: how many requests each has met, and still
-   * meets. Those that were ended by a call are gone.
+   * The faults and gates in effect or used up, oldest first, as plain data: how many requests each has met, and still meets. Faults ended
+   * by a call are gone.
    *
    * @example assert.equal(engine.faults[0].met, 2)
    */
@@ -512,8 +506,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which members cannot do their work here, and why: on a file that is too large to be reset, on an existing PostgreSQL database,
-   * without a log-in.
+   * Says which members cannot work here, and why: on a file too large to be reset, on an existing PostgreSQL database, without a log-in.
    *
    * @returns sentences by name; empty where all is possible
    * @throws Error when the engine is closed.
@@ -524,8 +517,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing while nothing has been written since
-   * the last one.
+   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing where nothing was written since the
+   * last snapshot.
    *
    * @throws Error when the engine is closed, or inside a write.
    * @example
@@ -537,12 +530,12 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Goes back to a snapshot, of this engine or of one with the same entities; or to the state before a request of the journal, which is
-   * kept from the time at which somebody first listens to `events`. Requests that still run are cut off: they reject with the code
-   * ECONNRESET and write nothing. Journal and faults stay.
+   * Goes back to a snapshot, of this engine or of an engine with the same entities; or to the state before a request of the journal, kept
+   * from the first listening to `events` on. Running requests are cut off: they reject with code ECONNRESET and write nothing. Journal and
+   * faults stay.
    *
    * @throws TypeError for a value that is neither, or a snapshot of another model; RangeError for a request that the journal does not have;
-   * Error where the state before it is not kept, when the engine is closed, or inside a write.
+   * Error where the state before the request is not kept, when the engine is closed, or inside a write.
    * @example
    * await engine.restore(before)
    * await engine.restore({ before: 7 })
@@ -552,11 +545,11 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which records two states differ in, whatever has happened in between: also by reset, restore and work past the engine. Both are
-   * copied, and all their rows read, 400,000 at most.
+   * Says which records differ between two states, whatever happened in between: also by reset, restore and work past the engine. Copies
+   * both states, and reads all rows, 400,000 at most.
    *
-   * @param before a snapshot, of this engine or of one with the same entities
-   * @param after another one; default: the present state
+   * @param before a snapshot, of this engine or of an engine with the same entities
+   * @param after another snapshot; default: the present state
    * @returns changes as the journal has them, without secrets
    * @throws as `fork`; Error where there are more rows.
    * @example
@@ -574,12 +567,11 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Goes back to the state after `create` and its `seed` option (a fork: to the state in which it was forked): data, IDs, clock, revoked
-   * tokens, with an empty journal and without faults. Requests that still run are cut off: they reject with the code ECONNRESET and write
-   * nothing.
+   * Goes back to the state after `create` and its `seed` option (a fork: to the state at forking): data, IDs, clock, revoked tokens, with
+   * an empty journal and without faults. Running requests are cut off: they reject with code ECONNRESET and write nothing.
    *
-   * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB when it was first
-   * written to.
+   * @throws Error when the engine is closed, inside a write, or when the database is a file that was larger than 64 MiB before the first
+   * write.
    * @example afterEach(() => engine.reset())
    */
   async reset(): Promise<void> {
@@ -587,9 +579,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Begins a scenario: the state after `create`, with the named seed of the option `scenarios` in the place of the `seed` option. The
-   * journal is empty and there are no faults; requests that still run are cut off. The records are made when a scenario is first asked for,
-   * and copied from then on. `reset` goes back to the `seed` option.
+   * Begins a scenario: the state after `create`, with a named seed of the option `scenarios` in the place of the `seed` option, an empty
+   * journal and no faults. Running requests are cut off. The first call makes the records, later calls copy them. `reset` goes back to the
+   * `seed` option.
    *
    * @throws RangeError for an unknown name; as `seed` for records that the model refuses; Error when the engine is closed, or inside a
    * write.
@@ -605,9 +597,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Returns an independent engine, in memory, with a copy of the data, IDs, clock and tokens. The fork shares what has been compiled for
-   * the model, so that it costs little more than the copy. It starts without faults and with an empty journal. Close it when it is no
-   * longer needed.
+   * Returns an independent engine, in memory, with a copy of data, IDs, clock and tokens, an empty journal and no faults. Costs little more
+   * than the copy: a fork shares what has been compiled for the model. Close a fork when done.
    *
    * @param snapshot the state that the fork begins with; default: the present state
    * @throws TypeError for a value that is not a snapshot, or that of another model; Error when the engine is closed, or inside a write.
@@ -623,8 +614,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Mints a token, for tests, for the user as stored at present. A later change of the password ends it. On PostgreSQL the user is read
-   * after the return; a server that cannot be asked is said where the token is used.
+   * Mints a token, for tests, for the user as stored at present. A later change of the password ends the token. On PostgreSQL the user is
+   * read after the return; where the server cannot be asked, the use of the token says so.
    *
    * @param user an entity, or the ID of one
    * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired
@@ -636,7 +627,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The public key of the tokens, as a JSON Web Key, for others to verify them with.
+   * The public key of the tokens, as a JSON Web Key, for others to verify tokens.
    *
    * @throws Error when the authentication module is off.
    */
@@ -651,15 +642,15 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Ends the interceptions, waits for the requests that run, and closes the database. Idempotent. `handle` throws from now on. Delayed
-   * requests go on at once; requests that a gate still holds are lost, with a warning.
+   * Ends interceptions, waits for running requests, and closes the database. Idempotent. `handle` throws from now on. Delayed requests go
+   * on at once; requests held by a gate are lost, with a warning.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#end())
   }
 
   async #end(): Promise<void> {
-    // Who is looked at may have to wait. Nobody is, as a rule: then it begins to close at once.
+    // A shown engine may have to wait; any other engine begins to close at once.
     const leaving = internalsOf(this).shown?.leave()
     if (leaving !== undefined) await leaving
     await closeEngine(this.#parts)

@@ -1,6 +1,4 @@
-/**
- * Open recording: makes an engine of the file that `engine.record` has written, in memory, with the data before the test and its journal.
- */
+/** Open recording: makes an engine in memory of a file of `engine.record`, with the data before the test and its journal. */
 import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
 import type { EngineOptions } from './engine/pipeline/options.ts'
@@ -8,11 +6,11 @@ import { internalsOf } from './engine/pipeline/internals.ts'
 import { readRecording, type RecordedFacts, type RecordedRequest } from './engine/recording/recording-file.ts'
 import { serveRecorded } from './engine/recording/serve-recorded.ts'
 
-/** Bytes of a file at most. */
+/** Most bytes of a file. */
 const MAX_FILE = 256 << 20
 
 export interface OpenedRecording {
-  /** Yours to close. */
+  /** The caller closes the engine. */
   readonly engine: RestEngine
   readonly facts: RecordedFacts
 }
@@ -37,7 +35,7 @@ export async function openRecording(path: string, create: (options: EngineOption
   }
 }
 
-/** Separates an entry from what the request has run. */
+/** Separates a journal entry from what the request ran. */
 function separate({ statements, ran, writes, cached, hints, ...entry }: RecordedRequest): {
   readonly entry: Omit<RecordedRequest, 'statements'> & { readonly response: unknown; readonly body: unknown }
   readonly ran: object

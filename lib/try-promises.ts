@@ -1,7 +1,4 @@
-/**
- * Try promises: runs a self-test in a fork of an engine, and gives a comparison with a backend what it needs to know. The modules that do
- * it are loaded with the first one.
- */
+/** Try promises: runs a self-test in a fork of an engine, and describes an engine for the comparison with a backend. */
 import type { Fake } from './checks/drift/check.ts'
 import type { AnsweredRequest } from './checks/drift/replay.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'
@@ -13,9 +10,9 @@ import { readPath } from './records/request/parse-request.ts'
 import { readPairs } from './records/request/parsed-query.ts'
 
 /**
- * Tries the promises of an engine. See `engine.selfTest`.
+ * See `engine.selfTest`.
  *
- * @param readOnly whether it is served as read-only
+ * @param readOnly whether the engine is served as read-only
  */
 export async function tryPromises(engine: object, options: SelfTestOptions, readOnly: boolean): Promise<SelfTest> {
   const [{ runSelfTest }, { createTestedWorld }] = await Promise.all([
@@ -24,7 +21,7 @@ export async function tryPromises(engine: object, options: SelfTestOptions, read
   ])
   const { open, build } = internalsOf(engine)
   const composition = await copyWorld(open, undefined)
-  // No limit of time holds up a request in process, and its journal is of no use.
+  // No time limit holds up a request in process, and nobody reads the journal.
   const fork = build({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
   try {
     return await runSelfTest(await createTestedWorld(internalsOf(fork).parts, user => fork.token(user)), options)
@@ -33,11 +30,7 @@ export async function tryPromises(engine: object, options: SelfTestOptions, read
   }
 }
 
-/**
- * Returns what `checkAgainst` needs to know of an engine.
- *
- * @param tries whether a self-test makes the requests that the backend is asked, too
- */
+/** @param tries whether a self-test makes requests for the backend, too */
 export async function describeFake(engine: object, tries: boolean): Promise<Fake & { readonly readings: readonly AnsweredRequest[] }> {
   const { open } = internalsOf(engine)
   const { served, options } = open

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, createServer } from '../../lib/index.ts'
-import { refuseAsked } from '../../lib/doors/server/controls/engine-refusal.ts'
+import { refuseImpossible } from '../../lib/doors/server/controls/engine-refusal.ts'
 import type { Har, JournalEntry, RequestSummary, ServerOptions } from '../../lib/index.ts'
 
 const User = defineEntity({
@@ -316,10 +316,10 @@ describe('event streams', () => {
 describe('what an engine cannot do with its database', () => {
   it('is no failure of the server: who asks is told why', () => {
     const why = 'engine.fork: the database "shop" can be copied only while nobody else is connected to it, and "psql" is.'
-    assert.throws(() => refuseAsked(new Error(why)), { status: 405, code: 'method_not_allowed', message: why })
+    assert.throws(() => refuseImpossible(new Error(why)), { status: 405, code: 'method_not_allowed', message: why })
     for (const other of [new Error('no such table'), new TypeError('engine.fork: not a snapshot'), 'engine.fork: x'])
       assert.throws(
-        () => refuseAsked(other),
+        () => refuseImpossible(other),
         (error: unknown) => error === other,
       )
   })

@@ -1,4 +1,4 @@
-/** Creation place: where code of the application has made an engine, of a stack. */
+/** Creation place: finds in a stack where the application has made an engine. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -6,19 +6,18 @@ import { fileURLToPath } from 'node:url'
 const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d+):\d+\)?$/
 
 /** The folder of this package: `lib/`, or `dist/lib/`. */
-const OWN = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
+const PACKAGE = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
 
-/** @returns file and line, the file below the working directory where it is there; the empty text where no frame is one of a file */
+/** @returns file and line, the file relative to the working directory where possible; the empty text without a frame of a file */
 export function findPlace(stack: string, folder: string): string {
   for (const line of stack.split('\n').slice(1)) {
     const [, file = '', row = ''] = FRAME.exec(line.trim()) ?? []
-    if (file === '' || file.startsWith(OWN) || file.startsWith(fileURLToPath(OWN))) continue
+    if (file === '' || file.startsWith(PACKAGE) || file.startsWith(fileURLToPath(PACKAGE))) continue
     return `${formatPath(file.startsWith('file:') ? fileURLToPath(file) : file, folder)}:${row}`
   }
   return ''
 }
 
-/** A path as a reader in the working directory has it. */
 export function formatPath(path: string, folder: string): string {
   if (!isAbsolute(path)) return path
   const below = relative(folder, path)

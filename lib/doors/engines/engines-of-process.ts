@@ -6,9 +6,8 @@ import { Host, type HostedProcess, type ListedProcess } from './host.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { ShownEngine, type Audience } from './shown-engine.ts'
 
-/** Resources that a name has. */
 const NAMED = 3
-/** Milliseconds of a timer that does nothing but keep the process. */
+/** Milliseconds of a timer that only keeps the process running. */
 const LONG = 1 << 30
 
 export class EnginesOfProcess implements Audience, HostedProcess {
@@ -17,7 +16,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
   home = ''
   readonly #name = nameProcess(process.argv, process.env, process.cwd())
   #count = 0
-  #hold: NodeJS.Timeout | undefined
+  #keepingAlive: NodeJS.Timeout | undefined
 
   /** @throws RangeError for an environment that is not of its form. */
   constructor(env: NodeJS.ProcessEnv) {
@@ -26,7 +25,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
   }
 
-  /** Serves the list. A port that cannot be had fails no test. */
+  /** A port that cannot be had fails no test. */
   async #listen(port: number): Promise<void> {
     try {
       this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`
@@ -36,18 +35,14 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     }
   }
 
-  /**
-   * Shows an engine.
-   *
-   * @param stack of its making
-   */
+  /** @param stack of the engine's making */
   show(engine: WorldEngine, stack: string): void {
     const id = String(++this.#count)
     const made = { name: nameEngine(engine), place: findPlace(stack, process.cwd()) }
     const shown = new ShownEngine(id, engine, made, this)
     const internals = internalsOf(engine)
     internals.shown = shown
-    // Who looks at it later wants to see what the first requests have run.
+    // Later readers want to see what the first requests ran.
     internals.keepStatements()
     internals.parts.states.keep()
     this.#engines.set(id, shown)
@@ -60,10 +55,10 @@ export class EnginesOfProcess implements Audience, HostedProcess {
 
   changed(): void {
     const waits = [...this.#engines.values()].some(engine => engine.waits)
-    if (waits) this.#hold ??= setInterval(() => {}, LONG)
+    if (waits) this.#keepingAlive ??= setInterval(() => {}, LONG)
     else {
-      clearInterval(this.#hold)
-      this.#hold = undefined
+      clearInterval(this.#keepingAlive)
+      this.#keepingAlive = undefined
     }
   }
 
@@ -84,13 +79,13 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     process.stderr.write(`mikro-rest: ${sentence}\n`)
   }
 
-  /** The process has nothing left to do, and engines that nobody has closed. */
+  /** Called when nothing is left to do but engines that nobody has closed. */
   #waitForAll(): void {
     for (const engine of this.#engines.values()) if (!engine.isHidden && !engine.waits) void engine.wait()
   }
 }
 
-/** What an engine is called that nobody has named: its resources. */
+/** Names an engine after its resources. */
 function nameEngine(engine: WorldEngine): string {
   const { model, parts } = internalsOf(engine)
   const names = model.resources.map(({ plural }) => plural)
@@ -99,7 +94,7 @@ function nameEngine(engine: WorldEngine): string {
   return parts.isFork ? `fork of ${all}` : all
 }
 
-/** What a process runs, by what test runners tell their workers. */
+/** Names a process after the test runner's worker, or the script. */
 function nameProcess([, script = '']: readonly string[], env: NodeJS.ProcessEnv, folder: string): string {
   const worker = (
     [

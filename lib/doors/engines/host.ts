@@ -1,6 +1,6 @@
 /**
- * Host: serves the list of the engines of this process, as a page on the loopback address. Pages of other sites are refused as those of a
- * workbench are. The server does not keep the process running.
+ * Host: serves the list of this process's engines, as a page on the loopback address. Refuses pages of other sites as a workbench does, and
+ * does not keep the process running.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -12,7 +12,6 @@ import { PAGE_POLICY } from '../server/page-policy.ts'
 import { LIST_PAGE, LIST_SCRIPT, LIST_STYLE } from './list-page.ts'
 import type { EngineFacts } from './shown-engine.ts'
 
-/** The engines of a process, as the list shows them. */
 export interface ListedProcess {
   readonly pid: number
   /** The script of the process: `test/orders.test.js`. */
@@ -20,15 +19,14 @@ export interface ListedProcess {
   readonly engines: readonly EngineFacts[]
 }
 
-/** The process whose engines a host lists. */
 export interface HostedProcess {
   readonly state: ListedProcess
-  /** Returns the address of the workbench of an engine; undefined where the engine has been closed. */
+  /** Returns the address of an engine's workbench; `undefined`: the engine is closed. */
   open(id: string): Promise<string | undefined>
   letGo(id: string): void
 }
 
-/** Ports that are tried after the one that is named: test runners start a process for each core, and each process has a list. */
+/** Ports tried after the named port: test runners start a process for each core, and each process has a list. */
 const MORE_PORTS = 64
 const LAST_PORT = 65_535
 
@@ -57,7 +55,7 @@ export class Host {
   }
 
   /**
-   * Listens at a port, or at the next one that is free.
+   * Listens at a port, or at the next free port.
    *
    * @returns the port
    * @throws the error of the server, with code EADDRINUSE where no port is free

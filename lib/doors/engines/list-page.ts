@@ -1,4 +1,4 @@
-/** List page: the engines of a process, as a page that asks for the list again and again. */
+/** List page: a page that asks for the list of engines again and again. */
 
 export const LIST_PAGE = `<!doctype html>
 <html lang="en">

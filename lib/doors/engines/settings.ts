@@ -1,13 +1,10 @@
-/**
- * Settings: what the environment says of engines that are shown while their process runs: `MIKRO_REST_WORKBENCH`, a port, and
- * `MIKRO_REST_WORKBENCH_WAIT`.
- */
+/** Settings: reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
 
-/** Which engines wait at their end until the reader lets them go. */
+/** Which engines wait at their end until the reader lets go. */
 type Waiting = 'none' | 'all' | 'failed'
 
 export interface Settings {
-  /** Of the list, on the loopback address. */
+  /** The list's port, on the loopback address. */
   readonly port: number
   readonly waiting: Waiting
 }

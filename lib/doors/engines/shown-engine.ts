@@ -1,6 +1,6 @@
 /**
- * Shown engine: an engine in the list of those that can be looked at. Its workbench has a server of its own, on a free port of the loopback
- * address, which is begun when somebody first opens it. At its end it waits until it is let go, where that is asked for.
+ * Shown engine: an engine in the list. The first opening begins the workbench's own server, on a free port of the loopback address. At its
+ * end the engine waits to be let go, where the settings say so.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -14,31 +14,28 @@ import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { formatPath } from './creation-place.ts'
 import type { Settings } from './settings.ts'
 
-/** An engine as the list has it. */
 export interface EngineFacts {
   readonly id: string
   readonly name: string
-  /** Where it was made: file and line; of a test its file. */
+  /** File and line of the making; for a test, its file. */
   readonly place: string
-  /** How many requests it has answered. */
   readonly requests: number
-  /** Whether it is at its end, and waits until it is let go. */
+  /** Whether the engine waits at its end. */
   readonly waits: boolean
-  /** Why its test has failed, if it has. */
+  /** Why the engine's test has failed. */
   readonly failure?: string
 }
 
-/** The list that an engine is shown in. */
 export interface Audience {
   readonly settings: Settings
-  /** The address of the page of the list. */
+  /** The address of the list. */
   readonly home: string
-  /** An engine begins to wait, or has been let go. */
+  /** Called when an engine begins to wait, or is let go. */
   changed(): void
   left(engine: ShownEngine): void
 }
 
-/** Characters of a name and of a failure. */
+/** Most characters of a name or failure. */
 const MAX_TEXT = 300
 
 export class ShownEngine implements Showing {
@@ -93,7 +90,6 @@ export class ShownEngine implements Showing {
     this.#failure = stripVTControlCharacters(reason)
   }
 
-  /** Begins its server, if it has none yet. */
   async open(): Promise<string> {
     const server = await (this.#server ??= this.#listen())
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}${this.#engine.base}/${WORKBENCH}`
@@ -101,7 +97,7 @@ export class ShownEngine implements Showing {
 
   async #listen(): Promise<Server> {
     const server = createShownServer(this.#engine, { title: this.#name.slice(0, MAX_TEXT), home: this.#audience.home })
-    // Neither it nor who looks at it keeps the process of the tests.
+    // Neither server nor viewer keeps the process of the tests.
     server.on('connection', socket => socket.unref())
     server.listen(0, '127.0.0.1').unref()
     await once(server, 'listening')
@@ -129,7 +125,6 @@ export class ShownEngine implements Showing {
     await closed
   }
 
-  /** Waits until it is let go. */
   async wait(): Promise<void> {
     await new Promise<void>(resolve => {
       this.#release = resolve

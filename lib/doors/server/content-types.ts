@@ -1,7 +1,6 @@
-/** Content types: the media type of a file, by its extension. */
+/** Content types: the media type of a file by its extension. */
 import { extname } from 'node:path'
 
-/** Types of what a front end is made of; those of texts get a charset. */
 const TYPES: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   css: 'text/css',
@@ -34,7 +33,6 @@ const TYPES: Readonly<Record<string, string>> = {
   xml: 'application/xml',
 }
 
-/** Returns the media type of a file; bytes without a known extension are nothing in particular. */
 export function contentTypeOf(file: string): string {
   const extension = extname(file).slice(1).toLowerCase()
   const type = Object.hasOwn(TYPES, extension) ? TYPES[extension]! : 'application/octet-stream'

@@ -1,29 +1,26 @@
 /**
- * CORS: which response headers let a page of another origin read the answers, and the answer to a preflight request (Fetch standard, "CORS
- * protocol"). Cookies and other credentials go along only where the server says so, for origins that it names: tokens travel in the
- * Authorization header, which needs none.
+ * CORS: the response headers by which pages of other origins read answers, and the answer to a preflight request (Fetch standard, "CORS
+ * protocol").
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 
-/** Which origins may read the answers: every one (`true` or `'*'`), or those listed, as browsers send them: `https://app.example.test`. */
+/** Origins as browsers write origins: `https://app.example.test`. `true` and `'*'`: every origin. */
 export type CorsOrigins = string | readonly string[] | true
 
-// Headers beyond the safelisted ones that a client of the API has a use for.
 const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
 const EXPOSED_OF_PAGES = `${EXPOSED}, Link, X-Total-Count`
-// Ten minutes: a preflight for every request would double the traffic, and a changed option should still be noticed soon.
+// Ten minutes: a preflight for every request would double the traffic, but a changed option should soon be noticed.
 const MAX_AGE = '600'
 
-/** The policy of one server. */
 export class Cors {
-  /** Tells whether pages of an origin may do what those of the server may; undefined where no others may send the cookies of the user. */
+  /** `undefined`: no page of another origin may send the user's cookies. */
   readonly trusts: ((origin: string) => boolean) | undefined
-  /** Undefined: every origin. */
+  /** `undefined`: every origin. */
   readonly #origins: ReadonlySet<string> | undefined
   readonly #methods: string
   readonly #credentials: boolean
 
-  /** @throws TypeError when an entry is not an origin, or one with credentials is not a named one. */
+  /** @throws TypeError for an entry that is not an origin, and for credentials without named origins. */
   constructor(origins: CorsOrigins, methods: readonly string[], credentials = false) {
     const list = origins === true ? ['*'] : typeof origins === 'string' ? [origins] : origins
     if (!Array.isArray(list) || list.length === 0) throw new TypeError('createServer: "cors" must be an origin, a list of origins or true.')
@@ -36,27 +33,24 @@ export class Cors {
     this.#methods = methods.join(', ')
   }
 
-  /** Whether every origin may read the answers. */
   get allowsAll(): boolean {
     return this.#origins === undefined
   }
 
-  /** Whether the pages of an origin may read the answers. */
   allows(origin: string): boolean {
     return this.#origins === undefined || this.#origins.has(origin)
   }
 
-  /** Whether this request is a preflight: the browser asks whether it may send the real one. */
   static isPreflight(method: string | undefined, headers: IncomingHttpHeaders): boolean {
     return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
   }
 
-  /** Adds the headers that go with the answer to a request. Without them a browser keeps the answer from the page, or does not even ask. */
+  /** A browser hides an answer without CORS headers from the page, or does not even ask. */
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
       headers['access-control-expose-headers'] = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
-      // Without it a page of another origin is not shown the times (Resource Timing, "Timing-Allow-Origin").
+      // Shows the times to pages of other origins (Resource Timing, "Timing-Allow-Origin").
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return
     }
@@ -73,7 +67,7 @@ export class Cors {
       headers['access-control-allow-origin'] = '*'
       return true
     }
-    // The answer depends on the origin even when there is none, or a cache would hand one origin's answer to another.
+    // Always, so that a cache never gives an answer to another origin's page.
     addVary(headers, 'Origin')
     const { origin } = requested
     if (origin === undefined || !this.#origins.has(origin)) return false
@@ -88,7 +82,7 @@ function addVary(headers: OutgoingHttpHeaders, name: string): void {
   headers['vary'] = vary === undefined ? name : `${vary}, ${name}`
 }
 
-/** With credentials of the user every page could act as that user. */
+/** With credentials for all pages, every page could act as the user. */
 function describeOpen(origin: string, isTrue: boolean): string {
   const who =
     origin === 'null'
@@ -100,7 +94,7 @@ function describeOpen(origin: string, isTrue: boolean): string {
   )
 }
 
-/** An entry that no browser sends would silently allow nobody. */
+/** The entry would silently allow nobody. */
 function checkOrigin(origin: unknown): void {
   if (origin === '*' || origin === 'null') return
   const hasStar = typeof origin === 'string' && origin.includes('*')
@@ -114,12 +108,12 @@ function checkOrigin(origin: unknown): void {
   throw new TypeError(`createServer: "cors" holds ${JSON.stringify(origin)}, which is not an origin.${hint}`)
 }
 
-/** Returns the origin that a text means: of `localhost:5173` a URL would take the host for a scheme. */
+/** Returns the origin that a text means, for a hint. URL would take the host of `localhost:5173` for a scheme. */
 function findOrigin(text: string): string | undefined {
   const [host, port] = /^[\w-]+(?:\.[\w-]+)*(:\d+)?(?=\/|$)/.exec(text) ?? []
   const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
   const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
   const url = URL.parse(given)
-  // URL gives the origin "null" to schemes that it does not know; browser extensions use some of those.
+  // URL gives the origin "null" to unknown schemes, such as the schemes of browser extensions.
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }

@@ -1,7 +1,6 @@
 /**
- * Docs pages: answers `/docs` and what is below it, for browsers. A page shows what the OpenAPI document of its version says to the caller,
- * which it asks the engine for; a caller who gets none is asked to log in. No page loads anything from another host, and none has a script
- * or a style in itself. Refuses with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
+ * Docs pages: answers `/docs` and below with pages made of the OpenAPI document that the caller may see, else with a log-in page. Refuses
+ * with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'
@@ -17,18 +16,15 @@ import { DESCRIPTION, DOCS, WORKBENCH } from '../../records/request/reserved-pat
 import { PAGE_POLICY } from './page-policy.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** What docs pages ask of the internals of an engine. */
 export interface DocumentedEngine {
   readonly versions: readonly string[]
-  /** Answers a GET that no journal has. */
+  /** Answers a GET without an entry in the journal. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
-  /** Describes a version as it is served below a base. */
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** The form of answers; undefined: the engine's own. */
+  /** `undefined`: the engine's own form of answers. */
   readonly envelope: DescribedEnvelope | undefined
-  /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
-  /** The names of the two members of a log-in; undefined where there is none, or where the application takes a body of its own. */
+  /** Names of members in a log-in's body. `undefined`: no log-in, or a body of the application's own. */
   readonly logInNames: readonly [string, string] | undefined
   readonly logInPath: string | undefined
   readonly hasLogIn: boolean
@@ -36,35 +32,29 @@ export interface DocumentedEngine {
 
 interface SentPageRequest {
   readonly method: string
-  /** Path below the base; may carry a query. */
   readonly target: string
   readonly base: string
-  /** Scheme and host, as the browser has them. */
+  /** Scheme and host, as in the browser. */
   readonly origin: string
   readonly authorization: string | undefined
-  /** Whether the server refuses to write. */
   readonly readOnly: boolean
-  /** Whether the server has a workbench. */
   readonly workbench: boolean
 }
 
 const METHODS = 'GET, HEAD, OPTIONS'
 const PATH = `/${DOCS}`
-/** The document with all details, for tools that show it or judge it. */
+/** With all details, for tools. */
 const DOCUMENT = `${PATH}/${DESCRIPTION}`
-/** The files that the page loads, each read when it is first asked for. */
 const FILES: ReadonlyMap<string, { readonly type: string; readonly read: () => Promise<string> }> = new Map([
   [`${PATH}/page.css`, { type: 'text/css', read: async () => (await import('../../description/docs-page/style.ts')).PAGE_STYLE }],
   [`${PATH}/page.js`, { type: 'text/javascript', read: async () => (await import('../../description/docs-page/script.ts')).SCRIPT }],
 ])
 
-/** Whether a request target below the base is a docs page, or a file of one. */
 export function isDocsPath(target: string): boolean {
   const [path = ''] = target.split('?', 1)
   return path === PATH || path.startsWith(`${PATH}/`)
 }
 
-/** Answers a request for a page, or for a file of one. */
 export async function answerDocs(engine: DocumentedEngine, request: SentPageRequest): Promise<TransportResponse> {
   const { method, target, base } = request
   if (method === 'OPTIONS') return { status: 204, headers: { allow: METHODS } }
@@ -75,7 +65,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
   if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
-  // The address of the page while Swagger UI had its own.
+  // The address from when Swagger UI had an address of its own.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
   if (file === undefined)
@@ -87,7 +77,6 @@ async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, pa
   }
 }
 
-/** Answers with the page of a version, or with the document that it shows. */
 async function answerPage(engine: DocumentedEngine, request: SentPageRequest, isDocument: boolean): Promise<TransportResponse> {
   const version = findVersion(engine, request.target)
   const { base, authorization } = request
@@ -127,7 +116,6 @@ function text(status: number, type: string, body: string): TransportResponse {
   return { status, headers: { ...PAGE_POLICY, 'content-type': type, 'cache-control': 'no-store' }, body: new WholeText(body) }
 }
 
-/** The version that the query names, or the first one. */
 function findVersion({ versions }: DocumentedEngine, target: string): string {
   const mark = target.indexOf('?')
   const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark))

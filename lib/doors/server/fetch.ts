@@ -1,6 +1,4 @@
-/**
- * Fetch: the WHATWG transport. A standard Request goes in, a standard Response comes out; no socket is involved.
- */
+/** Fetch: answers a WHATWG `Request` with a `Response`, without a socket. */
 import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
 import { WholeClient } from '../../foundation/work/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/errors/errors.ts'
@@ -8,14 +6,11 @@ import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { splitSetCookies } from '../../foundation/http/set-cookie.ts'
 import { JsonBody, rulesOf } from './json-body.ts'
 
-/**
- * Answers a `Request` with the engine. Everything that a client may get wrong is an answer; the promise rejects when the request's signal
- * is aborted, when its body was read before, when the engine is closed, and, as for real, when the connection is lost.
- */
+/** Rejects where the signal is aborted, the body was read before, the engine is closed, or the connection is lost. */
 export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
   const headers = Object.fromEntries(request.headers)
-  // The URL of a request keeps its fragment, which is never sent.
+  // A fragment in the URL is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
   const received = { method: request.method, path: target, headers }
   let body: unknown
@@ -34,7 +29,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
       received,
     )
   } catch (cause) {
-    // As the real one says it.
+    // The error of the real `fetch`.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
   }
 }
@@ -44,7 +39,7 @@ function toRequest(asked: Request | URL | string, init: RequestInit | undefined)
 }
 
 async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Promise<unknown> {
-  // Leaving the loop by a refusal cancels the stream: the rest of a body that is too long is never produced.
+  // A refusal leaves the loop, which cancels the stream: the rest is never produced.
   for await (const chunk of stream) body.add(chunk)
   return body.value()
 }
@@ -52,17 +47,17 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
 function write(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): Response {
   const { status, headers, text, stream } = written(engine, answer, request)
   try {
-    // Undefined for HEAD and 204, to which the constructor allows no body.
+    // HEAD and 204 have no text: the constructor allows no body there.
     const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
     return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
   } catch (error) {
-    // A status or a header that no Response takes.
+    // `Response` does not take every status and header.
     const refusal = engine.refuse(error, request)
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }
 }
 
-/** The headers as pairs: cookies are no list. */
+/** Each cookie needs a pair of its own. */
 function listHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     name === 'set-cookie' ? splitSetCookies(value).map(cookie => [name, cookie]) : [[name, value]],

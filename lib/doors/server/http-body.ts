@@ -1,15 +1,14 @@
-/** HTTP body: reads the body of a request from its socket, and answers a client that is still sending one. */
+/** HTTP body: reads a request's body from the socket, and answers a client that still sends. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/work/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
 import type { MountedRequest } from './mount.ts'
 
-/** How long a refused upload is read on. */
 const LINGER_MS = 1_000
 
-/** Reads the JSON value of a request's body, or takes what a parser has made of it. Rejects when the client goes away before the end. */
+/** Rejects when the client goes away early. */
 export function readBody(request: MountedRequest, client: LazyClient, taker: BodyTaker): Promise<unknown> {
-  // A parser that has come to the end of an empty body has read nothing of it.
+  // A parser that has come to the end of an empty body has read nothing.
   if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker)
   return new Promise((resolve, reject) => {
     const body = new JsonBody(request.headers, rulesOf(taker, request.method))
@@ -33,7 +32,7 @@ export function readBody(request: MountedRequest, client: LazyClient, taker: Bod
   })
 }
 
-/** Takes a body that somebody else has read: bytes and texts are JSON texts, anything else is the JSON value. */
+/** Bytes and texts are JSON texts; anything else is the JSON value. */
 async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
   const json = new JsonBody(decoded, rulesOf(taker, method))
@@ -42,14 +41,14 @@ async function takeParsed({ body, headers, method }: MountedRequest, taker: Body
     return json.value()
   }
   if (body !== undefined) return json.take(body)
-  // Without a length there is no body (RFC 9112 section 6.3).
+  // Without a length the request has no body (RFC 9112 section 6.3).
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return undefined
   throw new Error('The body has been read before the listener got the request: mount it in front, or leave the JSON value in request.body.')
 }
 
 /**
- * Writes an answer to a client that is still sending, and drops what it sends for a moment more. Closing at once would reset the
- * connection, and the client would lose the answer (RFC 9112 section 9.6).
+ * Answers a client that still sends, and drops the rest for a moment: closing at once would reset the connection, and the client would lose
+ * the answer (RFC 9112 section 9.6).
  */
 export function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
   response.write(text)

@@ -1,23 +1,21 @@
-/** HTTP connection: the order of the requests that come by it, and how it breaks. */
+/** HTTP connection: orders the requests of a connection, and breaks connections. */
 import type { Socket } from 'node:net'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
-/** A connection that is open. */
 export class HttpConnection {
-  /** Requests that are being answered, and those of them that may change something. */
+  /** Requests in progress; `#writing` counts writes alone. */
   #running = 0
   #writing = 0
-  /** Requests that have come before those in front of them were answered (RFC 9112 section 9.3.2), in their order. */
+  /** Requests sent before earlier requests were answered (RFC 9112 section 9.3.2), in order. */
   readonly #waiting: { readonly writes: boolean; readonly begin: () => void }[] = []
 
-  /** Whether all that has come by it is answered. */
   get isIdle(): boolean {
     return this.#running === 0 && this.#waiting.length === 0
   }
 
   /**
-   * Whether a request may begin at once; it is running then. Else one in front of it must be answered first: what writes waits for all of
-   * them, what reads for those that write. So a client that does not wait for answers sees its own writes.
+   * Admits a request whose turn has come, else returns false. A write waits for all earlier requests, a read for earlier writes: a client
+   * that does not wait for answers sees its own writes.
    */
   take(writes: boolean): boolean {
     if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
@@ -25,7 +23,7 @@ export class HttpConnection {
     return true
   }
 
-  /** Begins a request when its turn has come. */
+  /** Begins the request later, at its turn. */
   wait(writes: boolean, begin: () => void): void {
     this.#waiting.push({ writes, begin })
   }
@@ -39,7 +37,6 @@ export class HttpConnection {
     if (writes) this.#writing++
   }
 
-  /** A request has been answered. */
   end(writes: boolean): void {
     this.#running--
     if (writes) this.#writing--
@@ -50,19 +47,18 @@ export class HttpConnection {
     }
   }
 
-  /** The client has gone: what still waits is not begun. */
+  /** The client has gone. */
   close(): void {
     this.#waiting.length = 0
   }
 }
 
-/** Ends a connection as one that breaks does: over TCP with a reset, which a pipe does not have. */
+/** Breaks a connection: TCP with a reset, which a pipe does not have. */
 export function loseConnection(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()
 }
 
-/** Returns the refusal of a request that Node's parser cannot read. */
 export function describeConnectionError(error: NodeJS.ErrnoException): RestError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -1,7 +1,4 @@
-/**
- * HTTP: a `node:http` server that stands on the request listener. Knows what only a socket has: the order of the requests of a connection,
- * connections that are kept or closed, and what is not HTTP.
- */
+/** HTTP: a `node:http` server around the request listener, for the work of sockets: order, idle connections, input that is not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -14,8 +11,8 @@ import type { WorldEngine } from './controls/world-engine.ts'
 import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
 
 /**
- * A `node:http` server that answers every request with the engine. `listen` is yours to call, and closing the server leaves the engine
- * open. `close` lets requests in flight finish and drops the connections that have none.
+ * Makes a `node:http` server that answers every request with the engine. The caller calls `listen`. `close` lets requests in flight finish,
+ * drops idle connections, and leaves the engine open.
  *
  * @throws TypeError for what is not an engine, an unknown option, a `cors` entry that is not an origin, or an `allowedHosts` entry that is
  * not a name; RangeError for a delay that cannot be.
@@ -29,22 +26,16 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
   return new EngineServer(engine, options).server
 }
 
-/**
- * A server as `createServer` makes it, whose answers wait for something.
- *
- * @param settled is waited for before an answer is sent; what it throws is answered instead
- */
+/** @param settled is waited for before an answer is sent; what it throws is answered instead */
 export function createWaitingServer(engine: WorldEngine, options: ServerOptions, settled: () => Awaitable<void>): Server {
   checkServerOptions(options)
   return new EngineServer(engine, options, settled).server
 }
 
-/** A server with the workbench of an engine that is shown beside others. */
 export function createShownServer(engine: WorldEngine, workbench: ShownWorkbench): Server {
   return new EngineServer(engine, { workbench }).server
 }
 
-/** The sockets of a server, and the listener that answers what comes by them. */
 class EngineServer {
   readonly server: Server
   readonly #engine: WorldEngine
@@ -56,7 +47,7 @@ class EngineServer {
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
-    // Node would answer a request without Host by itself, without the body that every other error has.
+    // Node's own answer to a request without Host would lack the body of errors.
     const server = new builtin.http.Server({ requireHostHeader: false })
     this.server = server
     this.#engine = engine
@@ -66,7 +57,7 @@ class EngineServer {
     server.once('close', () => void listener.close())
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A client that announces a body over the limit gets the error before it sends the body.
+      // A client that announces a body over the limit gets the error before sending the body.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })
@@ -100,14 +91,13 @@ class EngineServer {
   }
 
   /**
-   * Drops the connections that wait for no answer; `close` begins with it. Node's own rule would keep those that have never sent a
-   * request, as browsers open them in advance, and would cut off an answer that has been written but is not through yet.
+   * Drops connections that wait for no answer, also on `close`. Node's own rule would keep connections without any request, as browsers
+   * open in advance, and would cut off an answer not yet sent.
    */
   #closeIdle(): void {
     for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
   }
 
-  /** Answers what is not HTTP at all, on the bare socket. */
   #refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()

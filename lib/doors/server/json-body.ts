@@ -1,7 +1,6 @@
 /**
- * JSON body: the one rule for request bodies, whichever transport they come through. Takes the request's headers and its chunks as they
- * arrive; gives the JSON value, or undefined for an empty body, or a FormBody where forms are taken. Refuses with body_too_large while the
- * bytes are counted, and with media_type_unsupported or json_malformed at the end.
+ * JSON body: the one rule for request bodies of every transport. Gives the JSON value, undefined for an empty body, or a FormBody. Refuses
+ * with body_too_large early, with media_type_unsupported or json_malformed at the end.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -13,29 +12,24 @@ import { FormBody } from '../../foundation/http/form-body.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
 import { findCoding, unpackBody } from './unpack-body.ts'
 
-/** The headers that the rule reads, lower-case names. */
 interface BodyHeaders {
   readonly 'content-type'?: string | undefined
   readonly 'content-length'?: string | undefined
   readonly 'content-encoding'?: string | undefined
 }
 
-// A byte order mark is dropped, as RFC 8259 section 8.1 allows and the decoder does by default.
+// Drops a byte order mark, as RFC 8259 section 8.1 allows.
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A request body that is being received. */
 export class JsonBody {
   readonly #headers: BodyHeaders
   readonly #maxBytes: number
   readonly #isQuery: boolean
-  /** The header `Content-Type` of a form that is taken. */
+  /** The Content-Type of a form, where forms are taken. */
   readonly #form: string | undefined
   #chunks: Uint8Array[] = []
   #bytes = 0
 
-  /**
-   * Refuses at once when the declared length is over the limit.
-   */
   constructor(headers: BodyHeaders, { maxBytes, method, takesForms = false }: BodyRules) {
     this.#isQuery = method === 'QUERY'
     this.#form = takesForms && !this.#isQuery && isForm(mediaType(headers)) ? headers['content-type'] : undefined
@@ -44,7 +38,6 @@ export class JsonBody {
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw this.#tooLarge()
   }
 
-  /** Takes the next bytes; refuses as soon as they exceed the limit. */
   add(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes > this.#maxBytes) {
@@ -54,7 +47,6 @@ export class JsonBody {
     this.#chunks.push(chunk)
   }
 
-  /** The value of the complete body. */
   value(): unknown {
     const isQueryForm = this.#isQuery && isFormType(this.#headers)
     if (this.#bytes === 0) return isQueryForm ? '' : this.#form === undefined ? undefined : new FormBody()
@@ -67,7 +59,7 @@ export class JsonBody {
     return isQueryForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
 
-  /** Takes a value that a parser of the app has made. */
+  /** Takes the value of an app's body parser. */
   take(value: unknown): unknown {
     this.#checkMediaType()
     if (this.#form !== undefined) return takeForm(value)
@@ -89,7 +81,7 @@ export class JsonBody {
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
-  /** In the process a text is that of a query; as JSON it is not a query. */
+  /** Refuses a JSON string, which `handle` would take for the text of a query. */
   #checkQuery(value: unknown): unknown {
     if (!this.#isQuery || typeof value !== 'string') return value
     throw restError('body_invalid', `The QUERY has a JSON text for its body; ${HOW_TO_QUERY}.`, { headers: ACCEPTED })
@@ -100,19 +92,16 @@ export class JsonBody {
   }
 }
 
-/** What a body is held to. */
 interface BodyRules {
   readonly maxBytes: number
-  /** Of the request: a QUERY may have the text of a query, too. */
+  /** A QUERY may have the text of a query as its body. */
   readonly method?: string | undefined
   /** Whether a form may stand for JSON. */
   readonly takesForms?: boolean
 }
 
-/** Who takes bodies. */
 export interface BodyTaker {
   readonly limits: { readonly maxBodyBytes: number }
-  /** Whether a form may stand for JSON. */
   readonly takesForms?: boolean
 }
 
@@ -131,7 +120,7 @@ function isFormType(headers: BodyHeaders): boolean {
   return mediaType(headers) === FORM
 }
 
-/** Refuses the body of a QUERY that is not JSON: without a type with 400, of another type with 415, as RFC 10008 asks for. */
+/** Refuses the body of a QUERY that is not JSON: with 400 without a type, with 415 for another type (RFC 10008). */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')
@@ -144,7 +133,7 @@ function checkQueryType(headers: BodyHeaders): void {
   }
 }
 
-/** Writes what the parser of an app has made of a form as the text that it was. A parameter with an empty value may have had no `=`. */
+/** An empty value gets no `=`: the client may have sent none. */
 function writeForm(value: unknown): string {
   return Object.entries((value ?? {}) as Readonly<Record<string, unknown>>)
     .flatMap(([name, given]) =>
@@ -158,8 +147,8 @@ function writeForm(value: unknown): string {
 const HOW = 'send JSON with the header "Content-Type: application/json"'
 
 /**
- * Refuses what does not say that it is JSON. A page of any site may send a body of no type, or of a form's, to a server that has not agreed
- * to it; one of a JSON type only after a preflight (Fetch standard, "CORS-safelisted request-header").
+ * Any page may send a form's type, or none, to a server that has not agreed; a JSON type needs a preflight (Fetch standard,
+ * "CORS-safelisted request-header").
  */
 function checkMediaType(headers: BodyHeaders): void {
   const header = headers['content-type']
@@ -174,7 +163,7 @@ function checkJsonType(header: string): void {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
     throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
-  // The operations of a JSON Patch (RFC 6902) are no attributes of a record.
+  // The operations of a JSON Patch (RFC 6902) are no attributes.
   if (type.toLowerCase() === 'application/json-patch+json') {
     const instead = 'send "application/merge-patch+json", or the attributes that change as JSON'
     throw restError('media_type_unsupported', `The body has the media type "application/json-patch+json"; ${instead}.`)
@@ -213,12 +202,12 @@ function readJson(bytes: Uint8Array): unknown {
   return value
 }
 
-// Less than 200 digits with an exponent of two stay within the range of a double (1.8e308).
+// Fewer than 200 digits with a two-digit exponent stay within the range of a double (1.8e308).
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
 /**
- * JSON.parse makes Infinity of a number beyond the range, which is not a JSON value any more. RFC 8259 section 6 lets a parser limit the
- * range. Goes without recursion: a body may be nested deeper than the stack is.
+ * JSON.parse makes Infinity of a number beyond the range, and Infinity is no JSON value. RFC 8259 section 6 lets a parser limit the range.
+ * No recursion: a body may be nested deeper than the stack.
  */
 function refuseInfinity(value: unknown): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
@@ -242,7 +231,7 @@ function describeFault(text: string, cause: unknown): string {
   return `unexpected ${JSON.stringify(fault.found)} at ${describePosition(fault)}`
 }
 
-/** Length of the longest prefix that a strict decoder takes: where the first wrong sequence begins, by bisection. */
+/** Finds the first wrong sequence by bisection. */
 function validUtf8Length(bytes: Uint8Array): number {
   let valid = 0
   let wrong = bytes.byteLength + 1
@@ -256,7 +245,7 @@ function validUtf8Length(bytes: Uint8Array): number {
 
 function isUtf8Prefix(bytes: Uint8Array): boolean {
   try {
-    // In stream mode a sequence that is cut off at the end is not a fault yet.
+    // Stream mode allows a sequence that is cut off at the end.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return true
   } catch {

@@ -1,6 +1,6 @@
 /**
- * Mount: where an app has put a listener. Express, Connect and Vite cut the path at which a middleware is mounted from the URL of a
- * request, and keep the whole beside it. Takes such a request; gives its whole target, and the base below which the engine is.
+ * Mount: finds a request's whole target, and the engine's base. Express, Connect and Vite cut the mount path from `request.url`, and keep
+ * the whole URL beside it.
  */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
@@ -8,11 +8,11 @@ import { originForm } from './transport.ts'
 
 /** A request as apps hand it on. */
 export interface MountedRequest extends IncomingMessage {
-  /** The URL as it was sent. */
+  /** The URL as sent. */
   readonly originalUrl?: string
-  /** The mount path as Express says it. */
+  /** The mount path, from Express. */
   readonly baseUrl?: string
-  /** What a body parser has made of the body. */
+  /** The value of a body parser. */
   readonly body?: unknown
 }
 
@@ -23,28 +23,27 @@ interface MountedAddress {
 }
 
 /**
- * Returns the address of a request. A mount path takes the place of the engine's base; where the app has cut off the whole path, the base
- * of the listener is all of it.
+ * A mount path replaces the engine's base. Where the app has cut off the whole path, the listener's base is the whole base.
  *
- * @param own the base of the listener, which follows the mount path
- * @param base that of the engine
+ * @param listenerBase follows the mount path
  */
-export function findAddress(request: MountedRequest, own: string | undefined, base: string): MountedAddress {
+export function findAddress(request: MountedRequest, listenerBase: string | undefined, base: string): MountedAddress {
   const { url = '/', originalUrl } = request
-  if (originalUrl === undefined || originalUrl === url) return { target: originForm(url), base: own ?? base }
+  if (originalUrl === undefined || originalUrl === url) return { target: originForm(url), base: listenerBase ?? base }
   const mount = findMount(readPath(originForm(originalUrl)), readPath(originForm(url)), request.baseUrl)
   // Links that begin with "//" would lead to another host.
-  if (mount.includes('//')) return { target: originForm(originalUrl), base: own ?? base }
+  if (mount.includes('//')) return { target: originForm(originalUrl), base: listenerBase ?? base }
   const target = mount + originForm(url)
-  // NestJS applies the middleware of a module by a pattern that takes in the whole path: no part of it is a mount path.
-  if (own !== undefined && readPath(url) === '/' && findTargetBelow(target, own) !== undefined) return { target, base: own }
-  return { target, base: mount === '' ? (own ?? base) : mount + (own ?? '') }
+  // NestJS applies the middleware of a module by a pattern for the whole path: no part of the path is a mount path.
+  if (listenerBase !== undefined && readPath(url) === '/' && findTargetBelow(target, listenerBase) !== undefined)
+    return { target, base: listenerBase }
+  return { target, base: mount === '' ? (listenerBase ?? base) : mount + (listenerBase ?? '') }
 }
 
 function findMount(whole: string, rest: string, baseUrl: string | undefined): string {
   if (rest === '/' && !whole.endsWith('/')) return whole
   if (whole.endsWith(rest)) return whole.slice(0, whole.length - rest.length)
-  // The app has written the URL anew.
+  // The app has rewritten the URL.
   return baseUrl ?? ''
 }
 
@@ -53,12 +52,12 @@ function readPath(target: string): string {
   return mark < 0 ? target : target.slice(0, mark)
 }
 
-/** Returns scheme and host of a request, as its sender has them. A proxy in front of the server is not seen. */
+/** Returns scheme and host as the sender wrote them, blind to a proxy in front of the server. */
 export function findOrigin(request: IncomingMessage): string {
   return `${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
 }
 
-/** Whether a request has come by https. A proxy in front of the server is not seen. */
+/** Blind to a proxy in front, too. */
 export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return 'encrypted' in socket && socket.encrypted === true
 }

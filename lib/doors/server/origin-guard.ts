@@ -1,7 +1,7 @@
 /**
- * Origin guard: which requests a server takes, by where they come from. A server on a loopback address is open to every page that a browser
- * on this machine shows: a page whose name has been pointed to 127.0.0.1 (DNS rebinding) reads it, and any page may send it what needs no
- * preflight. Takes the headers of a request; refuses with request_malformed, host_not_allowed and origin_not_allowed.
+ * Origin guard: decides by Host and Origin which requests a server takes. A loopback address is open to every page in a browser of this
+ * machine: a page whose name points to 127.0.0.1 (DNS rebinding) could read, and any page could send requests without a preflight. Refuses
+ * with request_malformed, host_not_allowed and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'
@@ -10,12 +10,11 @@ import type { Cors } from './cors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 
 /**
- * Names that a server answers to beside the local ones: one, several (`.example.test` stands for a name and all below it), or `true` for
- * all.
+ * Names that a server answers to beside the local names: a name, a list (`.example.test` stands for a name and all names below), or `true`
+ * for all.
  */
 export type AllowedHosts = string | readonly string[] | true
 
-/** The addresses that only this machine reaches; made for the first server. */
 let loopback: BlockList | undefined
 
 function loopbackList(): BlockList {
@@ -25,45 +24,44 @@ function loopbackList(): BlockList {
   return list
 }
 
-/** A host, and the port after it: an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */
+/** Host and port; an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.~!$&'()*+,;=%-]+))(?::\d*)?$/i
 
-/** What a request is about to do: `write` changes data, `control` is a test control. */
 export type RequestTarget = 'read' | 'write' | 'control'
 
 export class OriginGuard {
-  /** Undefined: all names. */
+  /** `undefined`: all names. */
   readonly #allowed: readonly string[] | undefined
-  /** Whether the requests on any address are looked at. */
-  readonly #always: boolean
-  /** Whether the server listens on a loopback address; undefined until that is known. */
+  /** Whether to check requests on every address, not on loopback alone. */
+  readonly #checksEveryAddress: boolean
+  /** Whether the server listens on loopback; `undefined`: not known. */
   #isLocal: boolean | undefined
   readonly #cors: Cors | undefined
-  /** The header that was last found to be good: most clients send the same one always. */
-  #known: string | undefined
+  /** Most clients always send the same header. */
+  #lastGoodHost: string | undefined
 
   /** @throws TypeError when an entry is not the name of a host. */
   constructor(allowed: AllowedHosts | undefined, cors: Cors | undefined) {
     const list = allowed === undefined || allowed === true ? [] : typeof allowed === 'string' ? [allowed] : allowed
     if (!Array.isArray(list)) throw new TypeError('createServer: "allowedHosts" must be a name, a list of names or true.')
     this.#allowed = allowed === true ? undefined : list.map(checkedName)
-    this.#always = allowed !== undefined && allowed !== true
+    this.#checksEveryAddress = allowed !== undefined && allowed !== true
     this.#cors = cors
   }
 
-  /** The server listens there. A socket of the file system has no name, and no page reaches it. */
+  /** A socket of the file system has no name, and no page reaches such a socket. */
   listen(address: AddressInfo | string | null): void {
     this.#isLocal = typeof address === 'object' && address !== null ? isLoopback(address.address) : undefined
   }
 
-  /** Refuses a request that is not addressed to this server, or that the page of another site sends to change something. */
+  /** Refuses a request to another name, and a change that a page of another site sends. */
   check(request: IncomingMessage, aim: RequestTarget): void {
     const host = readHost(request)
-    const checks = this.#always || (this.#isLocal ?? isLoopback(request.socket.localAddress))
+    const checks = this.#checksEveryAddress || (this.#isLocal ?? isLoopback(request.socket.localAddress))
     if (checks && this.#allowed !== undefined) {
-      if (host !== undefined && host !== this.#known) this.#checkHost(host, request)
+      if (host !== undefined && host !== this.#lastGoodHost) this.#checkHost(host, request)
       const { url = '/' } = request
-      // The absolute form says the name a second time, and is the one that counts (RFC 9112 section 3.2.2).
+      // The absolute form repeats the name, and counts before Host (RFC 9112 section 3.2.2).
       if (!url.startsWith('/')) this.#checkTarget(url, request)
     }
     if (aim === 'control' || (aim === 'write' && checks)) this.#checkOrigin(request.headers)
@@ -77,10 +75,10 @@ export class OriginGuard {
   #checkHost(host: string, request: IncomingMessage): void {
     const name = parseHostName(host)
     if (name !== undefined && (isLocal(name) || this.#isAllowed(name))) {
-      this.#known = host
+      this.#lastGoodHost = host
       return
     }
-    // Whoever names the very address that the connection has come to has been led there by no name.
+    // A client that names the connection's own address was led here by no name.
     if (name !== undefined && name === request.socket.localAddress?.toLowerCase().replace('::ffff:', '')) return
     const shown = host.slice(0, 100)
     throw restError(
@@ -100,7 +98,7 @@ export class OriginGuard {
   #checkOrigin(headers: IncomingHttpHeaders): void {
     const { origin, host } = headers
     const site = headers['sec-fetch-site']
-    // Only a browser sends this header, and no page can set it.
+    // Only browsers send this header, and no page can set it.
     if (site === 'same-origin' || site === 'none') return
     if (origin === undefined ? site !== 'cross-site' || this.#cors?.allowsAll === true : this.#isOwn(origin, host)) return
     const from = origin === undefined ? 'another site' : JSON.stringify(origin.slice(0, 100))
@@ -114,13 +112,13 @@ export class OriginGuard {
   #isOwn(origin: string, host: string | undefined): boolean {
     if (this.#cors?.allows(origin) === true) return true
     if (host === undefined || !URL.canParse(origin)) return false
-    const { protocol, host: own } = new URL(origin)
-    const asked = `${protocol}//${host}`
-    return own !== '' && URL.canParse(asked) && new URL(asked).host === own
+    const { protocol, host: originHost } = new URL(origin)
+    const addressed = `${protocol}//${host}`
+    return originHost !== '' && URL.canParse(addressed) && new URL(addressed).host === originHost
   }
 }
 
-/** The one `Host` of a request. Node makes the object of headers when it is asked for, which most requests are answered without. */
+/** Node would make an object of all headers, which most requests never need. */
 function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let host: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -133,21 +131,17 @@ function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefi
   return host
 }
 
-/**
- * The name in a `Host` header: lower case, without port, brackets and the dot that ends a full name. Undefined for what is not of that
- * form.
- */
+/** Returns the name in lower case, without port, brackets and the dot that ends a full name. */
 function parseHostName(host: string): string | undefined {
   const match = HOST.exec(host)
   return (match?.[1] ?? match?.[2]?.replace(/\.$/, ''))?.toLowerCase()
 }
 
-/** `localhost` and what lies below it never leaves the machine (RFC 6761 section 6.3). */
+/** `localhost` and names below never leave the machine (RFC 6761 section 6.3). */
 function isLocal(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || isLoopback(name)
 }
 
-/** Whether an address is this machine's own alone. */
 export function isLoopback(address: string | undefined): boolean {
   const version = address === undefined ? 0 : builtin.net.isIP(address)
   return version !== 0 && (loopback ??= loopbackList()).check(address!, version === 6 ? 'ipv6' : 'ipv4')

@@ -1,13 +1,10 @@
-/**
- * Page policy: the headers of pages for browsers: they load nothing from another host, run no script and no style in themselves, and stand
- * in no frame.
- */
+/** Page policy: headers of pages that load nothing from other hosts, run no inline script or style, and stand in no frame. */
 
 const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
   `style-src 'self'`,
-  // The icon, which is none, is data.
+  // The empty icon is `data:,`.
   `img-src 'self' data:`,
   `connect-src 'self'`,
   `base-uri 'none'`,

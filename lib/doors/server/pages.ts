@@ -1,6 +1,6 @@
 /**
- * Pages: what of a server is for readers: the docs page, where nothing of the engine is in its place, and the way of a browser that opens
- * the address itself: to the workbench, else to the docs page. They say more than the index.
+ * Pages: answers with the docs page, unless a path of the engine is in its place, and leads a browser from the root address to the
+ * workbench, else to the docs page.
  */
 import type { LazyClient } from '../../foundation/work/abort.ts'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
@@ -10,7 +10,7 @@ import { findOrigin, type MountedRequest } from './mount.ts'
 import { acceptsHtml } from './static-files.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** An engine, with what it has at a path: that comes before a page. */
+/** Paths of the engine come before pages. */
 interface OwningEngine extends DocumentedEngine {
   owns(target: string, hasBase: boolean): boolean
 }
@@ -18,20 +18,19 @@ interface OwningEngine extends DocumentedEngine {
 interface OpenedAddress {
   readonly request: MountedRequest
   readonly client: LazyClient
-  /** Path and query, and what of it is below the base. */
+  /** Path and query; `below` is the part below the base. */
   readonly target: string
   readonly below: string | undefined
   readonly base: string
 }
 
-/** Which pages a server has. */
 export interface Pages {
   readonly docs: boolean
   readonly workbench: boolean
   readonly readOnly: boolean
 }
 
-/** Returns the answer to a request for a page, or the way to one; undefined for any other request. */
+/** Returns a page, or a redirect to a page; `undefined` for any other request. */
 export function answerPage(engine: OwningEngine, opened: OpenedAddress, pages: Pages): Awaitable<TransportResponse> | undefined {
   const { below, base, request } = opened
   if (pages.docs && below !== undefined && isDocsPath(below) && !engine.owns(below, base !== ''))

@@ -1,6 +1,6 @@
 /**
- * Read form: the fields of a body of a form's media type. Takes the bytes, or what a parser of the app has made of them; gives a FormBody.
- * Refuses with body_invalid what cannot be read, and files, which no attribute takes.
+ * Read form: makes a FormBody of bytes, or of the value of an app's parser. Refuses with body_invalid an unreadable form, and files, which
+ * no attribute takes.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -9,7 +9,7 @@ import { isObject } from '../../foundation/json/json.ts'
 const TEXT = 'application/x-www-form-urlencoded'
 const PARTS = 'multipart/form-data'
 
-/** Whether a media type is that of a form, without its parameters and in lower case. */
+/** Takes a media type in lower case, without parameters. */
 export function isForm(type: string): boolean {
   return type === TEXT || type === PARTS
 }
@@ -19,7 +19,7 @@ export function readForm(header: string, bytes: Uint8Array, decode: (bytes: Uint
   return header.trim().toLowerCase().startsWith(PARTS) ? readParts(header, bytes, decode) : readFields(decode(bytes))
 }
 
-/** Takes what a parser of the app has made of a form: names with brackets, or objects that it has nested by them. */
+/** Takes the value of an app's parser: names with brackets, or nested objects. */
 export function takeForm(value: unknown): FormBody {
   const form = new FormBody()
   const add = (name: string, given: unknown): void => {
@@ -49,7 +49,7 @@ function decodeField(text: string): string {
   }
 }
 
-/** Reads the parts between the boundaries (RFC 7578, RFC 2046 section 5.1). */
+/** Reads the parts between boundaries (RFC 7578, RFC 2046 section 5.1). */
 function readParts(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => string): FormBody {
   const match = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(header)
   const boundary = match?.[1] ?? match?.[2]
@@ -58,7 +58,7 @@ function readParts(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array
   const form = new FormBody()
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const line = Buffer.from(`\r\n--${boundary}`)
-  // The first boundary may have no line before it.
+  // The first boundary may have no line in front.
   let at = data.subarray(0, line.length - 2).equals(line.subarray(2)) ? line.length - 2 : findAfter(data, line, 0)
   while (!isEnd(data, at)) {
     const start = findAfter(data, Buffer.from('\r\n'), at)
@@ -73,7 +73,7 @@ function readParts(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array
   return form
 }
 
-/** Two hyphens behind the boundary end the form. */
+/** Two hyphens behind a boundary end the form. */
 function isEnd(data: Buffer, at: number): boolean {
   return data[at] === 0x2d && data[at + 1] === 0x2d
 }
@@ -96,7 +96,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   const file = readParameter(disposition, 'filename') ?? (/;\s*filename\*/i.test(disposition) ? '*' : undefined)
   const type = /^content-type\s*:\s*(\S*)/im.exec(head)?.[1] ?? 'text/plain'
   if (file === undefined && /^text\//i.test(type)) return form.add(name, text())
-  // A browser sends an input without a chosen file as an empty one without a name.
+  // A browser sends an input without a chosen file as an empty file without a name.
   if ((file ?? '') === '' && isEmpty) return
   throw restError(
     'body_invalid',
@@ -104,7 +104,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   )
 }
 
-/** The value of a parameter, with the quotes of browsers (`%22`) taken back. */
+/** Returns the value of a parameter, with the quotes of browsers (`%22`) taken back. */
 function readParameter(disposition: string, name: string): string | undefined {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(disposition)
   const value = match?.[1] ?? match?.[2]

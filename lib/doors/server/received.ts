@@ -1,9 +1,9 @@
-/** Received: a request of `node:http`, as answers to failures need it. */
+/** Received: a request of `node:http` for answers to failures. */
 import type { HeaderSource } from '../../foundation/work/abort.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 
-/** The request as answers to failures need it. A class, since an object with a getter of its own costs more than reading a record does. */
+/** A class: an object with its own getter costs more than reading a record. */
 export class Received implements ReceivedRequest {
   readonly method: string
   readonly path: string
@@ -15,7 +15,7 @@ export class Received implements ReceivedRequest {
     this.#request = request as HeaderSource
   }
 
-  /** The headers, which are made when they are first read. */
+  /** Node makes the headers at the first reading. */
   get headers(): ReceivedRequest['headers'] {
     return this.#request.headers
   }

@@ -1,6 +1,6 @@
 /**
- * Request listener: answers the requests that come to a `node:http` server, its own or that of an app. Reads the request target and the
- * body, asks the engine, writes the answer with one `end`. Passes on what is not the engine's, where it was asked to.
+ * Request listener: answers the requests of a `node:http` server: reads target and body, asks the engine, writes the answer with one `end`.
+ * Passes on requests that are not the engine's, where asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -31,27 +31,25 @@ import { writeResponse } from './write-response.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import type { EngineInternals } from '../../engine/pipeline/engine-internals.ts'
 
-/** A request that has come, and where its answer goes. */
 interface SentRequest {
   readonly request: MountedRequest
   readonly response: ServerResponse
   readonly client: LazyClient
-  /** When it came; 0 where nothing is measured. */
+  /** 0 where nothing is measured. */
   readonly started: number
-  /** Path and query, with the path at which the app has mounted the listener. */
+  /** Path and query, with the mount path of the app. */
   readonly target: string
   readonly base: string
-  /** The target below the base; undefined for one that is not there. */
+  /** `undefined`: the target is not below the base. */
   readonly below: string | undefined
 }
 
-/** What a server knows of a request beside it. */
 interface ArrivedRequest {
-  /** Orders the requests that come by one connection. Undefined: each begins when it comes. */
+  /** Orders the requests of a connection. `undefined`: each begins at once. */
   readonly connection?: HttpConnection | undefined
-  /** Called when the answer is out, or the client has gone. */
+  /** Called when the answer is sent, or the client has gone. */
   readonly ended?: () => void
-  /** Takes over what is not the engine's. */
+  /** Takes over requests that are not the engine's. */
   readonly next?: (() => void) | undefined
 }
 
@@ -59,21 +57,20 @@ export class RequestListener {
   readonly guard: OriginGuard
   readonly #engine: WorldEngine
   readonly #internals: EngineInternals
-  /** Undefined: the path of the mount, or that of the engine. */
+  /** `undefined`: the mount path, or the engine's base. */
   readonly #base: string | undefined
   readonly #passesOn: boolean
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
   readonly #pages: Pages
-  /** Undefined: there is no workbench. */
+  /** `undefined`: no workbench. */
   readonly #workbench: ShownWorkbench | undefined
   readonly #delay: number
-  /** Ends the delays. */
-  readonly #hurry = new AbortController()
+  readonly #delaysEnd = new AbortController()
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
-  /** Explains requests; undefined where that is off. */
+  /** `undefined`: explaining is off. */
   readonly #explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>> | undefined
   readonly #files: StaticFiles | undefined
   readonly #settled: (() => Awaitable<void>) | undefined
@@ -109,14 +106,13 @@ export class RequestListener {
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls, options.testControls !== undefined)
   }
 
-  /** Takes no more requests after those that run: answers close their connections, and delays end. */
+  /** Lets running requests finish: answers close connections, and delays end. */
   beginClosing(): void {
     this.#isClosing = true
-    this.#hurry.abort()
+    this.#delaysEnd.abort()
     this.#controls?.endStreams()
   }
 
-  /** Closes the worlds of its test controls. */
   async close(): Promise<void> {
     this.beginClosing()
     await this.#controls?.close()
@@ -130,7 +126,7 @@ export class RequestListener {
       next()
       return
     }
-    // Of all request headers only Set-Cookie comes as a list, and no request has a use for it.
+    // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
     const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain }
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
@@ -146,7 +142,6 @@ export class RequestListener {
     else connection.wait(writes, () => this.#begin(sent))
   }
 
-  /** Whether the engine, a test control or a docs page is at a path. */
   #owns(below: string | undefined, base: string): boolean {
     if (below === undefined) return false
     return (this.#pages.docs && isDocsPath(below)) || this.#isOfTests(below) || this.#internals.owns(below, base !== '')
@@ -162,7 +157,7 @@ export class RequestListener {
     }
     const settled = this.#settled
     if (settled !== undefined) answering = Promise.resolve(answering).then(async answer => (await settled(), answer))
-    // An answer that is there at once is written at once: promises in between would cost as much as reading a record does.
+    // An immediate answer is written at once: promises in between would cost as much as reading a record.
     if (answering instanceof Promise) void this.#answerLater(sent, answering)
     else this.#deliver(sent, answering, false)
   }
@@ -179,7 +174,7 @@ export class RequestListener {
   }
 
   #fail(sent: SentRequest, error: unknown): void {
-    // Nobody is left to read an answer, so whatever went wrong is of no interest.
+    // Nobody is left to read an answer.
     if (sent.client.isGone) return
     if (isConnectionLost(error)) {
       loseConnection(sent.request.socket)
@@ -189,7 +184,7 @@ export class RequestListener {
     this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target)), unread)
   }
 
-  /** Writes an answer, and reports it. Throws nothing: no caller would catch it. */
+  /** Throws nothing: no caller would catch an error. */
   #deliver(sent: SentRequest, answer: TransportResponse, unread: boolean): void {
     let status: number
     try {
@@ -207,7 +202,7 @@ export class RequestListener {
     })
   }
 
-  /** Answers with a 500 where an answer could not be written, and breaks the connection where half of it is out already. */
+  /** Answers with a 500, or breaks the connection where half of an answer is out. */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
     const { status, headers, body } = this.#internals.refuse(error, new Received(request, sent.target))
@@ -220,10 +215,7 @@ export class RequestListener {
     return status
   }
 
-  /**
-   * The request has been answered: a database that says nothing of it, such as a file that another process holds locked, must not end the
-   * server.
-   */
+  /** A database that explains nothing, such as a file locked by another process, must not end the server. */
   #explain(request: MountedRequest): Awaitable<Explanation | undefined> {
     const fail = (error: unknown): undefined => {
       warn(error)
@@ -242,27 +234,27 @@ export class RequestListener {
     return this.#answerHere(sent) ?? this.#ask(sent)
   }
 
-  /** Waits for the delay; throws when the client hangs up. */
+  /** Throws when the client hangs up. */
   async #wait(signal: AbortSignal): Promise<void> {
-    await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]) }).catch(() => {
+    await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#delaysEnd.signal]) }).catch(() => {
       signal.throwIfAborted()
     })
   }
 
-  /** Returns the answer to a request that does not concern the engine; undefined for any other request. */
+  /** Checks the origin, and answers a request that does not concern the engine. */
   #answerHere(sent: SentRequest): TransportResponse | undefined {
     const { request } = sent
     const { method = '' } = request
     this.guard.check(request, this.#findTarget(sent))
     if (method === 'OPTIONS') {
       if (this.#cors !== undefined && Cors.isPreflight(method, request.headers)) return { status: 204, headers: {} }
-      // The asterisk form asks about the server as a whole (RFC 9110 section 9.3.7).
+      // The asterisk form asks about the whole server (RFC 9110 section 9.3.7).
       if (request.url === '*') return { status: 204, headers: { allow: this.#methods.join(', ') } }
     }
     return undefined
   }
 
-  /** Whether the engine refuses a request since the server is read-only, so that nobody reads its body. */
+  /** Nobody reads the body of a request that a read-only server refuses. */
   #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
     return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#internals.isSession(method, below))
   }
@@ -278,7 +270,7 @@ export class RequestListener {
     return this.#isOfTests(below)
   }
 
-  /** Whether a test control or the workbench is at a path, which meet no delay, and ask for the same origin. */
+  /** Whether a test control or the workbench is at a path: both meet no delay, and ask for the same origin. */
   #isOfTests(below: string | undefined): boolean {
     if (this.#controls === undefined || below === undefined) return false
     return TestControls.isControl(below) || (this.#workbench !== undefined && isWorkbenchPath(below))
@@ -290,7 +282,7 @@ export class RequestListener {
     return this.#askApi(sent)
   }
 
-  /** Whether a path is that of the API, which comes before files: below a base, all is. */
+  /** The API comes before files; below a base, every path is the API's. */
   #isApi({ below, base }: SentRequest): boolean {
     return below !== undefined && (base !== '' || this.#owns(below, base))
   }
@@ -361,7 +353,7 @@ export class RequestListener {
     }
   }
 
-  /** Gives the status that was written: an answer that has no text is answered with another one. */
+  /** Returns the written status. */
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request } = sent
     const answer = written(this.#internals, given, new Received(request, sent.target))
@@ -373,8 +365,7 @@ export class RequestListener {
 }
 
 /**
- * The engine answers every fault of a client itself; it throws when it has been closed under a server that still runs, and when a test has
- * the connection lost.
+ * The engine answers every fault of a client itself, and throws when closed under a running server, or when a test has the connection lost.
  */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause

@@ -1,4 +1,4 @@
-/** The options of the HTTP server, and their check. */
+/** Server options: the options of servers and listeners, and their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { anything, callable, flag, mustRange, readOptions, text, type OptionTable } from '../../foundation/base/option-table.ts'
@@ -10,75 +10,71 @@ import type { TestControlOptions } from './controls/test-controls.ts'
 
 /** The options of `createServer`. */
 export interface ServerOptions {
-  /** The path before the version. Default: that of the engine. */
+  /** The path before the version. Default: the engine's base. */
   base?: string
   /**
-   * Origins whose pages may read the answers and, on a loopback address, write: one, several, or `true` for all. Default: none, so that
+   * Origins whose pages may read answers and, on a loopback address, write: an origin, a list, or `true` for all. Default: none, so that
    * browsers keep other origins out.
    */
   cors?: CorsOrigins
   /**
-   * Let pages of these origins send cookies and other credentials of the user (`fetch(url, { credentials: 'include' })`), and read the
-   * answers to such requests. The origins must be named: `true` and `'*'` are refused. Default: false.
+   * Let pages of these origins send the user's cookies and other credentials (`fetch(url, { credentials: 'include' })`). Origins must be
+   * named: `true` and `'*'` are refused. Default: false.
    */
   corsCredentials?: boolean
   /**
-   * Names that requests may have as `Host` beside the local ones: one, several (`.example.test` stands for a name and all below it), or
-   * `true` for all. Without the option, a server on a loopback address answers to local names alone, and one on another address to all.
+   * Names for `Host` beside the local names: a name, a list (`.example.test` stands for a name and all names below), or `true` for all.
+   * Default: a server on a loopback address answers to local names alone, a server on another address to all.
    */
   allowedHosts?: AllowedHosts
   /**
    * Answer `/docs` with a page for browsers: the model as a diagram, attributes, filters, and `curl` commands. A resource or a custom route
-   * of that path comes before it. Default: false.
+   * of the same path comes first. Default: false.
    */
   docs?: boolean
   /**
-   * Answer GET and HEAD of paths that are not the API's with the files of this folder, for a front end beside the API: `index.html` for a
-   * folder, and for the paths of a single-page app that a browser opens. Default: none.
+   * Answer GET and HEAD outside of the API with the files of this folder, for a front end: `index.html` for a folder, and for the paths of
+   * a single-page app that a browser opens. Default: none.
    */
   static?: string
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
-   * Delay every request by this many milliseconds, whichever world answers it; not those of test controls. Unlike `engine.delay` it
-   * outlasts a reset, and it ends when the server is closed. Default: 0.
+   * Delay every request by milliseconds, in every world, but no test control. Unlike `engine.delay`, outlasts a reset, and ends when the
+   * server is closed. Default: 0.
    */
   delay?: number
   /**
    * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`.
-   * Default: false. For tests only: whoever reaches the server may do all that, without a token.
+   * For tests only: whoever reaches the server needs no token. Default: false.
    */
   testControls?: boolean | TestControlOptions
   /**
-   * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers there that open the address itself. It
-   * implies `testControls`, and is for tests and trying as they are: whoever reaches the server may do all that, without a token. `title`
-   * is what the page calls that which is served; default: its database. Default: false.
+   * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers from the root address there. Implies
+   * `testControls`, and is for tests and trying only: whoever reaches the server needs no token. `title` is the name on the page; default:
+   * the database. Default: false.
    */
   workbench?: boolean | { readonly title?: string }
-  /**
-   * Tell `onRequest` what each request has run: statements, query plans and missing indexes. It is worked out when the answer is out.
-   * Default: false.
-   */
+  /** Tell `onRequest` the statements, query plans and missing indexes of each request, found after the answer is sent. Default: false. */
   explain?: boolean
   /**
-   * Called when an answer has been handed to the socket; not called for a client that hung up before, or a connection that a test has lost.
-   * Default: nothing is reported.
+   * Called when an answer has been handed to the socket; not for a client that hung up before, nor for a connection that a test has lost.
+   * Default: no report.
    */
   onRequest?: (line: RequestLine) => void
 }
 
-/** The workbench of an engine that is shown beside others. */
 export interface ShownWorkbench {
   readonly title?: string
-  /** The address of the list of them. */
+  /** The address of the list of engines. */
   readonly home?: string
 }
 
 /** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
-   * Hand on to `next` what is not the engine's: what is not below the base, or there neither a version nor, without versions, a resource,
-   * nor a custom route or a test control. Default: false, so that it is answered with 404.
+   * Hand a request on to `next` where the path below the base names no version (without versions: no resource), no custom route and no test
+   * control. Default: false, so that the answer is 404.
    */
   fallthrough?: boolean
 }
@@ -86,12 +82,12 @@ export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
 /** One answered request. */
 export interface RequestLine {
   readonly method: string
-  /** The request target as it was sent: path and query, nothing decoded. */
+  /** The request target as sent: path and query, nothing decoded. */
   readonly path: string
   readonly status: number
   /** Milliseconds from the head of the request to the answer. */
   readonly duration: number
-  /** With the option `explain`, of what the engine has answered; absent when it was closed meanwhile. */
+  /** With the option `explain`, for answers of the engine; absent when the engine was closed meanwhile. */
   readonly explanation?: Explanation
 }
 

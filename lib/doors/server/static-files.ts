@@ -1,7 +1,6 @@
 /**
- * Static files: answers with the files of a folder, for a front end that stands beside the API. Takes the path of a GET or HEAD and its
- * headers; gives the file, the `index.html` of a folder, a redirect to the path of a folder, or the page of an app whose paths are its own;
- * nothing where there is no such file. No path leads out of the folder, neither by dots, however they are encoded, nor by a link.
+ * Static files: answers GET and HEAD with a file of a folder, the `index.html` of a folder, a redirect to a folder's path, or the page of a
+ * single-page app. No path leads out of the folder, neither by dots in any encoding, nor by a link.
  */
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
@@ -10,7 +9,6 @@ import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 import { contentTypeOf } from './content-types.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** The request headers that decide on the answer. */
 interface FileHeaders {
   readonly accept?: string | undefined
   readonly 'if-none-match'?: string | undefined
@@ -46,33 +44,31 @@ export class StaticFiles {
     query: string | undefined,
     headers: FileHeaders,
   ): Promise<TransportResponse | undefined> {
-    const found = await this.#look(...segments)
+    const found = await this.#findFile(...segments)
     if (found === undefined) return undefined
     if (!found.stats.isDirectory()) return found.stats.isFile() && !path.endsWith('/') ? send(found, headers) : undefined
-    const index = await this.#look(...segments, INDEX)
+    const index = await this.#findFile(...segments, INDEX)
     if (index?.stats.isFile() !== true) return undefined
     if (path.endsWith('/')) return send(index, headers)
-    // The links of the page are meant to be below the folder.
+    // Relative links of the page are meant to be below the folder.
     return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
   }
 
-  /**
-   * The page of an app that has paths of its own: a browser that opens or reloads one gets the page at the top, not what looks like a file.
-   */
+  /** A browser that opens or reloads a path of a single-page app gets the page at the top, unless the path looks like a file. */
   async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
     if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
-    const index = await this.#look(INDEX)
+    const index = await this.#findFile(INDEX)
     return index?.stats.isFile() === true ? send(index, headers) : undefined
   }
 
-  /** Looks for a file or folder; one that a link has elsewhere is not there. */
-  async #look(...segments: string[]): Promise<FoundFile | undefined> {
+  /** A link out of the root counts as missing. */
+  async #findFile(...segments: string[]): Promise<FoundFile | undefined> {
     try {
       const file = await realpath(join(this.#root, ...segments))
       if (file !== this.#root && !file.startsWith(this.#root.endsWith(sep) ? this.#root : this.#root + sep)) return undefined
       return { file, stats: await stat(file) }
     } catch {
-      // Missing, no folder in the middle, not to be read, a name that is too long: nothing of that is here.
+      // Missing, below a file, unreadable, or with too long a name.
       return undefined
     }
   }
@@ -83,14 +79,14 @@ interface FoundFile {
   readonly stats: Stats
 }
 
-/** Whether the client is a browser that opens a page: only it names HTML. */
+/** A browser that opens a page names HTML; no other client does. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
 }
 
 /**
- * Returns the decoded segments of a path; undefined for one that names no file. Names with a dot first (`.git`, `.env`) are not served, but
- * for `.well-known`.
+ * Returns decoded segments; `undefined` for a path that names no file. Names with a dot first (`.git`, `.env`) are hidden, apart from
+ * `.well-known`.
  */
 function readSegments(path: string): string[] | undefined {
   if (!path.startsWith('/') || path.includes('//')) return undefined
@@ -121,7 +117,7 @@ function send({ file, stats }: FoundFile, headers: FileHeaders): TransportRespon
   }
 }
 
-/** Whether the client has this very state (RFC 9110 section 13.1: a tag counts before a date). */
+/** Whether the client has the same state; a tag counts before a date (RFC 9110 section 13.1). */
 function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = headers
   if (tags !== undefined)
@@ -130,7 +126,7 @@ function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
   return since !== undefined && Date.parse(since) >= Math.trunc(changed.getTime() / 1000) * 1000
 }
 
-/** The bytes of a file, which is opened when they are asked for. */
+/** Opened at the first reading. */
 class FileStream extends TextStream {
   readonly #file: string
   readonly #size: number
@@ -141,7 +137,7 @@ class FileStream extends TextStream {
     this.#size = size
   }
 
-  /** No more than were announced, where the file grows meanwhile. */
+  /** Sends no more than was announced, where the file grows meanwhile. */
   override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of createReadStream(this.#file, { end: this.#size - 1 })) yield chunk as Uint8Array
   }

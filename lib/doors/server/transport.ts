@@ -1,43 +1,34 @@
-/**
- * Transport: the interface of the engine that the transports (http.ts, fetch.ts, intercept/) call, and the parsing of request targets that
- * they share. It is an interface of its own, so that transports stand below the engine that they serve.
- */
+/** Transport: what transports (http.ts, fetch.ts, intercept/) call of an engine, and the functions that transports share. */
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import type { LazyClient } from '../../foundation/work/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 
-/** An answer before it is written. `body` is absent when there is nothing to write: HEAD, 204. */
+/** HEAD and 204 have no `body`. */
 export interface TransportResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
-/** A request as a transport has received it, with headers of lower-case names. */
+/** Names of headers are in lower case. */
 export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
 }
 
-/** The sender of a request that has come as a whole. */
 interface WholeSender {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
-/** What a transport asks of the internals of an engine. */
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
-  /** Whether a form may stand for JSON. */
   readonly takesForms: boolean
-  /**
-   * Answers as `handle` does, for a sender that a transport has made: returns an answer that waits for nothing at once, and throws what
-   * `handle` rejects with.
-   */
+  /** Like `handle`, but returns an immediate answer without a promise, and throws where `handle` rejects. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /**
-   * Answers an error of the transport; reports what is the server's fault.
+   * Answers an error of the transport; reports a fault of the server.
    *
    * @param request undefined where none could be read
    */
@@ -45,8 +36,8 @@ export interface TransportEngine {
 }
 
 /**
- * Returns a request target as the engine takes it: path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and
- * authority; nothing is decoded, percent-encoding is judged by the engine.
+ * Returns path and raw query of a request target. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority; the engine
+ * judges percent-encoding.
  */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
@@ -54,18 +45,18 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** An answer with its body as a text, which is absent where there is nothing to write. */
+/** `text` is undefined where nothing is to be written. */
 export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string | undefined
-  /** Of a body that is made while it is sent; `text` is undefined then. */
+  /** A body made during sending; `text` is undefined then. */
   readonly stream?: TextStream
 }
 
 /**
- * Writes the body of an answer as a text. A body that cannot be written (a text longer than any may be, a value that has no JSON form) is
- * answered with a 500 that is reported: nothing that is thrown while an answer is written may end a process.
+ * A body that cannot be written (too long, or without a JSON form) becomes a reported 500: an error during writing must not end the
+ * process.
  */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer

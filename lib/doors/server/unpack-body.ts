@@ -1,6 +1,6 @@
 /**
- * Unpack body: decodes the body of a request by its `Content-Encoding`, within the limit of plain bodies: a kilobyte may stand for a
- * gigabyte. Refuses with media_type_unsupported, body_too_large and body_invalid.
+ * Unpack body: decodes a request body by its `Content-Encoding`, within the limit of plain bodies: a kilobyte may stand for a gigabyte.
+ * Refuses with media_type_unsupported, body_too_large and body_invalid.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -10,7 +10,7 @@ type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number })
 const CODINGS: Readonly<Record<string, Unpack>> = {
   gzip: (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
   'x-gzip': (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
-  // Some clients leave out the frame of zlib (RFC 9110 section 8.4.1.2). Its first byte says so.
+  // Some clients leave out the frame of zlib (RFC 9110 section 8.4.1.2); the first byte tells.
   deflate: (bytes, options) =>
     ((bytes[0] ?? 0) & 0x0f) === 8 ? builtin.zlib.inflateSync(bytes, options) : builtin.zlib.inflateRawSync(bytes, options),
   br: (bytes, options) => builtin.zlib.brotliDecompressSync(bytes, options),
@@ -18,7 +18,7 @@ const CODINGS: Readonly<Record<string, Unpack>> = {
 
 const ACCEPTED = 'gzip, deflate, br'
 
-/** Returns the coding of a body; undefined: none. */
+/** `undefined`: no coding. */
 export function findCoding(header: string | undefined): string | undefined {
   const coding = header?.trim().toLowerCase()
   return coding === undefined || coding === '' || coding === 'identity' ? undefined : coding

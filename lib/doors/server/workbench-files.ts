@@ -1,32 +1,31 @@
 /**
- * Workbench files: the scripts and the style of the workbench. The published package brings them, in `dist/workbench/`; in a clone they are
- * bundled from the source when one is first asked for, and kept.
+ * Workbench files: scripts and style of the workbench, from `dist/workbench/` of the published package; in a clone, bundled from source at
+ * the first request.
  */
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 interface WorkbenchFiles {
-  /** The names of the files that the page loads first. */
   readonly script: string
   readonly style: string
-  /** Texts by file name. A name says what is in the file, so that browsers may keep it. */
+  /** Texts by file name. A name changes with the content, so browsers may keep a file. */
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** What `scripts/bundle-workbench.ts` exports, which no published package has. */
+/** Absent from the published package. */
 interface Bundler {
   bundleWorkbench(): Promise<ReadonlyMap<string, string>>
 }
 
-let known: Promise<WorkbenchFiles> | undefined
+let loadingFiles: Promise<WorkbenchFiles> | undefined
 
-/** Returns the files. One that could not be read or bundled is tried again. */
+/** Tries again after a failure. */
 export function findWorkbenchFiles(): Promise<WorkbenchFiles> {
-  known ??= readFiles().catch((error: unknown) => {
-    known = undefined
+  loadingFiles ??= readFiles().catch((error: unknown) => {
+    loadingFiles = undefined
     throw error
   })
-  return known
+  return loadingFiles
 }
 
 async function readFiles(): Promise<WorkbenchFiles> {

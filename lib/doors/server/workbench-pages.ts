@@ -1,8 +1,6 @@
 /**
- * Workbench pages: answers `/_ui` and what is below it: the page, its files, the outline, the diagram and the docs of a version, and how
- * many records lists have. Takes a request whose origin the guard has checked as that of a test control. No page loads anything from
- * another host, and none has a script or a style in itself. Refuses with method_not_allowed, path_unknown, version_unknown and
- * body_invalid.
+ * Workbench pages: answers `/_ui` and below, for requests whose origin the guard has checked as for a test control. Refuses with
+ * method_not_allowed, path_unknown, version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
@@ -21,62 +19,53 @@ import { PAGE_POLICY } from './page-policy.ts'
 import type { TransportResponse } from './transport.ts'
 import { findWorkbenchFiles } from './workbench-files.ts'
 
-/** What the workbench asks of the internals of an engine. */
 interface WorkbenchEngine {
   readonly versions: readonly string[]
-  /** Answers a GET that no journal has, and that meets no fault. */
+  /** Answers a GET outside of journal and faults. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
-  /** Returns the diagram of a version as plain data. */
   describeDiagram(version: string): Promise<Diagram>
-  /** Describes a version as it is served below a base. */
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** The form of answers; undefined: the engine's own. */
+  /** `undefined`: the engine's own form of answers. */
   readonly envelope: DescribedEnvelope | undefined
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine>
 }
 
 interface SentWorkbenchRequest {
   readonly method: string
-  /** Path below the base; may carry a query. */
   readonly target: string
   readonly base: string
-  /** Scheme and host, as the browser has them. */
+  /** Scheme and host, as in the browser. */
   readonly origin: string
   readonly body: unknown
   readonly client: LazyClient
-  /** Whether the server refuses to write. */
   readonly readOnly: boolean
-  /** What the page calls that which is served; undefined: what the engine says. */
+  /** The name on the page. `undefined`: the engine's title. */
   readonly title: string | undefined
-  /** Where the list of engines is that this one is shown in. */
+  /** The address of the list of engines that shows this engine. */
   readonly home: string | undefined
-  /** Whether the server has a docs page. */
   readonly docs: boolean
 }
 
 const PATH = `/${WORKBENCH}`
 const READS = 'GET, HEAD, OPTIONS'
-/** How many lists may be counted by one request. */
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
 /**
- * The header of the workbench. `look`: a GET is only for the eyes of its user. `plain`: a request as an app would send it. Either is
- * answered in the engine's own form, whatever the option `envelope` says: the page knows this one alone.
+ * The header of the workbench. `look`: a GET for the user's eyes alone. `plain`: a request as an app would send. Both are answered in the
+ * engine's own form, whatever the option `envelope` says: the page knows no other form.
  */
 const HEADER = 'x-workbench'
 
-/** Whether a request target below the base is of the workbench. */
 export function isWorkbenchPath(target: string): boolean {
   const [path = ''] = target.split('?', 1)
   return path === PATH || path.startsWith(`${PATH}/`)
 }
 
-/** Whether a GET is only for the eyes of the user of the workbench: no journal has it, and it meets no fault. */
+/** A GET for the user's eyes alone has no journal entry, and meets no fault. */
 export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   return method === 'GET' && headers[HEADER] === 'look'
 }
 
-/** Whether the workbench has sent a request, or it is to the workbench. */
 export function isOfWorkbench(headers: Readonly<Record<string, unknown>>, below: string | undefined): boolean {
   return headers[HEADER] === 'look' || headers[HEADER] === 'plain' || (below !== undefined && isWorkbenchPath(below))
 }
@@ -143,14 +132,14 @@ async function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequ
   return json({ ...outline, title: title ?? outline.title, docs, ...(home === undefined ? {} : { home }) } satisfies Outline)
 }
 
-/** The model as a picture that takes the colours of the page. */
+/** Draws the model in the colours of the page. */
 async function answerDiagram(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const version = findVersion(engine, request)
   const svg = drawDiagram(await engine.describeDiagram(version), { title: 'The model', isWhole: false })
   return written('image/svg+xml', svg)
 }
 
-/** What the docs page says of a resource, whose requests lead to the console. */
+/** Answers with the docs of a resource, whose requests lead to the console. */
 async function answerResource(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const { base, origin, readOnly, target } = request
   const version = findVersion(engine, request)
@@ -167,7 +156,6 @@ async function answerResource(engine: WorkbenchEngine, request: SentWorkbenchReq
   return written(HTML, renderResourceParts(resource, { address: { origin, base, version }, places, workbench: '' }, 2))
 }
 
-/** The version that the query names, or the first one. */
 function findVersion(engine: WorkbenchEngine, { target }: SentWorkbenchRequest): string {
   const given = new URLSearchParams(target.split('?')[1] ?? '').get('version')
   const known = listVersions(engine.versions)
@@ -177,7 +165,7 @@ function findVersion(engine: WorkbenchEngine, { target }: SentWorkbenchRequest):
   return version
 }
 
-/** Counts the records of lists: `{ "paths": ["/v1/users?limit=1"] }`. A list that cannot be read has null. */
+/** Counts records of lists: `{ "paths": ["/v1/users?limit=1"] }`. An unreadable list counts as null. */
 async function count(engine: WorkbenchEngine, { body, client }: SentWorkbenchRequest): Promise<(number | null)[]> {
   const paths = isObject(body) ? body['paths'] : undefined
   if (!Array.isArray(paths) || paths.length > MAX_COUNTS || !paths.every(path => typeof path === 'string' && path.startsWith('/')))

@@ -6,9 +6,8 @@ import type { MountedRequest } from './mount.ts'
 import type { WrittenResponse } from './transport.ts'
 
 /**
- * Writes an answer, and returns its status.
- *
  * @param unread whether the body of the request has not been read
+ * @returns the status
  */
 export function writeResponse(
   { request, response }: { readonly request: MountedRequest; readonly response: ServerResponse },
@@ -18,7 +17,7 @@ export function writeResponse(
 ): number {
   if (stream !== undefined) {
     response.writeHead(status, headers)
-    // A failure in the middle breaks the connection, so that no client takes a part for the whole.
+    // A failure in the middle breaks the connection: no client may take a part for the whole.
     builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
     return status
   }

@@ -1,8 +1,8 @@
-/** Conformity controls: whether an answer is as the OpenAPI document says, for pages that show both. Refuses with body_invalid. */
+/** Conformity controls: compare an answer with the OpenAPI document. Refuses with body_invalid. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
-import { asked, control, invalid, readObject, type Control, type ControlRequest } from './control.ts'
+import { blameBody, control, invalid, readObject, type Control, type ControlRequest } from './control.ts'
 
 export function conformityControls(): Control[] {
   return [
@@ -24,12 +24,12 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
     body,
     ...others
   } = readObject(sent, '{ "method": "GET", "path": "/v1/users", "status": 200 }')
-  asked(() => checkNames(others, [], 'the body'))
+  blameBody(() => checkNames(others, [], 'the body'))
   if (typeof method !== 'string' || typeof path !== 'string') throw invalid('"method" and "path" must be strings: "GET", "/v1/users".')
   if (!Number.isSafeInteger(status)) throw invalid('"status" must be the number of the status.')
   if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
     throw invalid('"headers" must be an object of strings.')
-  // The document has paths below the base.
+  // Paths in the document have no base.
   const [whole = '', query = ''] = path.split(/\?(.*)/s, 2)
   const plain = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const versions = listVersions(world.engine.versions)
@@ -41,7 +41,7 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
   const { engine } = world
   return {
     described: conformity.knows(plain),
-    // What a request cuts down, with `attributes` or `depth`, the answer need not have.
+    // With `attributes` or `depth`, the answer may leave out members.
     faults: await engine.conforms({ method, path: engine.base + plain, query }, { status: status as number, headers: lower, body }),
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Control: one of the test controls of a server, and the reading of what is sent to it. Refuses with body_invalid, parameter_invalid and
- * path_unknown.
- */
+/** Control: a test control, and the reading of requests. Refuses with body_invalid, parameter_invalid and path_unknown. */
 import type { Awaitable } from '../../../foundation/work/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -11,22 +8,22 @@ import type { NamedWorld, Worlds } from './worlds.ts'
 
 export interface ControlRequest {
   readonly world: NamedWorld
-  /** Undefined: the engine's own. */
+  /** `undefined`: the engine's own world. */
   readonly worldName: string | undefined
   readonly worlds: Worlds
-  /** The value of `{...}` in its path. */
+  /** The value of `{...}` in the path. */
   readonly id: string
   readonly query: URLSearchParams
   readonly body: unknown
   readonly signal: AbortSignal
   readonly base: string
-  /** Scheme and host of the server, as the client has them. */
+  /** Scheme and host, as in the client. */
   readonly origin: string
-  /** The ID of the last event that a client has had, which comes again. */
+  /** The ID of the last event, from a client that comes again. */
   readonly lastEvent: string | undefined
 }
 
-/** A body that is not in the form of the other answers. */
+/** The body of an answer in a form of its own. */
 export class OtherBody {
   readonly type: string
   readonly body: object | TextStream
@@ -40,15 +37,15 @@ export class OtherBody {
 export interface Control {
   readonly method: string
   readonly path: string
-  /** Its description, for the index. */
+  /** The description in the index. */
   readonly does: string
-  /** The parameters that its query may have, beside `world`. */
+  /** Query parameters beside `world`. */
   readonly parameters: readonly string[]
-  /** Undefined: there is nothing to say but that it is done. */
-  readonly run: (asked: ControlRequest) => Awaitable<object | void>
+  /** `undefined`: the answer says that the work is done. */
+  readonly run: (request: ControlRequest) => Awaitable<object | void>
 }
 
-/** Returns a control; its line is a method and a path below `/_test`: `POST /snapshots/{id}/restore`. */
+/** Takes a method and a path below `/_test`: `POST /snapshots/{id}/restore`. */
 export function control(line: string, does: string, run: Control['run'], parameters: readonly string[] = []): Control {
   const [method = '', path = ''] = line.split(' ')
   return { method, path: path === '/' ? '' : path, does, parameters, run }
@@ -70,7 +67,6 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
   }
 }
 
-/** Returns the integer of a parameter, if it is there. */
 export function readInteger(query: URLSearchParams, name: string, least: number, most: number): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
@@ -83,7 +79,6 @@ export function readInteger(query: URLSearchParams, name: string, least: number,
   return value
 }
 
-/** Returns the value of a parameter that has a few, if it is there. */
 export function readChoice<Choice extends string>(query: URLSearchParams, name: string, choices: readonly Choice[]): Choice | undefined {
   const text = query.get(name)
   if (text === null) return undefined
@@ -101,16 +96,16 @@ export function readObject(body: unknown, example: string): Record<string, unkno
   return body
 }
 
-/** Returns the members of a body that may be left out as a whole. */
+/** Reads a body that may be absent. */
 export function optionalObject(body: unknown, names: readonly string[], example: string): Record<string, unknown> {
   if (body === undefined) return {}
   const object = readObject(body, example)
-  asked(() => checkNames(object, names, 'the body'))
+  blameBody(() => checkNames(object, names, 'the body'))
   return object
 }
 
-/** Runs work whose arguments came from the client: its TypeError or RangeError becomes `body_invalid`. */
-export function asked<T>(work: () => T): T {
+/** Turns a TypeError or RangeError of the work into `body_invalid`: the arguments came from the client. */
+export function blameBody<T>(work: () => T): T {
   const refuse = (error: unknown): never => {
     throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error
   }
@@ -122,7 +117,6 @@ export function asked<T>(work: () => T): T {
   }
 }
 
-/** @throws RestError path_unknown, with the nearest of the IDs that there are. */
 export function unknownId(id: string, what: string, ids: readonly string[]): RestError {
   return restError('path_unknown', `This world has no ${what} "${id}".${formatHint(findNearest(id, ids))}`)
 }

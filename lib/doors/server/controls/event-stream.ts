@@ -1,6 +1,6 @@
 /**
- * Event stream: what happens to a world, as `text/event-stream` (the HTML standard, section 9.2). A client that is slow, or has gone, holds
- * nothing up: each stream has a queue of its own, which is bounded. Refuses with listeners_exhausted.
+ * Event stream: the events of a world as `text/event-stream` (HTML standard, section 9.2). A slow or gone client holds nothing up: each
+ * stream has a bounded queue of its own. Refuses with listeners_exhausted.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
@@ -10,13 +10,10 @@ import type { EngineEvent } from '../../../engine/testing/events.ts'
 import type { ControlRequest } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
-/** Streams of a server at a time. */
 const MAX_STREAMS = 50
-/**
- * Milliseconds of silence after which a comment is sent: so a client that has gone is noticed, and nothing in between cuts the connection.
- */
+/** Milliseconds of silence before a comment, which shows that a client has gone, and keeps others from cutting the connection. */
 const BEAT = 15_000
-/** What begins a stream, so that the client knows at once that it is there. */
+/** Shows the client at once that the stream is open. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'
 
 /**
@@ -37,7 +34,7 @@ async function* write(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  // Both at once: what is answered from here on comes as an event.
+  // At the moment of listening: later answers come as events.
   const events = world.internals.parts.events.listen({ signal })
   const missed = since === undefined ? [] : (world.internals.parts.journal?.recordsSince(since) ?? [])
   worlds.streams++
@@ -75,7 +72,7 @@ async function* formatEach(events: AsyncIterator<EngineEvent>): AsyncGenerator<s
   }
 }
 
-/** Returns what a promise gives, or undefined when it takes too long. */
+/** Returns undefined after a time without a value. */
 async function orBeat<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const beat = new Promise<undefined>(resolve => {

@@ -1,13 +1,13 @@
-/** Fault controls: the faults and gates of a world, those that code of the same process has asked for included. */
+/** Fault controls: the faults and gates of a world, also of code in the same process. */
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 import type { FaultHandle, FaultState, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FailOptions, FailureDetails } from '../../../engine/testing/fault-options.ts'
 import type { LatencyProfile } from '../../../engine/testing/latency.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
-import { asked, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
+import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
-/** How long a request waits for another one to arrive at a gate, in milliseconds, unless it says so itself. */
+/** Default milliseconds to wait for the arrival of a request at a gate. */
 const ARRIVAL = 30_000
 
 export function faultControls(): Control[] {
@@ -41,7 +41,7 @@ function ofGates(): Control[] {
     control('POST /faults/{id}/release', 'opens a gate', ({ world, id }) => findGate(world, id).release()),
     control('POST /faults/{id}/fail', 'answers what a gate holds with an error: { "status": 503 }', ({ world, id, body }) => {
       const { status, ...details } = readObject(body, '{ "status": 503 }')
-      asked(() => findGate(world, id).fail(status as number, details as FailureDetails))
+      blameBody(() => findGate(world, id).fail(status as number, details as FailureDetails))
     }),
     control('POST /faults/{id}/drop', 'loses the connections of what a gate holds', ({ world, id }) => findGate(world, id).drop()),
   ]
@@ -78,7 +78,7 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
     const meant = kind === 'limit' ? 'rateLimit' : findNearest(String(kind), KINDS)
     throw invalid(`"kind" must be one of ${KINDS.join(', ')}.${formatHint(meant)}`)
   }
-  return asked((): FaultHandle | Gate => {
+  return blameBody((): FaultHandle | Gate => {
     switch (name) {
       case 'delay': {
         const { ms, p50, p99, seed, ...others } = options
@@ -88,7 +88,7 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
         return engine.delay(match, ms === undefined ? profile : (ms as number), others)
       }
       case 'rateLimit':
-        // The engine checks the options of a request.
+        // The engine checks the options.
         return engine.rateLimit(match, options as unknown as RateLimit)
       case 'fail':
         return engine.fail(match, options as unknown as FailOptions)
@@ -100,7 +100,7 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
   })
 }
 
-/** Returns the value of a promise, or undefined when it takes too long or rejects. */
+/** Returns undefined after the timeout, or when the promise rejects. */
 async function within<T>(promise: Promise<T>, timeout: number, signal: AbortSignal): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   let stop: (() => void) | undefined

@@ -1,4 +1,4 @@
-/** Journal controls: the requests of a world, one by one and as they come, and what a request would run. */
+/** Journal controls: the requests of a world, as a list and as events, and what a request would run. */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { TextStream } from '../../../foundation/http/text-stream.ts'
@@ -9,7 +9,17 @@ import { findHindrance } from '../../../engine/pipeline/restore-before.ts'
 import { writeHar } from '../../../engine/journal/har.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
-import { OtherBody, asked, control, invalid, readChoice, readInteger, readObject, type Control, type ControlRequest } from './control.ts'
+import {
+  OtherBody,
+  blameBody,
+  control,
+  invalid,
+  readChoice,
+  readInteger,
+  readObject,
+  type Control,
+  type ControlRequest,
+} from './control.ts'
 import { streamEvents } from './event-stream.ts'
 import type { NamedWorld } from './worlds.ts'
 
@@ -34,8 +44,8 @@ export function journalControls(): Control[] {
     ),
     control('POST /marks', 'puts a mark between the requests: { "text": "the order is placed" }', ({ world, body }) => {
       const { text, ...others } = readObject(body, '{ "text": "the order is placed" }')
-      asked(() => checkNames(others, [], 'the body'))
-      asked(() => world.engine.mark(text as string))
+      blameBody(() => checkNames(others, [], 'the body'))
+      blameBody(() => world.engine.mark(text as string))
     }),
     control(
       'POST /explain',
@@ -52,7 +62,7 @@ function listRequests({ world, query, origin }: ControlRequest): object {
   const { journal, events } = world.internals.parts
   const changed = readRecord(query.get('record'))
   const all = (journal?.recordsSince(since ?? 0) ?? []).filter(record => changed === undefined || changes(record, changed))
-  // Who says where to begin goes on from there; who does not wants the newest.
+  // With `since`, a limit takes the next requests; without, the newest.
   const records = limit === undefined ? all : since === undefined ? all.slice(-limit) : all.slice(0, limit)
   const entries = records.map(record => journal!.show(record))
   if (readChoice(query, 'format', ['har']) === 'har') return new OtherBody('application/json; charset=UTF-8', writeHar(entries, origin))
@@ -76,7 +86,6 @@ function readRecord(text: string | null): NamedRecord | undefined {
   return { resource: text.slice(0, slash), id: text.slice(slash + 1) }
 }
 
-/** Whether a request has inserted, updated or deleted a record. */
 function changes(record: JournalRecord, { resource, id }: NamedRecord): boolean {
   return computeNetChanges(record.changes ?? []).some(change => change.resource === resource && String(change.id) === id)
 }
@@ -99,7 +108,7 @@ function findRecord(world: NamedWorld, id: string): JournalRecord {
   )
 }
 
-/** Where a stream begins: behind the last event that the client has had, or where it says. */
+/** Returns the last event that the client has had, else the parameter `since`. */
 function findSince(query: URLSearchParams, { lastEvent }: Pick<ControlRequest, 'lastEvent'>): number | undefined {
   if (lastEvent !== undefined && /^\d{1,15}$/.test(lastEvent)) return Number(lastEvent)
   return readInteger(query, 'since', 0, Number.MAX_SAFE_INTEGER)
@@ -107,11 +116,11 @@ function findSince(query: URLSearchParams, { lastEvent }: Pick<ControlRequest, '
 
 async function explain({ world, body, signal }: ControlRequest): Promise<object> {
   const { method, path, query, body: sent, headers = {}, ...others } = readObject(body, '{ "method": "GET", "path": "/v1/users" }')
-  asked(() => checkNames(others, [], 'the body'))
+  blameBody(() => checkNames(others, [], 'the body'))
   if (typeof method !== 'string' || typeof path !== 'string') throw invalid('"method" and "path" must be strings: "GET", "/v1/users".')
   if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
     throw invalid('"headers" must be an object of strings.')
   if (query !== undefined && typeof query !== 'string' && !isObject(query)) throw invalid('"query" must be a string or an object.')
   const context = { headers: headers as Record<string, string>, signal }
-  return asked(async () => world.engine.explain(method, path, query as QueryInput | undefined, sent, context))
+  return blameBody(async () => world.engine.explain(method, path, query as QueryInput | undefined, sent, context))
 }

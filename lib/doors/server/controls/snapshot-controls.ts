@@ -1,14 +1,14 @@
-/** Snapshot controls: the states of a world that tests have kept, by name, and what has changed since. */
+/** Snapshot controls: named states of a world, and the changes since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
-import { asked, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
+import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 
-/** Snapshots of a world at a time, and their bytes together. */
+/** Most snapshots of a world, and most bytes of all together. */
 const MAX_SNAPSHOTS = 100
 const MAX_BYTES = 512 << 20
-/** Changes that an answer has. */
+/** Most changes in an answer. */
 const MAX_CHANGES = 1000
 
 export function snapshotControls(): Control[] {
@@ -30,8 +30,8 @@ export function snapshotControls(): Control[] {
     ),
     control('POST /restore', 'goes back to the state before a request: { "before": 7 }', async ({ world, body }) => {
       const { before, ...others } = readObject(body, '{ "before": 7 }')
-      asked(() => checkNames(others, [], 'the body'))
-      await asked(async () => world.engine.restore({ before: before as number }))
+      blameBody(() => checkNames(others, [], 'the body'))
+      await blameBody(async () => world.engine.restore({ before: before as number }))
     }),
     control(
       'GET /snapshots/{id}/changes',

@@ -1,6 +1,5 @@
 /**
- * Test controls: let tests in another process (a browser, another language) control a server: `/_test/...` routes for reset, seed,
- * snapshots, faults, clock, tokens and the journal, and worlds by the header `X-World`. They exist only with the option `testControls`.
+ * Test controls: `/_test/...` routes by which tests in another process (a browser, another language) control a server and its worlds.
  * Refuses with path_unknown, method_not_allowed and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -9,7 +8,7 @@ import { checkNames, findNearest, formatHint } from '../../../foundation/base/su
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
 import { OtherBody, checkQuery, control, type Control, type ControlRequest } from './control.ts'
 import { conformityControls } from './conformity-controls.ts'
-import { refuseAsked } from './engine-refusal.ts'
+import { refuseImpossible } from './engine-refusal.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
 import { snapshotControls } from './snapshot-controls.ts'
@@ -20,27 +19,24 @@ import type { WorldEngine } from './world-engine.ts'
 
 /** Options of test controls. */
 export interface TestControlOptions {
-  /** Milliseconds after which an unused world is closed. Default 600000, ten minutes. */
+  /** Milliseconds after which an unused world is closed. Default: 600000, ten minutes. */
   readonly idle?: number
-  /** Worlds that there may be at a time, apart from the engine's own: each is a copy of the data. Default 100. */
+  /** Most worlds at a time, apart from the engine's own: each is a copy of the data. Default: 100. */
   readonly maxWorlds?: number
 }
 
 const PREFIX = `/${TEST_CONTROLS}`
-/** A request to a control, as it has come. */
 interface SentControl {
   readonly method: string
-  /** Path below the base; may carry a query. */
   readonly target: string
   readonly base: string
   readonly body: unknown
   readonly headers: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Scheme and host of the server, as the client has them. */
+  /** Scheme and host, as in the client. */
   readonly origin: string
 }
 
-/** An answer before it is written. */
 interface ControlAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -52,7 +48,7 @@ export class TestControls {
   readonly #controls: readonly Control[]
 
   /**
-   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for
+   * @param isEager whether worlds begin with the present state, else with the state at the first request for a world
    * @throws TypeError, RangeError for options that are unknown or not of their form.
    */
   constructor(engine: WorldEngine, options: TestControlOptions | true, isEager: boolean) {
@@ -76,21 +72,19 @@ export class TestControls {
     ]
   }
 
-  /** The world that a request is about: the one of its header or cookie `X-World`, or the engine's own. */
+  /** By the header or cookie `X-World`, else the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<NamedWorld> {
     return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }
 
-  /** Whether a request target below the base is one of the controls. */
   static isControl(target: string): boolean {
     const [path = ''] = target.split('?', 1)
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
-  /** Answers a request to a control. */
   async answer(sent: SentControl): Promise<ControlAnswer> {
-    // With the workbench alone, what requests run is kept when somebody looks: it makes them half as dear again.
-    this.#worlds.watch()
+    // With the workbench alone, statements are kept once somebody looks: keeping makes requests half as dear again.
+    this.#worlds.keepStatements()
     const { method, target, base, headers } = sent
     const [text = '', search = ''] = target.split(/\?(.*)/s, 2)
     const path = text.replace(/(?<=.)\/$/, '')
@@ -110,12 +104,12 @@ export class TestControls {
       throw restError('method_not_allowed', `${base}${path} does not take ${method}, but ${methods.join(', ')}.`, { headers: allow })
     const query = new URLSearchParams(search)
     checkQuery(query, [...match.control.parameters, 'world'])
-    // Not every client can send a header: an EventSource of a browser does not.
+    // Some clients cannot send a header, such as a browser's EventSource.
     const worldName = readWorldName({ ...headers, ...(query.has('world') ? { 'x-world': query.get('world') } : {}) })
     const world = await this.#worlds.of(worldName, readScenarioName(headers))
     const { body, signal, origin } = sent
     const lastEvent = headers['last-event-id']
-    const asked: ControlRequest = {
+    const request: ControlRequest = {
       world,
       worldName,
       worlds: this.#worlds,
@@ -127,16 +121,14 @@ export class TestControls {
       origin,
       lastEvent: typeof lastEvent === 'string' ? lastEvent : undefined,
     }
-    const answer = await world.use(async () => match.control.run(asked)).catch(refuseAsked)
+    const answer = await world.use(async () => match.control.run(request)).catch(refuseImpossible)
     return method === 'HEAD' ? { ...respond(answer, world), body: undefined } : respond(answer, world)
   }
 
-  /** Ends the event streams: the server is being closed. */
   endStreams(): void {
     this.#worlds.endStreams()
   }
 
-  /** Closes the worlds. */
   close(): Promise<void> {
     return this.#worlds.close()
   }
@@ -164,7 +156,7 @@ export class TestControls {
   }
 }
 
-/** Gives an answer the form that all have, where it does not have another one. */
+/** Gives an answer the common form, unless the answer has a form of its own. */
 function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   if (answer instanceof OtherBody) {
     const { type, body } = answer
@@ -174,7 +166,7 @@ function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   return { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' }, body }
 }
 
-/** Returns the value of `{id}`, the empty text for a pattern without one, or undefined for another path. */
+/** Returns the value of `{id}`; the empty text for a pattern without `{id}`, undefined for another path. */
 function idIn(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split('{id}') as [string, string?]
   if (after === undefined) return path === before ? '' : undefined

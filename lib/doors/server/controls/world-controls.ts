@@ -1,9 +1,9 @@
-/** World controls: the state of a world as a whole, its clock, its log-ins, and the worlds that there are. */
+/** World controls: the state, clock and tokens of a world, and the list of worlds. */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
-import { asked, control, invalid, readObject, type Control } from './control.ts'
+import { blameBody, control, invalid, readObject, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedWorld } from './worlds.ts'
 
@@ -16,8 +16,8 @@ function ofState(): Control[] {
     control('POST /reset', 'goes back to the state after the seed', async ({ world }) => world.engine.reset()),
     control('POST /scenario', 'begins a scenario: { "name": "vip" }', async ({ world, body }) => {
       const { name, ...others } = readObject(body, '{ "name": "vip" }')
-      asked(() => checkNames(others, [], 'the body'))
-      await asked(async () => world.engine.scenario(name as string))
+      blameBody(() => checkNames(others, [], 'the body'))
+      await blameBody(async () => world.engine.scenario(name as string))
       return { scenario: name }
     }),
     control('POST /seed', 'loads records by resource name: { "users": [{ "name": "Ann" }] }', async ({ world, body }) => {
@@ -31,12 +31,12 @@ function ofState(): Control[] {
         if (typeof resource !== 'string') throw invalid('"resource" must be the name of a resource.')
         if (!isObject(overrides)) throw invalid('"overrides" must be an object of attributes.')
         const give = (): Promise<unknown> => internalsOf(world.engine).give(resource, overrides, options, count as number | undefined)
-        return asked(async () => ({ resource, [resource]: await give() }))
+        return blameBody(async () => ({ resource, [resource]: await give() }))
       },
     ),
     control('POST /token', 'mints a token: { "user": 1, "ttl": 60 }', ({ world, body }) => {
       const { user, ...options } = readObject(body, '{ "user": 1 }')
-      return { auth_token: asked(() => world.engine.token(user, options as { ttl?: number })) }
+      return { auth_token: blameBody(() => world.engine.token(user, options as { ttl?: number })) }
     }),
   ]
 }
@@ -65,10 +65,10 @@ function ofWorlds(): Control[] {
       'makes a world: { "name": "a" }; of the present state of another one: { "name": "b", "from": "a" }',
       async ({ worlds, world, worldName, body }) => {
         const { name, from, ...others } = readObject(body, '{ "name": "a" }')
-        asked(() => checkNames(others, [], 'the body'))
-        const own = checkWorldName(name, '"name"')
+        blameBody(() => checkNames(others, [], 'the body'))
+        const newName = checkWorldName(name, '"name"')
         const origin = from === undefined ? { world, name: worldName } : await worlds.known(checkWorldName(from, '"from"'))
-        return { world: await worlds.describe(own, await worlds.copy(own, origin)) }
+        return { world: await worlds.describe(newName, await worlds.copy(newName, origin)) }
       },
     ),
     control('DELETE /worlds/{id}', 'closes a world', async ({ worlds, id }) => {
@@ -79,7 +79,7 @@ function ofWorlds(): Control[] {
       'DELETE /world',
       'closes the world that the request names; the next request that names it begins a new one',
       async ({ worldName, worlds }) => {
-        if (worldName === undefined) throw invalid('Name the world to close in the header X-World: the own one of the server stays.')
+        if (worldName === undefined) throw invalid('Name the world to close in the header X-World: the newName one of the server stays.')
         await worlds.drop(worldName)
       },
     ),
@@ -91,7 +91,7 @@ function showClock({ engine: { clock } }: NamedWorld): object {
 }
 
 function setClock({ engine: { clock } }: NamedWorld, body: Record<string, unknown>): void {
-  asked(() => checkNames(body, ['set', 'advance', 'reset'], 'the body'))
+  blameBody(() => checkNames(body, ['set', 'advance', 'reset'], 'the body'))
   if (Object.keys(body).length !== 1) throw invalid('Give one of "set", "advance" and "reset".')
   const { set, advance, reset } = body
   if (reset !== undefined) {
@@ -99,10 +99,10 @@ function setClock({ engine: { clock } }: NamedWorld, body: Record<string, unknow
     clock.reset()
   } else if (advance === undefined) {
     if (typeof set !== 'string' && typeof set !== 'number') throw invalid('"set" must be a date, such as "2026-01-01T00:00:00Z".')
-    asked(() => clock.set(set))
+    blameBody(() => clock.set(set))
   } else {
     if (typeof advance !== 'string' && typeof advance !== 'number')
       throw invalid('"advance" must be a duration, such as "31d" or a number of milliseconds.')
-    asked(() => clock.advance(advance))
+    blameBody(() => clock.advance(advance))
   }
 }

@@ -1,4 +1,4 @@
-/** World engine: the members of an engine that test controls and ways in use. */
+/** World engine: the members of `RestEngine` that test controls and transports use. */
 import type { HeldRequest } from '../../../engine/pipeline/held-request.ts'
 import type { RestResponse } from '../../../foundation/base/response.ts'
 import type { Change } from '../../../engine/journal/changes.ts'
@@ -14,7 +14,6 @@ import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
 import type { Clock } from '../../../foundation/work/clock.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 
-/** The members of `RestEngine` that test controls use. */
 export interface WorldEngine {
   readonly base: string
   readonly versions: readonly string[]
@@ -32,7 +31,6 @@ export interface WorldEngine {
   reset(): Promise<void>
   scenario(name: string): Promise<void>
   readonly scenarios: readonly string[]
-  /** Holds an answer against the OpenAPI document of its version. */
   conforms(request: HeldRequest, response: RestResponse): Promise<string[]>
   token(user: unknown, options?: { readonly ttl?: number }): string
   delay(match: RequestMatch, delay: Delay, options?: FaultOptions): FaultHandle

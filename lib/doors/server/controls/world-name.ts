@@ -1,12 +1,12 @@
 /**
- * World name: which world a request is about, by its header or cookie `X-World`, and the scenario with which that begins, by `X-Scenario`.
- * Refuses what is no name with request_malformed.
+ * World name: the world of a request, by the header or cookie `X-World`, and the scenario with which the world begins, by `X-Scenario`.
+ * Refuses a bad name with request_malformed.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 
 const WORLD_NAME = /^[\w.:-]{1,100}$/
 
-/** Returns the name of the world; undefined for the engine's own. */
+/** `undefined`: the engine's own world. */
 export function readWorldName(headers: Readonly<Record<string, unknown>>): string | undefined {
   const name = headers['x-world'] ?? readCookie(headers['cookie'], 'x-world')
   if (name === undefined || name === '') return undefined
@@ -20,7 +20,6 @@ export function checkWorldName(name: unknown, what: string): string {
   throw restError('body_invalid', `${what} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`)
 }
 
-/** Returns the name of the scenario, if there is one. */
 export function readScenarioName(headers: Readonly<Record<string, unknown>>): string | undefined {
   const name = headers['x-scenario'] ?? readCookie(headers['cookie'], 'x-scenario')
   return typeof name === 'string' && name !== '' ? name : undefined

@@ -1,42 +1,38 @@
 /**
- * Worlds: forks of one engine by name, for tests that share a server. A world is forked from the engine's state at the start when it is
- * first asked for, and closed when nobody has asked for it for a while. Refuses with worlds_exhausted.
+ * Worlds: named forks of an engine, for tests that share a server. A world is forked from the engine's state at the start by the first
+ * request for the world, and closed after a while without requests. Refuses with worlds_exhausted.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
-import { refuseAsked } from './engine-refusal.ts'
+import { refuseImpossible } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/pipeline/internals.ts'
 import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
 import type { Faults } from '../../../engine/testing/fault-injection.ts'
 import { nameSnapshot, type Snapshot } from '../../../engine/pipeline/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
-/** With which state a world has begun. */
 interface WorldOrigin {
   /**
-   * `engine`: it is the engine's own; `start`: the state of the engine when the server was made; `scenario`, or the state that another
-   * `world` had.
+   * `engine`: the engine's own world; `start`: forked from the engine's state at the server's start; `world`: forked from another world.
    */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
-  /** The name of the scenario; that of the other world, `null` for the engine's own. */
+  /** The name of the scenario or of the other world; `null`: the engine's own. */
   readonly name?: string | null
 }
 
-/** A snapshot that has been asked for over HTTP. */
+/** A snapshot asked for over HTTP. */
 export interface NamedSnapshot {
   readonly snapshot: Snapshot
-  /** When it was taken, by the clock of its world. */
+  /** The time by the world's clock. */
   readonly at: string
-  /** The ID of the last request before it. */
+  /** The ID of the last request before. */
   readonly last: number
 }
 
-/** One world of a server. */
 export class NamedWorld {
   readonly engine: WorldEngine
   readonly internals: EngineInternals
   readonly origin: WorldOrigin
-  /** Snapshots that have been asked for over HTTP, by their ID. */
   readonly snapshots = new Map<string, NamedSnapshot>()
   #running = 0
   #usedAt = Date.now()
@@ -48,12 +44,12 @@ export class NamedWorld {
     this.internals = internalsOf(engine)
   }
 
-  /** From now on the journal keeps what its requests run: who controls a world wants to see that. */
-  watch(): void {
+  /** Whoever controls a world wants to see what requests run. */
+  keepStatements(): void {
     this.internals.keepStatements()
   }
 
-  /** Of a recording: the state before the test is a snapshot, which goes back without losing the journal. */
+  /** In a recording, the state before the test is a snapshot: going back keeps the journal. */
   keepBeginning(snapshot: Snapshot): void {
     const { recorded } = this.internals
     if (recorded === undefined) return
@@ -61,22 +57,18 @@ export class NamedWorld {
     this.snapshots.set('before', { snapshot, at: this.engine.clock.now().toISOString(), last: recorded.begun })
   }
 
-  /** The scenario with which it has begun, if any. */
   get scenario(): string | undefined {
     return this.origin.from === 'scenario' ? (this.origin.name ?? undefined) : undefined
   }
 
-  /** The faults of the world. */
   get faults(): Faults {
     return this.internals.parts.faults
   }
 
-  /** The ID of its last request. */
   get last(): number {
     return this.internals.parts.journal?.position ?? 0
   }
 
-  /** An ID for a snapshot. */
   freeName(): string {
     for (;;) {
       const name = `s${++this.#named}`
@@ -84,18 +76,16 @@ export class NamedWorld {
     }
   }
 
-  /** Work begins in this world, so that it is not idle meanwhile. */
+  /** Keeps the world from being idle, until `leave`. */
   enter(): void {
     this.#running++
   }
 
-  /** It has ended. */
   leave(): void {
     this.#running--
     this.#usedAt = Date.now()
   }
 
-  /** Counts work in this world. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.enter()
     try {
@@ -105,21 +95,18 @@ export class NamedWorld {
     }
   }
 
-  /** Milliseconds since it was last used. */
   get idle(): number {
     return this.#running > 0 ? 0 : Math.max(0, Date.now() - this.#usedAt)
   }
 }
 
-/** How often idle worlds are looked for, as a part of the time after which they are. */
+/** Searches for idle worlds in the time of `idle`. */
 const ROUNDS = 4
 
-/** The worlds of one server. */
 export class Worlds {
-  /** Event streams that are open. */
   streams = 0
   readonly #ends = new AbortController()
-  /** The state with which worlds begin; undefined: it has not been taken yet. */
+  /** The state with which worlds begin; `undefined`: not taken yet. */
   #seeded: Promise<Snapshot> | undefined
   readonly #main: NamedWorld
   readonly #worlds = new Map<string, Promise<NamedWorld>>()
@@ -129,39 +116,38 @@ export class Worlds {
 
   /**
    * @param idle milliseconds after which an unused world is closed
-   * @param max worlds that there may be at a time, apart from the engine's own
-   * @param isEager whether worlds begin with the state of now, else with that when the first is asked for: it costs a copy, or a log on a
-   * server
+   * @param max most worlds at a time, apart from the engine's own
+   * @param isEager whether worlds begin with the present state, else with the state at the first request for a world: costs a copy, or a
+   * log on a server
    */
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
     this.#max = max
     this.#main = new NamedWorld(engine, { from: 'engine' })
-    if (isEager) this.watch()
+    if (isEager) this.keepStatements()
     if (isEager || this.#main.internals.recorded !== undefined) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
     this.#timer.unref()
   }
 
-  /** From now on the engine's own world is watched, too. The others are, since somebody has asked for them. */
-  watch(): void {
-    this.#main.watch()
+  /** Keeps statements of the engine's own world, as other worlds do from the beginning. */
+  keepStatements(): void {
+    this.#main.keepStatements()
   }
 
-  /** The names of the worlds that there are, apart from the engine's own. */
   get names(): string[] {
     return [...this.#worlds.keys()]
   }
 
-  /** Aborts when the server is closed: event streams end. */
+  /** Aborts when the server is closed. */
   get ends(): AbortSignal {
     return this.#ends.signal
   }
 
   /**
-   * The world of a name: the engine's own without one.
+   * Returns the world of a name, made where it is new; without a name, the engine's own.
    *
-   * @param scenario the scenario with which the world begins; default: the state of the engine
+   * @param scenario with which the world begins; default: the state of the engine
    */
   async of(name: string | undefined, scenario?: string): Promise<NamedWorld> {
     if (name === undefined) {
@@ -173,14 +159,12 @@ export class Worlds {
     return known
   }
 
-  /** Finds a world that there is. */
   async known(name: string): Promise<{ readonly world: NamedWorld; readonly name: string }> {
     const world = await this.#worlds.get(name)
     if (world === undefined) throw restError('path_unknown', `There is no world "${name}".${formatHint(findNearest(name, this.names))}`)
     return { world, name }
   }
 
-  /** Makes a world with the present state of another one. */
   copy(name: string, { world, name: other }: { readonly world: NamedWorld; readonly name: string | undefined }): Promise<NamedWorld> {
     if (this.#worlds.has(name))
       throw restError('body_invalid', `There is a world "${name}" already: close it first (DELETE /_test/worlds/${name}).`)
@@ -189,7 +173,7 @@ export class Worlds {
 
   #add(name: string, make: () => Promise<NamedWorld>): Promise<NamedWorld> {
     if (this.#worlds.size >= this.#max) throw this.#full(name)
-    const making = watched(make()).catch(refuseAsked)
+    const making = keepingStatements(make()).catch(refuseImpossible)
     this.#worlds.set(name, making)
     making.then(
       () => this.#tell(),
@@ -198,14 +182,14 @@ export class Worlds {
     return making
   }
 
-  /** Tells who listens to any of the worlds which there are. */
+  /** Tells the listeners of all worlds. */
   #tell(): void {
     const names = this.names
     for (const each of [Promise.resolve(this.#main), ...this.#worlds.values()])
       void each.then(({ internals }) => internals.parts.events.worldsChanged(names)).catch(() => {})
   }
 
-  /** Describes all worlds, the engine's own first. */
+  /** The engine's own world comes first. */
   async list(): Promise<object[]> {
     const others = [...this.#worlds].map(async ([name, making]) => this.describe(name, making))
     return Promise.all([this.describe(null, this.#main), ...others])
@@ -244,7 +228,7 @@ export class Worlds {
     return new NamedWorld(await forkOf(engine, state), { from: 'scenario', name: scenario })
   }
 
-  /** Closes a world, if there is one of the name; the next request that names it begins a new one. */
+  /** The next request that names the world begins a new one. */
   async drop(name: string): Promise<void> {
     const world = this.#worlds.get(name)
     if (world === undefined) return
@@ -255,12 +239,12 @@ export class Worlds {
 
   async #closeIdle(): Promise<void> {
     for (const [name, world] of this.#worlds) {
-      // Asked again after the wait: it may have been used meanwhile.
+      // Asked again after the wait: the world may have been used meanwhile.
       if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
     }
   }
 
-  /** Ends the event streams: the server takes no more requests, and waits for none. */
+  /** A server that closes waits for no event stream. */
   endStreams(): void {
     this.#ends.abort()
   }
@@ -288,13 +272,13 @@ function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string):
   )
 }
 
-/** Its own workbench shows a world: it is in no list of engines. */
+/** A workbench of its own shows the world: no list of engines does. */
 async function forkOf(engine: WorldEngine, snapshot?: Snapshot): Promise<WorldEngine> {
   return (await internalsOf(engine).fork(snapshot)) as unknown as WorldEngine
 }
 
-async function watched(making: Promise<NamedWorld>): Promise<NamedWorld> {
+async function keepingStatements(making: Promise<NamedWorld>): Promise<NamedWorld> {
   const world = await making
-  world.watch()
+  world.keepStatements()
   return world
 }

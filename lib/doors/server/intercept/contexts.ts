@@ -1,23 +1,21 @@
 /**
- * Contexts: the chain of what holds for the work that runs, innermost first. A frame of it is an interception that was made there, or a
- * boundary: the work of `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out
- * into.
+ * Contexts: the chain of frames around running work, innermost first. A frame is an interception made there, or a boundary: the work of
+ * `engine.within`, or a test of node:test. Node hands the chain on to everything that the work calls, awaits and times out into.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What an interception shows of itself here. */
-interface Ending {
+interface HeldInterception {
   readonly isAlive: boolean
   readonly reach: { readonly scope: object | undefined }
 }
 
-/** Bounds what belongs together: interceptions that are made inside of it are no concern of what is outside. */
+/** Interceptions made inside of a boundary do not concern requests outside. */
 export class Boundary {
-  /** The engine whose `within` it is; undefined: a test. */
+  /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
-  /** The name of the test, where node:test tells it. */
+  /** The test's name, where node:test tells. */
   readonly test: string | undefined
-  /** What interceptions that are made inside of it belong to: the boundary itself, or the test as its runner calls it. */
+  /** The owner of interceptions made inside: the boundary itself, or the runner's object of the test. */
   readonly scope: object
 
   constructor(engine?: object, test?: string, scope?: object) {
@@ -27,18 +25,17 @@ export class Boundary {
   }
 }
 
-interface Frame<Held extends Ending> {
+interface Frame<Held extends HeldInterception> {
   readonly outer: Frame<Held> | undefined
   readonly held: Held | Boundary
 }
 
 /**
- * Whether a test of node:test has begun: then what was made without a boundary was made outside of any test. Older versions of Node do not
- * tell.
+ * After a test of node:test has begun, an interception without a boundary was made outside of any test. Older versions of Node never tell.
  */
 let hasTests = false
 
-export class Contexts<Held extends Ending> {
+export class Contexts<Held extends HeldInterception> {
   readonly #storage = new AsyncLocalStorage<Frame<Held> | undefined>()
 
   constructor() {
@@ -52,19 +49,18 @@ export class Contexts<Held extends Ending> {
     })
   }
 
-  /** Whether node:test says which test it is that runs. */
   get tellsTests(): boolean {
     return hasTests
   }
 
-  /** The innermost frame of the work that runs, without those of interceptions that have ended. */
+  /** Skips interceptions that have ended. */
   get innermost(): Frame<Held> | undefined {
     let frame = this.#storage.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary) && !frame.held.isAlive) frame = frame.outer
     return frame
   }
 
-  /** The boundaries and tests that the work runs in, innermost first, also where all interceptions of a test have ended. */
+  /** Boundaries and tests around the running work, innermost first, also where all interceptions of a test have ended. */
   get scopes(): object[] {
     const scopes = new Set<object>()
     for (let frame = this.#storage.getStore(); frame !== undefined; frame = frame.outer) {
@@ -74,26 +70,25 @@ export class Contexts<Held extends Ending> {
     return [...scopes]
   }
 
-  /** The boundary in which the work runs. */
   get boundary(): Boundary | undefined {
     let frame = this.innermost
     while (frame !== undefined && !(frame.held instanceof Boundary)) frame = frame.outer
     return frame?.held as Boundary | undefined
   }
 
-  /** Whether the work is of a test whose context is known. */
+  /** Whether the running work belongs to a test with a context. */
   get isOfTest(): boolean {
     let frame = this.#storage.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary && frame.held.engine === undefined)) frame = frame.outer
     return frame !== undefined
   }
 
-  /** Lets an interception, or a boundary, hold for what follows in the work that runs. */
+  /** Puts an interception or a boundary around the rest of the running work. */
   enter(held: Held | Boundary): void {
     this.#storage.enterWith({ outer: this.innermost, held })
   }
 
-  /** Lets go of what has ended, where the work that ended it is that in which it was made. */
+  /** Drops ended interceptions from the chain of the running work. */
   leave(): void {
     const { innermost } = this
     if (innermost !== this.#storage.getStore()) this.#storage.enterWith(innermost)

@@ -1,6 +1,6 @@
 /**
- * Answers the requests of undici, and of the `fetch` that is built on it, without a socket. It takes a dispatcher's request and answers
- * through its handler as an HTTP server would. Requests that undici refuses to send are refused with undici's errors.
+ * Exchange: answers requests of undici and `fetch` through a dispatcher's handler, without a socket. Refuses with undici's errors what
+ * undici refuses to send.
  */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../../foundation/work/awaitable.ts'
@@ -15,7 +15,7 @@ import { separateCookies } from '../../../foundation/http/set-cookie.ts'
 import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
-/** Answers one request with the engine. It does not throw: errors go to the handler. */
+/** Throws nothing: errors go to the handler. */
 export function dispatch(engine: TransportEngine, { origin, base }: InterceptedAddress, options: DispatchOptions, handler: Handler): void {
   let head: Head
   try {
@@ -28,24 +28,22 @@ export function dispatch(engine: TransportEngine, { origin, base }: InterceptedA
   new InterceptedExchange(engine, head, base, handler).begin(options.headersTimeout ?? 0)
 }
 
-/** A request as a server would see it. */
 interface Head {
   readonly method: string
   readonly path: string
-  /** Lower-case names; repeated ones are joined as `node:http` joins them. */
+  /** Lower-case names; repeated headers are joined as by `node:http`. */
   readonly headers: Record<string, string>
   readonly body: RequestBody | undefined
   readonly isSecure: boolean
-  /** The length of the body by the client's headers. */
+  /** The length that the client's headers announce. */
   readonly declaredBytes: number | undefined
 }
 
-/** Number of microtasks within which an answer arrives that waits for nothing. */
+/** Microtasks within which an immediate answer arrives. */
 const PROMPT = 8
 
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
 
-/** One request and its answer. */
 class InterceptedExchange {
   readonly #engine: TransportEngine
   readonly #head: Head
@@ -91,8 +89,7 @@ class InterceptedExchange {
   }
 
   /**
-   * Enforces the time limit for the head of the answer. It first waits some microtasks, because most answers arrive by then and a timer
-   * costs more.
+   * Enforces the time limit for the head of the answer. Waits some microtasks first: most answers arrive by then, and a timer costs more.
    */
   async #watch(headersTimeout: number): Promise<void> {
     for (let turn = 0; turn < PROMPT; turn++) {
@@ -107,7 +104,7 @@ class InterceptedExchange {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (TAKES_BODY.has(method)) return this.#answerWith(body)
-    // The answer does not depend on this body, but a client may wait until all of it is sent.
+    // The answer ignores this body, but a client may wait until the whole body is sent.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)
   }
@@ -171,7 +168,7 @@ class InterceptedExchange {
     try {
       handler.onResponseStarted?.()
       handler.onResponseStart?.(controller, status, all, builtin.http.STATUS_CODES[status] ?? '')
-      // The client may abort inside its own callbacks. A pause has no effect: the whole body is sent as one piece.
+      // The client may abort inside of callbacks. A pause has no effect on a body sent in one piece.
       if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
       if (this.#settled) return
       if (stream !== undefined) {
@@ -186,7 +183,6 @@ class InterceptedExchange {
     }
   }
 
-  /** Sends a body that is made while it is sent. */
   async #sendPieces(stream: TextStream): Promise<void> {
     clearTimeout(this.#timer)
     for await (const piece of stream.bytes()) {
@@ -199,7 +195,7 @@ class InterceptedExchange {
     this.#handler.onResponseEnd?.(this.#controller, {})
   }
 
-  /** Waits until a client that has paused takes more, or has gone. */
+  /** Waits until a paused client takes more, or has gone. */
   #resumed(): Promise<void> {
     return new Promise(resolve => {
       this.#wake = resolve
@@ -252,11 +248,11 @@ function readHead(origin: string, options: DispatchOptions): Head {
   }
 }
 
-/** Headers of which Node's parser keeps the first when they are repeated. It joins others. */
+/** Node's parser keeps the first of these headers, and joins other repeated headers. */
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** Reads headers in the forms that undici accepts: an object, pairs, or a flat list of names and values. */
+/** Reads headers in undici's forms: an object, pairs, or a flat list of names and values. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers
@@ -291,7 +287,7 @@ function formatHeader(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.map(each => formatHeader(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
-  // Most names and values are plain. Node checks the others.
+  // Node checks names and values that are not plain.
   if (PLAIN_NAME.test(name) && PLAIN_VALUE.test(text)) return text
   try {
     builtin.http.validateHeaderName(name)
@@ -305,7 +301,7 @@ function formatHeader(name: string, value: unknown): string {
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 
-/** Reads a body of any form that undici accepts as chunks. The headers get what the form implies: type and length. */
+/** Reads a body in any of undici's forms as chunks. Headers get the type and length that the form implies. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
   const bytes = toBytes(given)
@@ -316,7 +312,7 @@ function readBody(given: unknown, headers: Record<string, string>): RequestBody 
   }
   const kind = typeof given === 'object' ? (given as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] : undefined
   if (kind === 'FormData') {
-    // undici's own FormData has the same entries as Node's, but Node's Response does not accept it.
+    // Node's Response does not accept undici's own FormData, which has the same entries.
     const form = new FormData()
     for (const [name, value] of given as FormData) form.append(name, value)
     const encoded = new Response(form)
@@ -340,15 +336,15 @@ function toBytes(given: unknown): Uint8Array | undefined {
 }
 
 /**
- * Ends a source, so that the rest of an unwanted body is never produced. It does not wait, as leaving a `for await` would: the end of a
- * stream in `fetch` may never come. Errors of the end are ignored, because the request is answered already.
+ * Ends a source, so that the rest of an unwanted body is never produced. Does not wait, as leaving a `for await` would: the end of a stream
+ * in `fetch` may never come. Ignores errors: the request is answered already.
  */
 function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
   const end = async (): Promise<unknown> => source.return?.()
   end().catch(() => {})
 }
 
-/** Destroys a Node stream that is not read to its end. Other sources end with the loop over them. */
+/** Destroys a Node stream that is not read to the end. Other sources end with the loop. */
 function destroy(body: unknown, reason: unknown): void {
   const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
   if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return

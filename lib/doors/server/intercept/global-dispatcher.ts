@@ -1,6 +1,6 @@
 /**
- * Accesses the global dispatchers of the undici packages of a process, and of the one inside Node. Undici 8 uses another symbol than 6
- * and 7, and a realm of its own (a test file in Jest) has its own globals.
+ * Global dispatcher: the places of global dispatchers of undici packages, and of the undici inside Node. Undici 8 uses another symbol than
+ * 6 and 7; a realm of its own (a test file in Jest) has its own globals.
  */
 import { runInThisContext } from 'node:vm'
 import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
@@ -10,7 +10,7 @@ const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
 type Realm = Record<symbol, unknown>
 
-/** Fills an empty place, and notices whether an undici that was loaded meanwhile relies on it. */
+/** Fills an empty place, and notices when an undici loaded meanwhile relies on the place. */
 interface Placeholder {
   dispatcher: Dispatcher
   isUsed: boolean
@@ -18,11 +18,10 @@ interface Placeholder {
 
 const placeholders = new WeakMap<() => unknown, Placeholder>()
 
-/** One place of a global dispatcher. */
 export class DispatcherSlot {
   readonly #realm: Realm
   readonly #symbol: symbol
-  /** Whether undici 8 looks here. Its dispatchers only take handlers of its own generation. */
+  /** Whether undici 8 reads this place. Dispatchers of undici 8 take only handlers of undici 8. */
   readonly isCurrent: boolean
 
   constructor(realm: Realm, symbol: symbol) {
@@ -31,12 +30,10 @@ export class DispatcherSlot {
     this.isCurrent = symbol === CURRENT
   }
 
-  /** Whether a handler has the generation that dispatchers of this place take. */
   takes(handler: AnyHandler): boolean {
     return this.isCurrent === isCurrent(handler)
   }
 
-  /** Returns the dispatcher of the place, or undefined. */
   read(): Dispatcher | undefined {
     const placeholder = this.#placeholder()
     return placeholder === undefined ? (this.#realm[this.#symbol] as Dispatcher | undefined) : placeholder.dispatcher
@@ -71,7 +68,7 @@ export class DispatcherSlot {
     if (this.#placeholder()?.isUsed === false) delete this.#realm[this.#symbol]
   }
 
-  /** Returns the dispatcher for requests of an undici without one: that of Node itself. */
+  /** Returns Node's own dispatcher, for an undici without a dispatcher. */
   fallback(): Dispatcher {
     const known = this.isCurrent ? NODE.current.read() : undefined
     if (known !== undefined) return known
@@ -85,17 +82,16 @@ export class DispatcherSlot {
   }
 }
 
-/** The realm in which Node started, where its own `fetch` looks, whatever realm loaded this file. */
+/** The realm in which Node started: Node's `fetch` looks there, whatever realm loaded this file. */
 const nodeRealm = runInThisContext('globalThis') as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as Realm
 const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownRealm, LEGACY), current: new DispatcherSlot(ownRealm, CURRENT) }
 
-/** All places that this code can reach, each once. */
 export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
 /**
- * Makes Node load its undici, which creates its dispatcher on first use.
+ * Makes Node load its undici, which creates a dispatcher at first use.
  *
  * @throws Error in Bun and Deno: their `fetch` and `node:http` ask no dispatcher
  */

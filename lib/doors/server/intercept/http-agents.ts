@@ -1,28 +1,25 @@
 /**
- * Intercepts connections of clients on `node:http` and `node:https`. During an interception, `createConnection` of the agents returns an
- * in-process connection for intercepted origins, and an error for forbidden ones.
+ * HTTP agents: intercepts connections of `node:http` and `node:https`. During an interception, `createConnection` of the agents returns an
+ * in-process connection for an intercepted origin, and an error for a forbidden origin.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
-/** A connection in the place of one to the network. */
+/** A connection in place of the network. */
 export interface ConnectionRoute {
-  /** Tells it from other connections to the same origin. */
+  /** Tells the connection from others to the same origin. */
   readonly name: string
   readonly connect: () => Duplex
 }
 
-/**
- * Decides on a connection: another one, an error, or undefined to leave it alone. The path is that of the request which needs it, where
- * that is known.
- */
+/** Decides on a connection: another connection, an error, or undefined for the network. The request's path is not always known. */
 type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
-/** Where the options of a connection carry the path of their request. Agents copy it with the other options. */
+/** Where connection options carry the request's path. Agents copy the path with the other options. */
 const PATH = Symbol('path of the request')
 /**
- * Where they carry what was decided when the request was made; null: the network. An agent may ask for the connection much later, in the
- * context of the request before.
+ * Where options carry the decision of the request's time; null: the network. An agent may connect much later, in the context of an earlier
+ * request.
  */
 const ROUTE = Symbol('route of the request')
 
@@ -39,7 +36,7 @@ type Connect = (this: object, options: ConnectOptions, done?: ConnectDone) => Du
 type GetName = (this: object, options?: ConnectOptions) => string
 type AddRequest = (this: object, request: { readonly path: string }, options: ConnectOptions | string, ...more: unknown[]) => void
 
-/** The methods of agents that are replaced. Classes that extend the agents call them. */
+/** The replaced methods, which extending classes call. */
 interface Methods {
   addRequest: AddRequest
   createConnection: Connect
@@ -60,7 +57,7 @@ function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypte
   return found
 }
 
-/** Asks `route` for every new connection from now on. The returned function ends that. */
+/** Asks `route` for every new connection, until the returned function is called. */
 export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
@@ -76,7 +73,8 @@ export function routeAgents(route: DecideConnection): () => void {
       done(found)
       return undefined
     }
-  // A kept-alive connection to the network must not be found under the name of an intercepted one, and names must not change.
+  // Intercepted connections have names of their own: a kept-alive connection to the network must not be found in their place. Names must
+  // not change.
   const names = new WeakMap<object, string>()
   const nameOver = (below: GetName): GetName =>
     function getName(options) {
@@ -98,7 +96,7 @@ export function routeAgents(route: DecideConnection): () => void {
     replace(ofHttp, 'addRequest', addOver),
     replace(ofHttp, 'createConnection', below => connectOver(below, false)),
     replace(ofHttps, 'createConnection', below => connectOver(below, true)),
-    // The agent for https calls this one.
+    // The https agent calls this method, too.
     replace(ofHttp, 'getName', nameOver),
   ]
   return () => {
@@ -107,14 +105,14 @@ export function routeAgents(route: DecideConnection): () => void {
   }
 }
 
-/** Replaces a method. When other code has wrapped the replacement meanwhile, it stays and passes calls on. */
+/** Replaces a method. Where other code has wrapped the replacement meanwhile, the replacement stays, and passes calls on. */
 function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(holder, name)
   const below = holder[name]
-  const own = over(below)
-  Object.defineProperty(holder, name, { value: own, writable: true, enumerable: before?.enumerable ?? true, configurable: true })
+  const replacement = over(below)
+  Object.defineProperty(holder, name, { value: replacement, writable: true, enumerable: before?.enumerable ?? true, configurable: true })
   return () => {
-    if (holder[name] !== own) return
+    if (holder[name] !== replacement) return
     if (before === undefined) delete (holder as Partial<Methods>)[name]
     else Object.defineProperty(holder, name, before)
   }

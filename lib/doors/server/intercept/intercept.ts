@@ -1,6 +1,6 @@
 /**
- * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers, and the agents of
- * `node:http`; which of them answers a request is decided in standing.ts.
+ * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers and the agents of
+ * `node:http`; standing.ts decides who answers a request.
  */
 import type { Server } from 'node:http'
 import { toCurrent, type AnyHandler, type Dispatcher, type DispatchOptions, type Handler } from './undici-types.ts'
@@ -17,17 +17,14 @@ import { internalsOf } from '../../../engine/pipeline/internals.ts'
 
 /** Options of `engine.intercept`. */
 export interface InterceptOptions {
-  /**
-   * The path before the version, of origins that are given without one. Paths that are not below it pass as other origins do. Default: that
-   * of the engine.
-   */
+  /** The path before the version, for origins without a path. Other paths pass like other origins. Default: the engine's base. */
   readonly base?: string
   /**
-   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: they are passed on, and a warning
-   * names each such origin once; `false` passes them on without a warning.
+   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: pass them on, and warn once of
+   * each origin; `false` passes them on without a warning.
    */
   readonly strict?: boolean
-  /** Whether it holds in the whole process, wherever it is made. Default: false in a test and inside of `within`. */
+  /** Whether the interception holds in the whole process. Default: false in a test and inside of `within`. */
   readonly everywhere?: boolean
 }
 
@@ -37,65 +34,60 @@ export interface InterceptOptions {
  * @example using api = engine.intercept('https://api.example.test') await fetch('https://api.example.test/v1/users')
  */
 export interface Interception {
-  /** The origins, normalised, with the path that was given. */
+  /** The normalised origins, with their paths. */
   readonly origins: readonly string[]
   /**
-   * The interception as an undici Dispatcher, for single calls and for code with a dispatcher of its own: `fetch(url, { dispatcher })`,
-   * `request(url, { dispatcher })`. It passes other origins on to the global dispatcher. After `dispose` it fails for its own origins.
+   * The interception as an undici Dispatcher, for code with a dispatcher of its own: `fetch(url, { dispatcher })`. Passes other origins on
+   * to the global dispatcher, and fails for the intercepted origins after `dispose`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- it fits the Dispatcher type of every undici, and those differ
   readonly dispatcher: any
-  /** Ends the interception. Interceptions may end in any order, and `dispose` may be called more than once. */
+  /** Interceptions may end in any order, and `dispose` may be called more than once. */
   dispose(): void
   [Symbol.dispose](): void
 }
 
 const standing = new StandingInterceptions<EngineInterception>()
-/** What answers requests of undici. It is loaded with the first of them. */
+/** Loaded with the first request of undici. */
 let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
-/** Ends the interception of clients on `node:http`. Undefined without one. */
+/** Ends the interception of `node:http`; `undefined`: not intercepted. */
 let endRouting: (() => void) | undefined
-let made = 0
-/** Ends the time in which late requests of a test are told. Undefined: there is none. */
-let forget: (() => void) | undefined
+let interceptionCount = 0
+/** Ends the time in which late requests of a test are refused; `undefined`: no such time. */
+let endLateTime: (() => void) | undefined
 
-/** Milliseconds after the end of a test's world in which its requests are kept from the network. */
+/** Milliseconds for which requests of a test are kept from the network after the end of its world. */
 const LATE_MS = 30_000
 
-/** Keeps the layers for requests of a test that come late. */
 function keepLayers(): void {
-  forget?.()
+  endLateTime?.()
   const holder = {}
   const layers = PLACES.map(place => Layer.hold(place, decide, holder))
   endRouting ??= routeAgents(findRoute)
   const release = (): void => {
     clearTimeout(timer)
-    forget = undefined
+    endLateTime = undefined
     for (const layer of layers) layer.release(holder)
     endRoutingIfUnused()
   }
   const timer = setTimeout(release, LATE_MS)
   timer.unref()
-  forget = release
+  endLateTime = release
 }
 
 function endRoutingIfUnused(): void {
-  if (standing.size > 0 || forget !== undefined) return
+  if (standing.size > 0 || endLateTime !== undefined) return
   endRouting?.()
   endRouting = undefined
 }
 
-/**
- * Begins an interception. `onDisposed` is called when it ends.
- *
- * @throws Error where one of the addresses is intercepted in the same context
- */
+/** @throws Error where an address is intercepted in the same context */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
   const { base, strict, everywhere } = readOptions(options, { base: [anything], strict: [flag], everywhere: [flag, false] }, 'intercept')
   return new EngineInterception(engine, readAddresses(origin, base, engine.versions), strict, standing.locate(everywhere), onDisposed)
 }
 
-/** Runs work in a context of its own, in which the interceptions of the engine come first; those that are made inside of it end with it. */
+/** Runs work in a context in which the engine's interceptions come first. Interceptions made inside end with the work. */
 export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
   if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
   return standing.within(engine, work, interception => interception.end())
@@ -113,10 +105,10 @@ class EngineInterception implements Interception {
   readonly engine: WorldEngine
   readonly addresses: readonly InterceptedAddress[]
   readonly reach: InterceptionReach
-  readonly #number = ++made
+  readonly #number = ++interceptionCount
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** Answer clients on `node:http`, by the base. They do not listen. */
+  /** Answer clients on `node:http`, by base, without listening. */
   readonly #servers = new Map<string | undefined, Server>()
 
   constructor(
@@ -160,7 +152,7 @@ class EngineInterception implements Interception {
     )
   }
 
-  /** How connections for an address are told apart: no request gets one that was made for another interception. */
+  /** Names a connection after the interception: no request gets a connection of another interception. */
   route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
     return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
   }
@@ -172,12 +164,11 @@ class EngineInterception implements Interception {
     return client
   }
 
-  /** Answers by a server, which is loaded with the first connection. */
   async #serve(end: LocalSocket, base: string | undefined): Promise<void> {
     const { createServer } = await import('../http.ts')
     let server = this.#servers.get(base)
     if (server === undefined) {
-      // Pages of all origins may read the answers, since some in-process browsers (happy-dom, jsdom) check that.
+      // Some in-process browsers (happy-dom, jsdom) check CORS.
       server = createServer(this.engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
       server.maxRequestsPerSocket = 1
       this.#servers.set(base, server)
@@ -185,7 +176,7 @@ class EngineInterception implements Interception {
     server.emit('connection', end)
   }
 
-  /** Makes a dispatcher for this interception alone. Later interceptions and their ends do not affect it. */
+  /** Unaffected by later interceptions. */
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
     return layDispatcher(this.#layers[0]!.below, (options, handler) => {
@@ -204,8 +195,8 @@ class EngineInterception implements Interception {
   }
 
   /**
-   * The work of `within` is over, or the engine is closed. Late requests are told while other interceptions stand; after a test of
-   * `withEngine` for a time of their own.
+   * Called when the work of `within` is over, or the engine is closed. Late requests are refused while other interceptions stand; after a
+   * test of `withEngine` for `LATE_MS`.
    */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()
@@ -230,7 +221,6 @@ const decide: Decide = (origin, path) => {
   return { holder: found.interception, answerer: found.interception.answerer(found.address) }
 }
 
-/** Decides on a connection of `node:http`. */
 function findRoute(origin: string, path: string | undefined, isEncrypted: boolean): ConnectionRoute | Error | undefined {
   const found = standing.decide(origin, path)
   return found === undefined || found instanceof Error ? found : found.interception.route(found.address, isEncrypted)

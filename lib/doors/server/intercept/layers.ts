@@ -1,16 +1,15 @@
 /**
- * Layers: what lies over the global dispatchers: one in each place, which answers what is intercepted and passes the rest on. A layer that
- * other programs have put a dispatcher over stays below it when its interceptions have ended, and passes everything on.
+ * Layers: a layer over the global dispatcher of each place answers intercepted requests, and passes on the rest. A layer below a dispatcher
+ * of another program stays when all interceptions have ended, and passes everything on.
  */
 import { toCurrent, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
 
-/** What an interception does with a request. */
 export interface Answerer {
   answer(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** Decides on a request: who answers it and for whom, an error, or undefined to pass it on. */
+/** Decides on a request: an answerer with its interception, an error, or undefined to pass on. */
 export type Decide = (
   origin: string | undefined,
   path: unknown,
@@ -20,25 +19,23 @@ const layers = new WeakMap<object, Layer>()
 
 export class Layer {
   readonly place: DispatcherSlot
-  /** The dispatcher below the layer. */
   readonly below: Dispatcher
   readonly #decide: Decide
-  /** The interceptions for which the layer is there. */
+  /** The interceptions that need the layer. */
   readonly #holders = new Set<object>()
   readonly #wasEmpty: boolean
 
   private constructor(place: DispatcherSlot, decide: Decide) {
-    const there = place.read()
+    const present = place.read()
     this.place = place
-    this.below = there ?? place.fallback()
+    this.below = present ?? place.fallback()
     this.#decide = decide
-    this.#wasEmpty = there === undefined
+    this.#wasEmpty = present === undefined
     const dispatcher = layDispatcher(this.below, (options, handler) => this.dispatch(options, handler))
     layers.set(dispatcher, this)
     place.put(dispatcher)
   }
 
-  /** Returns the layer at the top of a place, for an interception. */
   static hold(place: DispatcherSlot, decide: Decide, holder: object): Layer {
     const layer = Layer.#top(place) ?? new Layer(place, decide)
     layer.#holders.add(holder)
@@ -46,19 +43,19 @@ export class Layer {
   }
 
   static #top(place: DispatcherSlot): Layer | undefined {
-    const there = place.read()
-    return there === undefined ? undefined : layers.get(there)
+    const present = place.read()
+    return present === undefined ? undefined : layers.get(present)
   }
 
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
     const decision = this.#holders.size === 0 ? undefined : this.#decide(readRequestOrigin(options), options.path)
     if (decision instanceof Error) return fail(handler, decision)
-    // An interception that began below a dispatcher of another program is answered below it.
+    // An interception that began below another program's dispatcher answers there.
     if (decision === undefined || !this.#holders.has(decision.holder)) return this.below.dispatch(options, handler)
     return decision.answerer.answer(options, handler)
   }
 
-  /** Lets go of the layer, and takes away the layers at the top of the place that nobody holds. */
+  /** Lets go of the layer, and removes top layers that nobody holds. */
   release(holder: object): void {
     this.#holders.delete(holder)
     for (let top = Layer.#top(this.place); top !== undefined && top.#holders.size === 0; top = Layer.#top(this.place)) {
@@ -68,16 +65,16 @@ export class Layer {
   }
 }
 
-/** Methods of undici's dispatchers that call `this.dispatch`. */
+/** Methods of dispatchers that call `this.dispatch`. */
 const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
 
-/** Wraps a dispatcher with another `dispatch`. All its other members stay as they are. */
+/** Wraps a dispatcher with another `dispatch`; other members stay. */
 export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
   return new Proxy(below, {
     get(target, key) {
       if (key === 'dispatch') return dispatchOver
       const value: unknown = Reflect.get(target, key)
-      // Bound, because a method may use private fields, which a proxy does not have.
+      // Bound: a method may use private fields, which a proxy lacks.
       return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
     },
   })

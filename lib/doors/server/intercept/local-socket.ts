@@ -1,18 +1,14 @@
-/**
- * A connection inside the process, as a pair of sockets. It has the methods of a socket that `node:http` calls beside those of the
- * stream, such as timeouts.
- */
+/** Local socket: a connection inside the process, as a pair of streams with the socket methods that `node:http` calls, such as timeouts. */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
-/** One end of a connection. */
 export interface LocalSocket extends Duplex {
-  /** As on sockets of `node:tls`: clients check whether a connection is encrypted. */
+  /** Clients check sockets of `node:tls` for encryption. */
   readonly encrypted: boolean
   readonly authorized: boolean
   readonly connecting: boolean
   timeout: number
-  /** Emits `timeout` after that time without data; 0: never. */
+  /** Emits `timeout` after so many milliseconds without data; 0: never. */
   setTimeout(ms: number, listener?: () => void): this
   setNoDelay(): this
   setKeepAlive(): this
@@ -21,7 +17,6 @@ export interface LocalSocket extends Duplex {
   address(): object
 }
 
-/** Makes both ends of a connection. */
 export function connectLocally(isEncrypted: boolean): readonly [LocalSocket, LocalSocket] {
   const one = new End(isEncrypted)
   const other = new End(isEncrypted)
@@ -35,7 +30,7 @@ type Done = (error?: Error | null) => void
 class End {
   readonly socket: LocalSocket
   peer: End | undefined
-  /** Continues a write of the other end once its data is read. */
+  /** Continues a write of the other end, once the data is read. */
   #readOn: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -85,7 +80,7 @@ class End {
   #destroy(error: Error | null, done: Done): void {
     clearTimeout(this.#timer)
     this.#continue()
-    // Data that the other end has not read yet stays readable.
+    // Unread data of the other end stays readable.
     setImmediate(() => this.peer?.socket.destroy())
     done(error)
   }

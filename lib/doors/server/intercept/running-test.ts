@@ -1,9 +1,9 @@
 /**
- * Asks Vitest and Jest which test it is that runs. Neither gives its tests an asynchronous context that others can see, as node:test does;
- * both have globals. Whatever these globals are not as expected is as if no runner were there.
+ * Running test: asks the globals of Vitest and Jest for the test that runs. Neither has an asynchronous context for others, as node:test
+ * has. Unexpected globals count as no runner.
  */
 
-/** A test, by an object of the runner's own; `'none'`: no test runs; undefined: there is no runner that tells, or several tests run. */
+/** A test, as an object of the runner; `'none'`: no test runs; `undefined`: no runner tells, or several tests run. */
 export type RunningTest = object | 'none' | undefined
 
 export function findRunningTest(): RunningTest {
@@ -18,7 +18,7 @@ interface VitestTask {
   readonly result?: { readonly state?: unknown }
 }
 
-/** The task that Vitest calls the current one is another's while tests run at the same time, so it counts which tests run. */
+/** Counts running tests: while tests run at the same time, Vitest's current task is another test's. */
 function askVitest(worker: { readonly current?: unknown }): RunningTest {
   const { current } = worker
   if (!isObject(current)) return undefined
@@ -36,7 +36,7 @@ function runningTests(task: VitestTask): object[] {
 function askJest(expect: unknown): RunningTest {
   if (typeof expect !== 'function' || !('getState' in expect) || typeof expect.getState !== 'function') return undefined
   const state = expect.getState() as { readonly currentTestIdentity?: unknown } | undefined
-  // Older versions of Jest have no such function, and cannot tell tests apart that run at the same time.
+  // Older versions of Jest cannot tell tests apart that run at the same time.
   if (typeof state?.currentTestIdentity !== 'function') return undefined
   const test: unknown = state.currentTestIdentity()
   return isObject(test) ? test : 'none'

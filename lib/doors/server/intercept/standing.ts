@@ -1,6 +1,6 @@
 /**
- * Standing: which interception answers a request. That of the asynchronous context in which the request is made comes first, then one for
- * the whole process, then the only one that stands. Refuses what could be meant for several.
+ * Standing: decides which interception answers a request: first an interception of the request's asynchronous context, then of the whole
+ * process, then the only one that stands. Refuses a request that several could answer.
  */
 import { findIntercepted, formatAddress, type InterceptedAddress } from './addresses.ts'
 import { Boundary, Contexts } from './contexts.ts'
@@ -9,25 +9,26 @@ import { readPath } from '../../../records/request/parse-request.ts'
 import { originForm } from '../transport.ts'
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
-/** Where an interception holds. */
 export interface InterceptionReach {
-  /** The boundary or the test in which it was made; undefined: none that is known. */
+  /** The boundary or test of the making; `undefined`: not known. */
   readonly scope: object | undefined
-  /** Whether it holds in the whole process; undefined: it does where a runner tells tests apart, since it was made outside of any. */
+  /**
+   * Whether the interception holds in the whole process; `undefined`: where a runner tells tests apart, since no test has made the
+   * interception.
+   */
   readonly isEverywhere: boolean | undefined
 }
 
-/** What is asked of an interception. */
 interface Standing {
   readonly isAlive: boolean
   readonly engine: object
   readonly addresses: readonly InterceptedAddress[]
-  /** Undefined: requests that nobody answers pass, and are warned of. */
+  /** `undefined`: requests that nobody answers pass, with a warning. */
   readonly strict: boolean | undefined
   readonly reach: InterceptionReach
 }
 
-/** What is left of an interception whose world is over. */
+/** The rest of an interception whose world is over. */
 type LeftInterception = Pick<Standing, 'addresses' | 'strict'>
 
 interface FoundInterception<Each extends Standing> {
@@ -40,7 +41,7 @@ export class StandingInterceptions<Each extends Standing> {
   readonly #all = new Set<Each>()
   readonly #contexts = new Contexts<Each>()
   readonly #warnedOf = new Set<string>()
-  /** What has ended with the world of a test, by the test or the boundary. */
+  /** Interceptions that have ended with a test's world, by test or boundary. */
   readonly #left = new WeakMap<object, LeftInterception[]>()
 
   get size(): number {
@@ -51,7 +52,6 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#all.has(interception)
   }
 
-  /** Finds out where an interception is made. */
   locate(isEverywhere: boolean): InterceptionReach {
     if (isEverywhere) return { scope: undefined, isEverywhere }
     const { boundary } = this.#contexts
@@ -62,17 +62,17 @@ export class StandingInterceptions<Each extends Standing> {
       : { scope: undefined, isEverywhere: test === 'none' || undefined }
   }
 
-  /** What follows in the work that runs belongs to a test, which the runner calls by this object. */
+  /** Puts a test, by the runner's object, around the rest of the running work. */
   enterTest(test: object): void {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
 
-  /** Asks the runner, unless the asynchronous context tells: late work of a test may run beside the next test. */
+  /** Asks the runner only without a context: late work of a test may run beside the next test. */
   #runningTest(): RunningTest {
     return this.#contexts.isOfTest ? undefined : findRunningTest()
   }
 
-  /** @throws Error where another one of the same context has one of its addresses */
+  /** @throws Error where another interception of the same context has one of the addresses */
   add(interception: Each): void {
     for (const address of interception.addresses) {
       const other = this.#neighbours(interception).find(({ addresses }) =>
@@ -85,12 +85,12 @@ export class StandingInterceptions<Each extends Standing> {
   }
 
   delete(interception: Each): boolean {
-    const stood = this.#all.delete(interception)
+    const wasStanding = this.#all.delete(interception)
     this.#contexts.leave()
-    return stood
+    return wasStanding
   }
 
-  /** The world of an interception is over, while requests of its test may still come: they must not go to the network. */
+  /** Called when an interception's world is over: late requests of the test must not go to the network. */
   leave(interception: Each): boolean {
     const { addresses, strict, reach } = interception
     if (reach.scope === undefined) return false
@@ -98,7 +98,7 @@ export class StandingInterceptions<Each extends Standing> {
     return true
   }
 
-  /** Runs work in a boundary. Interceptions that are made inside of it end with it. */
+  /** Interceptions made inside of the work end with the work. */
   async within<Result>(engine: object, work: () => Result | Promise<Result>, end: (interception: Each) => void): Promise<Result> {
     const boundary = new Boundary(engine)
     try {
@@ -108,7 +108,7 @@ export class StandingInterceptions<Each extends Standing> {
     }
   }
 
-  /** Decides on a request; undefined: it passes. A path that is not known suits all addresses of its origin. */
+  /** Returns undefined for a request that passes. An unknown path matches all addresses of the origin. */
   decide(origin: string | undefined, path: unknown): FoundInterception<Each> | Error | undefined {
     return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuseLate(origin, path) ?? this.#refuse(origin, path)
   }
@@ -124,7 +124,6 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#findHere(found) ?? this.#findEverywhere(found) ?? this.#findElsewhere(found, origin)
   }
 
-  /** Looks in the asynchronous context of the request. */
   #findHere(found: readonly FoundInterception<Each>[]): FoundInterception<Each> | Error | undefined {
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
       const { held } = frame
@@ -135,13 +134,12 @@ export class StandingInterceptions<Each extends Standing> {
     return typeof test === 'object' ? findScoped(found, test) : undefined
   }
 
-  /** Serves requests that are of no test and no boundary, such as those of a server that was started before. */
+  /** Serves requests outside of tests and boundaries, such as requests of a server started before. */
   #findElsewhere(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error | undefined {
     const others = this.#isScoped() ? found.filter(({ interception }) => interception.reach.scope === undefined) : found
     return others.length === 0 ? undefined : onlyOne(others, origin)
   }
 
-  /** Whether the work that runs is known to be of a test or a boundary. */
   #isScoped(): boolean {
     return this.#contexts.boundary !== undefined || typeof this.#runningTest() === 'object'
   }
@@ -154,14 +152,13 @@ export class StandingInterceptions<Each extends Standing> {
     return reach.isEverywhere ?? (reach.scope === undefined && this.#contexts.tellsTests)
   }
 
-  /** The interceptions of the context in which another one is made. */
   #neighbours(made: Each): Each[] {
     if (made.reach.isEverywhere === true) return [...this.#all].filter(each => this.#isEverywhere(each))
     const { scope } = made.reach
     return this.#held(true).filter(each => each.reach.scope === scope)
   }
 
-  /** The interceptions that were made in the context of the work that runs, and stand: as far as to its boundary, or all. */
+  /** Returns the standing interceptions of the running work: up to the boundary, or all. */
   #held(isBounded: boolean): Each[] {
     const held: Each[] = []
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
@@ -172,18 +169,18 @@ export class StandingInterceptions<Each extends Standing> {
     return held
   }
 
-  /** Refuses a request of a test whose world has been closed. */
+  /** Refuses a request of a test whose world is closed. */
   #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
     const test = this.#runningTest()
     const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]
-    // An interception that still stands there answers, or says what becomes of others.
+    // A standing interception of the test answers, or decides on other origins.
     if ([...this.#all].some(({ reach }) => reach.scope !== undefined && scopes.includes(reach.scope))) return undefined
     const left = scopes.flatMap(scope => this.#left.get(scope) ?? [])
     const isCovered = origin !== undefined && left.some(({ addresses }) => findIntercepted(addresses, origin, path) !== undefined)
     return isCovered || left.some(({ strict }) => strict === true) ? worldClosed(nameTest(scopes), origin) : undefined
   }
 
-  /** Decides on a request that no interception covers, by those of its context; all count for a request that is of none. */
+  /** Decides on a request that no interception covers, by the interceptions of its context; without a context, all interceptions count. */
   #refuse(origin: string | undefined, path: unknown): Error | undefined {
     const held = new Set(this.#held(false))
     const scope = this.#contexts.boundary?.scope ?? this.#runningTest()
@@ -207,7 +204,7 @@ export class StandingInterceptions<Each extends Standing> {
   }
 }
 
-/** What was made in a boundary, or else by the engine whose boundary it is. */
+/** Returns the interception made in a boundary, else one of the boundary's engine. */
 function findBounded<Each extends Standing>(
   found: readonly FoundInterception<Each>[],
   boundary: Boundary,
@@ -223,7 +220,7 @@ function findScoped<Each extends Standing>(
   return inside.length === 0 ? undefined : onlyOne(inside, inside[0]!.address.origin)
 }
 
-/** Several of one engine give the same answer: then the latest counts. */
+/** Interceptions of the same engine give the same answer: the latest counts. */
 function onlyOne<Each extends Standing>(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error {
   const engines = new Set(found.map(({ interception }) => interception.engine))
   return engines.size === 1 ? found.at(-1)! : ambiguous(origin, engines.size)
@@ -246,7 +243,6 @@ function alreadyIntercepted(address: InterceptedAddress, other: Standing, made: 
   return Object.assign(new Error(text), { code: 'ERR_ALREADY_INTERCEPTED' })
 }
 
-/** The name of the test that scopes are of: that of node:test, or of Vitest. */
 function nameTest(scopes: readonly object[]): string | undefined {
   for (const scope of scopes) {
     const name: unknown = scope instanceof Boundary ? scope.test : (scope as { readonly name?: unknown }).name
@@ -269,11 +265,11 @@ function namesOf(concerned: readonly Standing[]): string[] {
 
 function notIntercepted(concerned: readonly Standing[], origin: string | undefined, path: unknown): Error {
   const known = namesOf(concerned)
-  // The path matters only where another one of the origin is intercepted.
+  // The path matters only where another path of the origin is intercepted.
   const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
-  const asked = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
+  const requested = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
   const text =
-    `${asked} is not intercepted, and an interception is strict; ` +
-    `intercepted: ${known.join(', ')}.${formatHint(findNearest(asked, known))}`
+    `${requested} is not intercepted, and an interception is strict; ` +
+    `intercepted: ${known.join(', ')}.${formatHint(findNearest(requested, known))}`
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
 }

@@ -1,27 +1,24 @@
 /**
- * The interface of undici's dispatchers, written down here because undici is not a dependency. Handlers come in two generations: undici 8
- * has `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. This project
- * uses the current one, and two adapters translate.
+ * Undici types: the interface of undici's dispatchers, since undici is not a dependency. Handlers have two generations: undici 8 has
+ * `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. Two adapters
+ * translate to and from undici 8.
  */
 
-/** The options of one request, as undici passes them. */
 export interface DispatchOptions {
   readonly origin?: string | URL | null
   readonly path: string
   readonly method: string
   readonly headers?: unknown
   readonly body?: unknown
-  /** Query parameters that are not part of the path. */
+  /** Query parameters outside of the path. */
   readonly query?: Readonly<Record<string, unknown>> | null
   readonly upgrade?: unknown
   /** Milliseconds to wait for the head of the answer; 0: no limit. */
   readonly headersTimeout?: number | null
 }
 
-/** Lower-case names. */
 type ResponseHeaders = Record<string, string | string[]>
 
-/** The client's control over its request. */
 interface DispatchController {
   readonly paused: boolean
   readonly aborted: boolean
@@ -33,14 +30,12 @@ interface DispatchController {
   abort(reason?: unknown): void
 }
 
-/** Hooks of both generations. */
 interface BodyHooks {
   onBodySent?(chunk: Uint8Array): void
   onRequestSent?(): void
   onResponseStarted?(): void
 }
 
-/** A handler of undici 8. */
 export interface Handler extends BodyHooks {
   onRequestStart(controller: DispatchController, context: unknown): void
   onRequestUpgrade?(controller: DispatchController, status: number, headers: ResponseHeaders, socket: unknown): void
@@ -66,12 +61,11 @@ export interface Dispatcher {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** Whether a handler is of the current generation. undici prefers the current methods of a handler with both. */
+/** undici prefers the current methods of a handler with both generations. */
 export function isCurrent(handler: AnyHandler): handler is Handler {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
 }
 
-/** The state of a request between client and dispatcher. */
 export class Controller implements DispatchController {
   rawHeaders: Buffer[] | null = null
   rawTrailers: Buffer[] | null = null
@@ -104,12 +98,11 @@ export class Controller implements DispatchController {
   }
 }
 
-/** Adapts a handler of any generation to undici 8. */
 export function toCurrent(handler: AnyHandler): Handler {
   return isCurrent(handler) ? handler : new FromLegacy(handler)
 }
 
-/** One object for each request, which costs less than a function for each of its hooks. */
+/** One object per request costs less than a function for each hook. */
 class FromLegacy implements Handler {
   readonly #handler: LegacyHandler
 
@@ -186,7 +179,7 @@ export function toLegacy(handler: Handler): LegacyHandler {
   }
 }
 
-/** Returns headers as they are sent: names and values in turns. */
+/** Returns headers as sent: names and values in turns. */
 export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
@@ -215,7 +208,7 @@ const ERROR_NAMES = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
 } as const
 
-/** Makes an error that clients accept as one of undici: by `code`, by `name`, and by `instanceof`, which checks symbols. */
+/** Makes an error that clients accept as undici's, by `code`, `name`, and `instanceof`, which checks symbols. */
 export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
   const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
   const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]

@@ -15,7 +15,7 @@ import type { Resource } from '../../model/model.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { Flavour } from '../sql/flavour.ts'
 import { readListNow, type ListNow, type TouchedList } from '../sql/list-changes.ts'
-import { tableName } from '../sql/sql.ts'
+import { tableName, name } from '../sql/sql.ts'
 import { createDialect } from './dialect.ts'
 import { explainStatements } from './explain.ts'
 import type { ChangeLog } from './kit/change-log.ts'
@@ -26,12 +26,10 @@ import type { LogInTables } from './log-in-tables.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'
 import { withTime } from './orm/server-time.ts'
 import { Readings } from './readings.ts'
-import { RowWriter } from './row-writer.ts'
 import { WriteGate } from './server/gate.ts'
 import { isLent } from './server/lent-settings.ts'
-import { command, type Sessions } from './server/sessions.ts'
+import { command, type Sessions, ask } from './server/sessions.ts'
 import type { Transactions } from './server/transactions.ts'
-import { findUnindexedLinks } from './unindexed-links.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 import { OrmConnection } from '../orm/orm-connection.ts'
 import { EntityManager as SqlEntityManager } from '@mikro-orm/postgresql'
@@ -253,6 +251,75 @@ export class PostgresConnection extends OrmConnection implements Connection {
       await this.#orm?.close(true)
       await this.parts.sessions.close()
       await this.closing?.after()
+    }
+  }
+}
+
+/** An index serves that begins with the key's columns in any order. */
+const FIND = `
+  select u.place, array_to_json(array(select a.attname from unnest(k.conkey) with ordinality as o(n, i)
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = o.n order by o.i)), greatest(c.reltuples, 0)::bigint
+  from unnest($1::text[]) with ordinality as u(t, place)
+    join pg_class c on c.oid = to_regclass(u.t) join pg_constraint k on c.oid = k.conrelid
+  where k.contype = 'f' and c.reltuples > $2::bigint
+    and not exists (select from pg_index x where x.indrelid = c.oid and x.indpred is null
+      and (x.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey)
+  order by 1, 2::text`
+
+async function findUnindexedLinks(session: PoolClient, resources: readonly Resource[], rows: number): Promise<UnindexedLink[]> {
+  const tables = [...new Set(resources.map(({ table }) => table))]
+  const found = await ask(session, FIND, [tables.map(tableName), rows])
+  return found.map(([place, columns, count]) => {
+    const table = tables[Number(place) - 1]!
+    const names = JSON.parse(columns as string) as string[]
+    return {
+      table,
+      columns: names,
+      rows: Math.min(Number(count), rows + 1),
+      sql: `create index on ${tableName(table)} (${names.map(name).join(', ')})`,
+    }
+  })
+}
+
+/** Keys are drawn row by row: sorting restores the order of the rows. */
+function toKeys(rows: readonly (readonly unknown[])[]): readonly bigint[] {
+  return rows.map(([key]) => BigInt(key as string)).toSorted((a, b) => (a < b ? -1 : 1))
+}
+
+export class RowWriter {
+  readonly #host: OrmHost
+  readonly #orm: () => MikroORM
+
+  constructor(host: OrmHost, orm: () => MikroORM) {
+    this.#host = host
+    this.#orm = orm
+  }
+
+  /** See `Connection.run`. */
+  async run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
+    const { sessions, transactions, observer } = this.#host
+    const { em } = this.#orm()
+    const text = em.config.get('onQuery')(sql, parameters)
+    transactions.checkTime()
+    const trace = this.#host.trace()
+    const before = trace?.enter('sql')
+    const begun = performance.now()
+    let written: number | undefined
+    try {
+      const session = transactions.current!.session!
+      const running = sessions.readAll(session, [{ sql: text, parameters }])
+      observer()?.writes(session, behind !== 'writes')
+      const { rows, tags } = await running
+      written = Number(tags[0]!.slice(tags[0]!.lastIndexOf(' ')))
+      const [returned] = rows as [readonly (readonly unknown[])[]]
+      const [[counted = 0] = []] = returned
+      const first = BigInt(counted as string)
+      return returned.length < 2 ? { rows: written, counted: first } : { rows: written, counted: first, keys: () => toKeys(returned) }
+    } catch (error) {
+      throw em.getDriver().convertException(error as Error)
+    } finally {
+      trace?.streamed({ sql: text, parameters, duration: performance.now() - begun, rows: written })
+      if (before !== undefined) trace!.enter(before)
     }
   }
 }

@@ -1,19 +1,27 @@
 /** Compile node: columns to read, a function that makes records, and a statement for each shown relation. */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/json/json.ts'
-import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
-import { referredParts, tableColumns, findTargetKey } from '../../model/model.ts'
-import type { Attribute, EmbeddedAttribute, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row, Statement } from '../../records/database/dialect.ts'
+import {
+  referredParts,
+  tableColumns,
+  findTargetKey,
+  type Attribute,
+  type EmbeddedAttribute,
+  type ScalarAttribute,
+  type ToOneAttribute,
+  type KeyPart,
+} from '../../model/model.ts'
 import type { Field, RecordNode } from '../../records/plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
-import { compileStatements } from './child-statements.ts'
 import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
 import { VALUE_BYTES, estimateBytes, scalarExpression, type NodeContext } from './scalar-value.ts'
 import { existing, isExact, keyOrder, type Select } from './select.ts'
-import { name, sql, text, type Sql } from './sql.ts'
+import { name, sql, text, type Sql, bind, join } from './sql.ts'
+import type { Flavour } from './flavour.ts'
 
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
   const source = new BuilderSource()
@@ -317,4 +325,35 @@ export function compileIds(scope: FromClause, select: Select, shown = false): Co
     long: [...source.long],
     areIds: true,
   }
+}
+
+/** The linking columns, and their parts of the key. */
+interface ChildLinks {
+  readonly columns: readonly string[]
+  readonly parts: readonly KeyPart[]
+}
+
+function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
+  return join(
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      return sql`${compared(column, type)} = ${bind({ from: 'link', part, type })}`
+    }),
+    ' and ',
+  )
+}
+
+/** @param id the only column that the statement for one record reads, as bare values; undefined: all columns */
+function compileStatements(
+  select: Select,
+  about: string,
+  links: ChildLinks,
+  where: readonly Sql[],
+  id?: Sql,
+): { statement: Statement; single: Statement } {
+  const { flavour } = select.tables
+  select.where = [flavour.isInLinks(links.columns, links.parts), ...where]
+  const statement = select.finish(about)
+  select.where = [isLink(links, flavour), ...where]
+  return { statement, single: id === undefined ? select.finish(about) : select.finishBare(id, about) }
 }

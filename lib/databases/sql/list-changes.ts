@@ -1,18 +1,20 @@
 /** List changes: turns inserted and deleted rows of pivot tables into IDs of lists, before and after, in the list's order. */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
-import type { Builder, CompiledRead, Dialect, Reading, Row } from '../../records/database/dialect.ts'
+import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
-import type { Resource, ScalarAttribute } from '../../model/model.ts'
+import type { Resource, ScalarAttribute, KeyPart } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 import { planListOrder } from '../../records/plan/order.ts'
 import { readBefore, readRecords, readRows } from '../../records/read/run-read.ts'
 import { compileRead } from './compile-read.ts'
 import type { Flavour } from './flavour.ts'
-import { compileListOrder, type CompiledListOrder } from './list-order.ts'
-import type { Recall } from './from-clause.ts'
+import { type Recall, FromClause, discriminatorCondition, formatTable } from './from-clause.ts'
 import { compileLink, compileShownLink } from './row-image.ts'
-import { name } from './sql.ts'
+import { name, sql, tableName, text } from './sql.ts'
 import { compareOrdered } from '../../foundation/values/scalar-type.ts'
+import { compileIds } from './compile-node.ts'
+import { Select, isKey, keyOrder } from './select.ts'
+import { sortTerm } from './sort-term.ts'
 
 /** Estimated bytes of a change, and of an ID. */
 const LIST_BYTES = 100
@@ -280,4 +282,54 @@ function compareIds(a: unknown, b: unknown, target: Resource): number {
     if (order !== 0) return order
   }
   return 0
+}
+
+/**
+ * Finds the place of a removed member, by the order column or the model's own order. Undefined for a list in key order, which the IDs show.
+ */
+interface CompiledListOrder {
+  /** Reads the target's columns and the order column. */
+  readonly members: Statement
+  /** Reads the targets in the model's order; undefined with an order column. */
+  readonly ranks: CompiledRanks | undefined
+}
+
+interface CompiledRanks {
+  readonly statement: Statement
+  /** Places of the keys in the rows of `members`. */
+  readonly from: readonly number[]
+  readonly parts: readonly KeyPart[]
+  readonly id: Builder
+}
+
+function compileListOrder(list: WatchedList, flavour: Flavour): CompiledListOrder | undefined {
+  const { attribute } = list
+  const isRanked = attribute.orderBy.length > 0 || (attribute.target.key.length > 1 && attribute.via.orderColumn === undefined)
+  if (!isRanked && attribute.via.orderColumn === undefined) return undefined
+  return { members: compileMembers(list, flavour), ranks: isRanked ? compileRanks(list, flavour) : undefined }
+}
+
+function compileMembers({ attribute, table }: WatchedList, flavour: Flavour): Statement {
+  const { table: pivot, ownerColumns, targetColumns, orderColumn, discriminator } = attribute.via
+  const select = new Select(flavour)
+  const alias = select.tables.next()
+  const column = (called: string): string => `${alias}.${name(called)}`
+  select.columns.push(...compileLink(attribute.target, alias, targetColumns, flavour).columns.map(text))
+  if (orderColumn !== undefined) select.columns.push(text(column(orderColumn)))
+  select.from = sql`${tableName(pivot)} as ${alias}`
+  const isMeant = discriminatorCondition(discriminator, column)
+  select.where = [isKey(ownerColumns.map(column), table.resource.key, flavour), ...(isMeant === undefined ? [] : [isMeant])]
+  if (orderColumn !== undefined) select.order = [text(column(orderColumn))]
+  return select.finish()
+}
+
+function compileRanks({ attribute }: WatchedList, flavour: Flavour): CompiledRanks {
+  const { target } = attribute
+  const select = new Select(flavour)
+  const scope = new FromClause(target, select.tables, select.tables.next(), select.joins)
+  const { build } = compileIds(scope, select)
+  select.from = sql`${formatTable(target)} as ${scope.alias}`
+  select.where = [flavour.isInLinks(scope.key, target.key)]
+  select.order = [...planListOrder(attribute).map(term => sortTerm(term, scope)), ...keyOrder(scope)]
+  return { statement: select.finish(), from: target.key.map((_, index) => index), parts: target.key, id: build }
 }

@@ -1,9 +1,9 @@
 /** List view: shows a request, its records, and a chosen record. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState, useRef } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
-import { findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
+import { findResource, outline, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
 import { formatPlace } from '../state/place-text.ts'
 import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
@@ -20,13 +20,15 @@ import {
   type ParameterNames,
 } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
-import { QueryBar } from './query-bar.tsx'
-import { readFresh, readPage, type ShownPage } from './read-page.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
-import { control, mint } from '../state/ask.ts'
+import { control, mint, look, Refusal } from '../state/ask.ts'
+import { filterName, literal } from './search-records.ts'
+import { Combobox, type Choice } from '../parts/combobox.tsx'
+import { putText } from '../parts/put-text.ts'
+import { complete } from './complete.ts'
 
 interface ListViewProps {
   readonly resource: OutlinedResource
@@ -261,5 +263,98 @@ function Pager({ page, asked: { offset }, names, query, name, hrefWith }: PagerP
         {link(last, '⇥', 'Last page', offset < last)}
       </nav>
     </>
+  )
+}
+
+/** Reads a page, and new records outside the page. */
+interface ShownPage {
+  readonly records: readonly AnyRecord[]
+  readonly count: number
+  /** The server may allow fewer records than requested. */
+  readonly limit: number
+}
+
+/** If the caller may not read linked records (403), reads IDs. */
+async function readPage(path: string, { asked, plain }: ShownQuery, signal: AbortSignal): Promise<ShownPage> {
+  try {
+    return await read(`${path}?${asked}`, signal)
+  } catch (error) {
+    if (error instanceof Refusal && error.answer.status === 403 && asked !== plain) return read(`${path}?${plain}`, signal)
+    throw error
+  }
+}
+
+/** Returns nothing for a composite key, because no filter can name the key. */
+async function readFresh(resource: OutlinedResource, ids: readonly string[], signal: AbortSignal): Promise<readonly AnyRecord[]> {
+  const [key, ...others] = resource.key
+  const isFilterable = resource.attributes.some(({ name, filterable }) => name === key && filterable)
+  if (ids.length === 0 || key === undefined || others.length > 0 || !isFilterable) return []
+  const query = `${filterName(key)}=${ids.map(literal).join(',')}`
+  return (await readPage(pathOf(resource.name), readListQuery(query, resource, parameterNames(), findResource), signal)).records
+}
+
+async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
+  const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
+    readonly resource: string
+    readonly count: number
+    readonly limit: number
+  }
+  return { records: body[body.resource] as readonly AnyRecord[], count: body.count, limit: body.limit }
+}
+
+/** Edits the request of a list, with completion. */
+interface QueryBarProps {
+  /** Path and query. */
+  readonly request: string
+  readonly names: ParameterNames
+  readonly onRun: (request: string) => void
+  readonly isExplained: boolean
+  readonly onExplain: () => void
+}
+
+function QueryBar({ request, names, onRun, isExplained, onExplain }: QueryBarProps) {
+  const [text, setText] = useState(request)
+  const [caret, setCaret] = useState(request.length)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => setText(request), [request])
+  const { root = '', resources = [] } = outline.value ?? {}
+  const completion = useMemo(() => complete(text, caret, { root, resources, names }), [text, caret, root, resources, names])
+  const take = ({ text: taken }: Choice): void => {
+    const next = text.slice(0, completion.from) + taken + text.slice(caret)
+    const end = completion.from + taken.length
+    setText(next)
+    setCaret(end)
+    putText(field.current, next, end)
+  }
+  return (
+    <form
+      class="query-bar"
+      onSubmit={event => {
+        event.preventDefault()
+        onRun(text)
+      }}
+    >
+      <div class="query">
+        <b aria-hidden="true">GET</b>
+        <Combobox
+          label="Request"
+          field={field}
+          value={text}
+          options={completion.suggestions}
+          onInput={(value, at) => {
+            setText(value)
+            setCaret(at)
+          }}
+          onTake={take}
+          onSubmit={() => onRun(text)}
+        />
+      </div>
+      <button type="submit" class="main">
+        Run
+      </button>
+      <button type="button" aria-pressed={isExplained} onClick={onExplain}>
+        Explain
+      </button>
+    </form>
   )
 }

@@ -1,15 +1,14 @@
 /** Record panel: shows, edits and deletes a record. */
-import { useState } from 'preact/hooks'
+import { useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { look, control } from '../state/ask.ts'
 import { changes, unavailable } from '../state/live.ts'
-import { countLists, findResource, parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
+import { countLists, findResource, parameterOf, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
 import { go, world } from '../state/place.ts'
 import { labelOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
-import { DeleteDialog } from './delete-dialog.tsx'
 import { describeLink } from './describe-link.ts'
 import { hrefOfList, requestOf, requestOfList } from './links.ts'
 import { ListLinks } from './list-links.tsx'
@@ -18,6 +17,8 @@ import { parameterNames } from './parameter-names.ts'
 import { seedText } from './seed-text.ts'
 import { RecordForm } from './record-form.tsx'
 import { formatPlace } from '../state/place-text.ts'
+import { deleteRecord } from './save.ts'
+import { literal } from './search-records.ts'
 
 /** The attribute to edit first. */
 export interface PanelEdit {
@@ -257,4 +258,70 @@ function ChangedBy({ resource, id }: { readonly resource: OutlinedResource; read
 async function read({ name }: OutlinedResource, id: string): Promise<ChangingRequest[]> {
   const { body } = await control('GET', `/requests?bodies=false&limit=${SHOWN}&record=${encodeURIComponent(`${name}/${id}`)}`)
   return (body as { readonly requests: ChangingRequest[] }).requests.toReversed()
+}
+
+/** Asks before deleting a record, and lists the effects on other records. */
+interface DeleteDialogProps {
+  readonly resource: OutlinedResource
+  readonly id: string
+  readonly onDeleted: () => void
+  readonly onClose: () => void
+}
+
+function DeleteDialog({ resource, id, onDeleted, onClose }: DeleteDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [error, setError] = useState<Error>()
+  const { data: effects } = useLoad(() => readEffects(resource, id), [resource, id])
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  const remove = async (): Promise<void> => {
+    try {
+      await deleteRecord(resource, id)
+      onDeleted()
+    } catch (thrown) {
+      setError(thrown as Error)
+    }
+  }
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="delete-title" onClose={onClose}>
+      <h2 id="delete-title">
+        Delete {resource.singular} {id}?
+      </h2>
+      {effects === undefined ? <p class="dim">…</p> : effects.length === 0 ? <p>Nothing else goes with it.</p> : null}
+      <ul>
+        {effects?.map(effect => (
+          <li key={effect}>{effect}</li>
+        ))}
+      </ul>
+      {error === undefined ? null : <ErrorNotice error={error} />}
+      <div class="bar">
+        <button type="button" class="main danger" disabled={effects === undefined} onClick={() => void remove()}>
+          Delete
+        </button>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Keep it
+        </button>
+      </div>
+    </dialog>
+  )
+}
+
+/** Omits resources without affected records. */
+async function readEffects(resource: OutlinedResource, id: string): Promise<string[]> {
+  const { whenDeleted = [] } = resource
+  const paths = whenDeleted.map(({ resource: other, by, attribute }) =>
+    by === undefined ? requestOf([resource.name, id, attribute ?? ''], '') : `${pathOf(other)}?${by}=${literal(id)}`,
+  )
+  const counts = await countLists(paths)
+  return whenDeleted.flatMap(({ resource: other, by, rule }, index) => {
+    const count = counts[index]
+    if (count === 0) return []
+    const records = count === null || count === undefined ? `records of ${other}` : `${count.toLocaleString('en')} of ${other}`
+    const via = by === undefined ? '' : ` (${by})`
+    if (rule === 'delete') return [`${records} are deleted with it${via}, with all that depends on them.`]
+    return [
+      rule === 'unlink'
+        ? `${records} stay without their link to it${via}.`
+        : `${records} need it${via}: the API refuses while there are any.`,
+    ]
+  })
 }

@@ -2,7 +2,7 @@
  * Two ways of writing: what the specs share that compare statements of a plan with MikroORM's unit of work, on SQLite and on PostgreSQL.
  */
 import type { Change, RestEngine } from '../../../lib/index.ts'
-import type { RowWriter } from '../../../lib/databases/postgres/row-writer.ts'
+import type { RowWriter } from '../../../lib/databases/postgres/connection.ts'
 import type { RowWriter as SqliteRowWriter } from '../../../lib/databases/sqlite/row-writer.ts'
 
 export interface Request {

@@ -4,11 +4,11 @@
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
-import type { Column, DatabaseTable, SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
+import type { Column, DatabaseTable, SchemaDifference, TableDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
-import { askForRenames } from '../../evolve/find-renames.ts'
-import { Plan } from '../../evolve/plan.ts'
+import { askForRenames, findRenamed } from '../../evolve/find-renames.ts'
+import { Plan, show, sayFilled } from '../../evolve/plan.ts'
 import { exampleFill, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
 import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, type Views } from '../schema/add-schema.ts'
@@ -19,10 +19,7 @@ import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
 import { dropTables } from './drop-tables.ts'
-import { addFilled, fillEmpty } from './fill-column.ts'
 import { findLoss } from './guard-statement.ts'
-import { renameColumns } from './rename-columns.ts'
-import { sayStatement } from './statement-sentence.ts'
 
 interface Evolution {
   readonly orm: MikroORM
@@ -203,4 +200,148 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
   if (real.length === 0) await command(session, 'rollback to savepoint mikro_run')
   await command(session, 'release savepoint mikro_run')
   plan.steps.push(...real)
+}
+
+/** Puts a statement of MikroORM's schema generator into words. */
+const NAME = String.raw`((?:"(?:[^"]|"")+"\.?)+)`
+
+const FORMS: readonly (readonly [pattern: RegExp, say: (...parts: string[]) => string])[] = [
+  [new RegExp(`^create table ${NAME}`, 'i'), table => `The table ${table} is added.`],
+  [new RegExp(`^create (?:unique )?index ${NAME} on ${NAME}`, 'i'), (index, table) => `The index ${index} of ${table} is added.`],
+  [new RegExp(`^create (?:or replace )?(?:materialized )?view ${NAME}`, 'i'), view => `The view ${view} is made.`],
+  [new RegExp(`^create type ${NAME}`, 'i'), type => `The type ${type} is added.`],
+  [new RegExp(`^alter type ${NAME} add value`, 'i'), type => `The type ${type} gets a value.`],
+  [
+    new RegExp(`^alter table ${NAME} add constraint ${NAME}`, 'i'),
+    (table, constraint) => `${table}: the constraint ${constraint} is added.`,
+  ],
+  [
+    new RegExp(`^alter table ${NAME} drop constraint ${NAME}`, 'i'),
+    (table, constraint) => `${table}: the constraint ${constraint} is taken off.`,
+  ],
+  [
+    new RegExp(`^alter table ${NAME} drop column ${NAME}`, 'i'),
+    (table, column) => `${table}.${column}: the column is dropped, with its values.`,
+  ],
+  [new RegExp(`^alter table ${NAME} add (?:column )?${NAME}`, 'i'), (table, column) => `${table}.${column}: the column is added.`],
+  [
+    new RegExp(`^alter table ${NAME} alter column ${NAME} type (.+?)(?: using .*)?$`, 'i'),
+    (table, column, type) => `${table}.${column}: its values become ${type}.`,
+  ],
+  [
+    new RegExp(`^alter table ${NAME} alter column ${NAME} set not null`, 'i'),
+    (table, column) => `${table}.${column}: it may be empty no more.`,
+  ],
+  [new RegExp(`^alter table ${NAME} alter column ${NAME} drop not null`, 'i'), (table, column) => `${table}.${column}: it may be empty.`],
+  [
+    new RegExp(`^alter table ${NAME} alter column ${NAME} set default (.+)$`, 'i'),
+    (table, column, value) => `${table}.${column}: new rows get ${value} by default.`,
+  ],
+  [
+    new RegExp(`^alter table ${NAME} alter column ${NAME} drop default`, 'i'),
+    (table, column) => `${table}.${column}: new rows get nothing by default.`,
+  ],
+  [new RegExp(`^drop index ${NAME}`, 'i'), index => `The index ${index} is made anew.`],
+]
+
+function sayStatement(sql: string): string {
+  for (const [pattern, say] of FORMS) {
+    const found = pattern.exec(sql)
+    if (found !== null) return say(...found.slice(1).map(part => part.replaceAll(/^"((?:[^"]|"")+)"$/g, '$1')))
+  }
+  return `The database is told: ${sql.split('\n')[0]!}`
+}
+
+/** Renames columns as asked, and checks of enums, which bear the column's name. */
+async function renameColumns(orm: MikroORM, session: PoolClient, request: EvolveRequest, plan: Plan): Promise<void> {
+  const { renamed } = request
+  if (renamed.size === 0) return
+  const tables = (orm.schema as SqlSchemaGenerator).getTargetSchema().getTables()
+  for (const table of tables) {
+    const quoted = table.getQuotedName()
+    for (const renaming of renamed.get(keyOfTable(request, table)) ?? []) {
+      const { to } = renaming
+      const columns = (
+        await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped', [
+          quoted,
+        ])
+      ).map(([each]) => String(each))
+      if (columns.length === 0) continue
+      const find = (column: string): string | undefined => (columns.includes(column) ? column : undefined)
+      const old = findRenamed(renaming, table.name, find, column => table.hasColumn(column), plan)
+      if (old === undefined) continue
+      const statements = [`alter table ${quoted} rename column ${name(old)} to ${name(to)}`]
+      const naming = orm.config.getNamingStrategy()
+      const [check, next] = [old, to].map(column => naming.indexName(table.name, [column], 'check')) as [string, string]
+      const found = await ask(session, 'select 1 from pg_constraint where conrelid = to_regclass($1) and conname = $2', [quoted, check])
+      if (found.length > 0) statements.push(`alter table ${quoted} rename constraint ${name(check)} to ${name(next)}`)
+      for (const statement of statements) await command(session, statement)
+      plan.add(`${table.name}.${old}: the column becomes "${to}", with its values.`, statements)
+    }
+  }
+}
+
+/** Gives rows a column's value, without triggers. */
+interface Filled {
+  readonly table: DatabaseTable
+  readonly column: Column
+  readonly value: { readonly json: unknown; readonly stored: unknown }
+}
+
+/** As the column reads a text. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+}
+
+/** Existing rows get the value. */
+async function addFilled({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
+  const quoted = table.getQuotedName()
+  const add = `alter table ${quoted} add column ${name(column.name)} ${column.type}`
+  const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
+  // A default fills the rows without an update.
+  const drop = `alter table ${quoted} alter column ${name(column.name)} drop default`
+  await command(session, `${add} default ${session.escapeLiteral(textOf(value.stored))}`)
+  await command(session, drop)
+  plan.add(`${table.name}.${column.name}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
+}
+
+async function fillEmpty({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
+  const from = `${table.getQuotedName()} where ${name(column.name)} is null`
+  const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
+  if (Number(count) === 0) return
+  const sql =
+    `update ${table.getQuotedName()} set ${name(column.name)} = ` +
+    `${session.escapeLiteral(textOf(value.stored))} where ${name(column.name)} is null`
+  await command(session, 'savepoint mikro_fill')
+  try {
+    await withoutTriggers(table, session, () => command(session, sql))
+  } catch (error) {
+    if ((error as { readonly code?: string }).code !== '23505') throw error
+    await command(session, 'rollback to savepoint mikro_fill')
+    plan.faults.push(`rows of "${table.name}" would have the same ${column.name}, which must be unique: ${show(value.json)}`)
+    return
+  }
+  await command(session, 'release savepoint mikro_fill')
+  plan.add(`${table.name}.${column.name}: ${sayFilled(Number(count), value.json)}`, [
+    `update ${table.getQuotedName()} set ${name(column.name)} = ? where ${name(column.name)} is null`,
+  ])
+}
+
+const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
+
+/** A trigger would see a change of the application. */
+async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
+  const quoted = table.getQuotedName()
+  const triggers = await ask(
+    session,
+    "select tgname, tgenabled from pg_trigger where tgrelid = to_regclass($1) and not tgisinternal and tgenabled <> 'D'",
+    [quoted],
+  )
+  for (const [trigger] of triggers) await command(session, `alter table ${quoted} disable trigger ${name(String(trigger))}`)
+  await run()
+  for (const [trigger, mode] of triggers)
+    await command(session, `alter table ${quoted} ${MODES[String(mode)]!} trigger ${name(String(trigger))}`)
 }

@@ -5,7 +5,6 @@
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import type { Catalogue, ColumnRow, RelationRow } from './catalogue.ts'
-import { findItems } from './check-items.ts'
 import { ServerTypes, type ServerType } from './server-type.ts'
 
 export interface ServerColumn extends Column {
@@ -107,4 +106,25 @@ function buildColumn(row: ColumnRow, type: ServerType, check: string | null | un
     always: row.identity === 'a',
     items: checks.map(findItems).find(items => items !== undefined),
   }
+}
+
+/** A list over one column or VALUE. */
+const LIST =
+  /^CHECK \(\((?:\((?:"(?:[^"]|"")+"|\w+)\)::[\w ]+|"(?:[^"]|"")+"|\w+) = ANY \(\(?ARRAY\[(.+)\]\)?(?:::[\w ]+\[\])?\)\)\)(?: NOT VALID)?$/s
+
+const VALUE = /^(?:\()?(?:'((?:[^']|'')*)'|(-?\d+))(?:\))?(?:::[\w ]+(?:\(\d+\))?)?(?:\s*,\s*|$)/
+
+/** `undefined` for any other check. */
+function findItems(definition: string): readonly (string | number)[] | undefined {
+  let rest = LIST.exec(definition)?.[1]
+  if (rest === undefined) return undefined
+  const items: (string | number)[] = []
+  while (rest !== '') {
+    const found: RegExpExecArray | null = VALUE.exec(rest)
+    if (found === null) return undefined
+    const [whole, text, number] = found
+    items.push(text === undefined ? Number(number) : text.replaceAll("''", "'"))
+    rest = rest.slice(whole.length)
+  }
+  return items
 }

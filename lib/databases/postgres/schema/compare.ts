@@ -2,22 +2,27 @@
  * Compare: finds differences between a database and the entities by MikroORM's comparator, except false differences (unchanged.ts) and
  * changes that nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies that the model lacks.
  */
-import { DatabaseSchema, SchemaComparator } from '@mikro-orm/postgresql'
-import type {
-  AbstractSqlConnection,
-  AbstractSqlPlatform,
-  DatabaseTable,
-  SchemaDifference,
-  SqlSchemaGenerator,
-  TableDifference,
+import {
+  DatabaseSchema,
+  SchemaComparator,
+  type AbstractSqlConnection,
+  type AbstractSqlPlatform,
+  type DatabaseTable,
+  type SchemaDifference,
+  type SqlSchemaGenerator,
+  type TableDifference,
 } from '@mikro-orm/postgresql'
-import type { MikroORM } from '@mikro-orm/core'
+import { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import { hasLog } from '../kit/change-log.ts'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 import { findPlaces, standardSchema } from '../orm/places.ts'
-import { describeTarget, readTarget } from './described-target.ts'
 import { keepUnchanged } from './unchanged.ts'
+import { Notes } from '../../../foundation/errors/notes.ts'
+import { correctMetadata } from '../../orm/correct-metadata.ts'
+import { readCatalogue } from '../introspect/catalogue.ts'
+import { buildServerEntities } from '../introspect/entities.ts'
+import { buildTables } from '../introspect/tables.ts'
 
 export interface ComparedDatabase {
   readonly orm: MikroORM
@@ -177,4 +182,31 @@ async function withPlaces<T>(orm: MikroORM, session: PoolClient, run: (places: r
   } finally {
     for (const [meta] of moved) delete (meta as { schema?: string }).schema
   }
+}
+
+/**
+ * @param schemas the schemas of the entities
+ * @returns `undefined` for schemas without tables
+ */
+async function describeTarget(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<DatabaseSchema | undefined> {
+  const { entities } = buildServerEntities(buildTables(await readCatalogue(session, schemas), true))
+  if (entities.length === 0) return undefined
+  const described = new MikroORM({
+    entities: [...entities],
+    dbName: orm.config.get('dbName'),
+    driver: orm.config.get('driver'),
+    driverOptions: orm.config.get('driverOptions'),
+    entityManager: orm.config.get('entityManager'),
+    metadataCache: { enabled: false },
+  } as never)
+  correctMetadata(described, true, new Notes())
+  return readTarget(described)
+}
+
+/** MikroORM takes `'-1'::integer` for a number, but compares texts. */
+function readTarget(orm: MikroORM): DatabaseSchema {
+  const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
+  for (const table of target.getTables())
+    for (const column of table.getColumns()) if (typeof column.default === 'number') column.default = String(column.default)
+  return target
 }

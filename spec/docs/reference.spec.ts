@@ -272,7 +272,7 @@ describe('ARCHITECTURE.md and the pages of folders', () => {
 
 describe('links', () => {
   const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...folderPages]
-  for (const folder of ['docs', 'docs/decisions']) {
+  for (const folder of ['docs', 'docs/decisions', 'docs/upstream']) {
     for (const file of readdirSync(join(root, folder))) if (file.endsWith('.md')) files.push(`${folder}/${file}`)
   }
   for (const file of files) {

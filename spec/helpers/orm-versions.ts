@@ -1,13 +1,15 @@
 /**
  * Runs the package with the oldest version of MikroORM that it accepts, and with the one that npm installs by itself: one copy of MikroORM,
- * types that fit, and the same answers. With SPEC_ORM=every npm installs each published version; otherwise the oldest stands in a copy of
- * what npm has installed. The app is compiled where it is installed; in the package's own folder its spec checks the types.
+ * types that fit, and the same answers. With SPEC_ORM=every npm installs each published version, and each shows the defects that
+ * docs/upstream reports of it; otherwise the oldest stands in a copy of what npm has installed. The app is compiled where it is installed;
+ * in the package's own folder its spec checks the types.
  */
 import assert from 'node:assert/strict'
 import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { readReports, runReports } from './upstream.ts'
 
 /** Reads and writes with and without hooks and subscribers, and a file whose entities are read from it. */
 export const APP = `
@@ -206,10 +208,20 @@ export function testOrmVersions({ root, offline, tarball, installed, range, run 
         assert.match(await readFile(join(folder, 'node_modules', copy), 'utf8'), new RegExp(`"version": "${version}"`))
       const answers = await answersIn(folder)
       assert.deepEqual(answers, (expected ??= answers), version)
+      if (isEvery) await holdReports(version, folder)
     }
     await withOtherNames(folders[0]!)
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })
+
+  /** A report says in which version its defect is mended, if it is. */
+  async function holdReports(version: string, folder: string): Promise<void> {
+    const reports = readReports()
+    const printed = await runReports(reports, folder)
+    const isMended = (mendedIn: string): boolean => mendedIn.localeCompare(version, 'en', { numeric: true }) <= 0
+    for (const [index, { page, happens, expected, mendedIn }] of reports.entries())
+      assert.equal(printed[index], mendedIn !== undefined && isMended(mendedIn) ? expected : happens, `MikroORM ${version}: ${page}`)
+  }
 
   async function published(accepted: string): Promise<string[]> {
     const printed = await succeed('npm', ['view', '--prefer-offline', `@mikro-orm/sqlite@${accepted}`, 'version', '--json'], root)

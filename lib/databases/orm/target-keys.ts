@@ -1,6 +1,6 @@
 /**
- * Corrects links by another key than the primary key. MikroORM 7.2 makes an entity with this key alone, and inserts it as a new record at
- * the next flush. So primary keys are loaded first, and references get both keys.
+ * Corrects links by another key than the primary key. MikroORM before 7.2.2 makes an entity of this key alone, and inserts the entity as a
+ * new record at the next flush. So `loadTargetKeys` loads primary keys first, and references get both keys.
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'

@@ -15,6 +15,22 @@ const blocks = [...page.matchAll(/<!-- week (\w+)(?: (\S+))? -->\n\n```\w+\n([^]
   text,
 }))
 
+/** Applies a block of changes: parts between empty lines, each with lines that stay (a space), go (`-`) and come (`+`). */
+function applyChange(code: string, change: string): string {
+  return change.split('\n\n').reduce((result, part) => {
+    const lines = part.split('\n')
+    const [old, fresh] = ['-', '+'].map(sign =>
+      lines
+        .filter(line => line.startsWith(' ') || line.startsWith(sign))
+        .map(line => line.slice(1))
+        .join('\n'),
+    )
+    const parts = `\n${result}`.split(`\n${old}\n`)
+    assert.equal(parts.length, 2, `${part}\nis not once in\n${result}`)
+    return parts.join(`\n${fresh === '' ? '' : `${fresh}\n`}`).slice(1)
+  }, code)
+}
+
 /** Splits a command line as a shell does, without `npx mikro-rest`. */
 function readArguments(line: string): string[] {
   assert.match(line, /^npx mikro-rest /)
@@ -35,7 +51,10 @@ describe('docs/week-on-one-file.md', () => {
     let printed = ''
     for (const { kind, name, text } of blocks) {
       if (kind === 'file') writeFileSync(join(folder, name), `${text}\n`)
-      else if (kind === 'sql') {
+      else if (kind === 'change') {
+        const path = join(folder, name)
+        writeFileSync(path, applyChange(readFileSync(path, 'utf8'), text))
+      } else if (kind === 'sql') {
         const db = new Database(join(folder, 'notes.sqlite'))
         db.exec(/^sqlite3 notes\.sqlite "(.*)"$/.exec(text)![1]!)
         db.close()

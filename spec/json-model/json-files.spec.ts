@@ -179,6 +179,16 @@ describe('fromJson', () => {
     assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1, teamId: 1, userId: 1, users: [1], teams: [1] }])
   })
 
+  it('takes a new record that refers to itself by the ID that its body gives', async () => {
+    const data = { people: [{ id: 1, personId: 1, person_ids: [1], name: 'Ann' }] }
+    for (const orm of [{}, { subscribers: [{ beforeCreate() {} }] }]) {
+      await using engine = await RestEngine.create({ ...fromJson(data), orm: orm as never })
+      const bob = { id: 5, personId: 5, person_ids: [5], name: 'Bob' }
+      assert.deepEqual(records(await engine.handle('POST', '/v1/people', undefined, bob)), bob)
+      assert.deepEqual(await get(engine, '/v1/people'), [...data.people, bob])
+    }
+  })
+
   it('takes attributes of any name', async () => {
     const names = [
       'first name',
@@ -521,6 +531,15 @@ describe('a JSON file', () => {
       answered.filter(n => !saved.includes(n as number)),
       [],
     )
+  })
+
+  it('with --save=sync holds a record that refers to itself', async () => {
+    await file('itself.json', '{ "people": [{ "id": 1, "personId": 1, "person_ids": [1] }] }')
+    await using command = new Command(folder, 'itself.json', '--save=sync', '--quiet', '--port', '0')
+    const { status } = await send(await command.origin(), 'POST', '/v1/people', { id: 5, personId: 5, person_ids: [5] })
+    assert.equal(status, 200)
+    const people = [1, 5].map(id => ({ id, personId: id, person_ids: [id] }))
+    assert.deepEqual(JSON.parse(await text('itself.json')), { people })
   })
 
   it('with --save=sync answers with a failure what cannot be saved', async () => {

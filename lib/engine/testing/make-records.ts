@@ -13,7 +13,6 @@ import { loadReadable } from './faker-text.ts'
 import { DraftFiller } from './fill-drafts.ts'
 import { RecordDrafts } from './record-drafts.ts'
 import type { GivenRecord, Overrides, RecordMaking } from './given-options.ts'
-import { insertGraph } from '../../records/statements/planned-graph.ts'
 import { insert } from '../../records/seed/seed.ts'
 import { ValidationContext, joinPath } from '../../records/validate/validation-context.ts'
 import type { RecordInput } from '../../records/validate/record-input.ts'
@@ -73,16 +72,13 @@ async function attemptAll(
     return await connection.write(async (em: EntityManager) => {
       await filler.fill()
       drafts.resolve()
-      const bodies = roots.map(({ body }) => body)
       const { changes, errors: faults } = await validateTogether(connection, rules => {
         const errors = new FieldErrors(undefined, Infinity)
         const validate = ({ body, path }: (typeof roots)[number]): RecordInput =>
           validateRecord(body, resource, { mode: 'create' }, new ValidationContext(errors, rules, path))
         return { changes: roots.map(validate), errors }
       })
-      const keys =
-        (faults.listed.length === 0 ? await insertGraph(bodies, changes, connection) : undefined) ??
-        (await insert(changes, faults, em, connection, translating)).map(entity => keyOfEntity(resource, entity))
+      const keys = (await insert(changes, faults, em, connection, translating)).map(entity => keyOfEntity(resource, entity))
       const view = { parameters: NO_PARAMETERS, visibility: EVERYTHING, ctx: context(resource), signal: undefined }
       const records: GivenRecord[] = []
       for (const key of keys) records.push((await reader.record(resource, key, view))!)

@@ -16,7 +16,7 @@ import type {
 } from '../../model/model.ts'
 import type { RecordDraft } from './draft.ts'
 import { SharedKeys } from './shared-keys.ts'
-import { mayLinkItself } from '../../records/validate/check-database.ts'
+import { mayLeadBack } from '../../records/validate/own-links.ts'
 import { findAskedClass, isOfClass } from '../../records/validate/record-class.ts'
 import { filledSide, owningName } from '../../records/validate/relation-sides.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -118,7 +118,7 @@ export class RecordDrafts {
     const at = prefix + name
     if (isObject(value)) {
       holder[name] = this.#addNested(attribute, value, draft, at)
-    } else if (value === undefined && attribute.needed && prefix === '' && mayLinkItself(attribute, draft.resource)) {
+    } else if (value === undefined && attribute.needed && prefix === '' && attribute.owner && mayLeadBack(attribute, draft.resource)) {
       this.#keys.linkItself(draft, attribute)
     } else if (value === undefined && attribute.needed) {
       holder[name] = this.#addNested(attribute, {}, draft, at, extendNeeds(needs, draft, attribute, at))

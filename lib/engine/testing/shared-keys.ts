@@ -125,9 +125,12 @@ export class SharedKeys {
 
   /** Lets a record link itself. A missing key is made up. */
   linkItself(draft: RecordDraft, link: ToOneAttribute): void {
-    const parts = link.target.key.map((_, part) => part)
+    const { key, shownKey } = link.target
+    const parts = key.map((_, part) => part)
     for (const part of parts) this.#openKey(draft, part)
+    if (shownKey !== undefined) this.#open(draft, draft.resource.byName.get(shownKey.name) as ScalarAttribute, 0)
     draft.pending.set(link.name, () => {
+      if (shownKey !== undefined) return this.#resolveOne(draft, shownKey.name)
       const values = parts.map(part => this.#readKey(draft, part))
       return values.length === 1 ? values[0] : joinKey(values)
     })

@@ -3,7 +3,8 @@
  * statement. Keys that the database counts follow the order in which the seed lists the records.
  */
 import { findGivenKey, recordName } from '../validate/check-database.ts'
-import { listNew, type RecordInput, type RecordRef } from '../validate/record-input.ts'
+import { listNew, listReferences } from '../validate/linked-records.ts'
+import type { RecordInput } from '../validate/record-input.ts'
 
 /**
  * Returns the records in such an order, else as they are; undefined where some link each other in a circle, or where another order changes
@@ -54,14 +55,12 @@ function listCounted(change: RecordInput): RecordInput[] {
 /** Lists the other records that a record links, and those that are nested in it. */
 function listLinked(change: RecordInput, byName: ReadonlyMap<string, RecordInput>): RecordInput[] {
   const linked: RecordInput[] = []
-  const add = (ref: RecordRef | null, target: RecordInput['resource']): void => {
-    if (ref?.kind === 'new') walk(ref.record)
-    const other = ref?.kind === 'existing' ? byName.get(recordName(target, ref.key)) : undefined
-    if (other !== undefined && other !== change) linked.push(other)
-  }
-  const walk = ({ links, lists }: RecordInput): void => {
-    for (const { attribute, link } of links) add(link, attribute.target)
-    for (const { attribute, items } of lists) for (const item of items) add(item, attribute.target)
+  const walk = (record: RecordInput): void => {
+    for (const { relation, ref } of listReferences(record)) {
+      if (ref.kind === 'new') walk(ref.record)
+      const other = ref.kind === 'existing' ? byName.get(recordName(relation.target, ref.key)) : undefined
+      if (other !== undefined && other !== change) linked.push(other)
+    }
   }
   walk(change)
   return linked

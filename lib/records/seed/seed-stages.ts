@@ -5,7 +5,8 @@
 import { idFromJson, shownText, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { RowKeys } from '../read/row-keys.ts'
-import { listNew, type ExistingRef, type RecordInput, type RecordRef } from '../validate/record-input.ts'
+import { listNew, listReferences } from '../validate/linked-records.ts'
+import type { ExistingRef, RecordInput, RecordRef } from '../validate/record-input.ts'
 
 /** A link to a record of the seed. */
 interface NamedLink {
@@ -14,14 +15,10 @@ interface NamedLink {
 }
 
 /** Lists the links of a record, and of those nested in it, to records of the seed whose keys are not known. */
-export function* listNamed({ links, lists }: RecordInput): Generator<NamedLink> {
-  const refs = [
-    ...links.map(({ attribute, link }) => ({ target: attribute.target, ref: link })),
-    ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ target: attribute.target, ref }))),
-  ]
-  for (const { target, ref } of refs) {
-    if (ref?.kind === 'new') yield* listNamed(ref.record)
-    else if (ref?.name !== undefined) yield { target, ref: { ...ref, name: ref.name } }
+export function* listNamed(change: RecordInput): Generator<NamedLink> {
+  for (const { relation, ref } of listReferences(change)) {
+    if (ref.kind === 'new') yield* listNamed(ref.record)
+    else if (ref.name !== undefined) yield { target: relation.target, ref: { ...ref, name: ref.name } }
   }
 }
 

@@ -12,7 +12,8 @@ import { RestError, restError, type FieldError } from '../../foundation/errors/e
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from '../unit-of-work/entity-links.ts'
 import { orderInserts } from '../unit-of-work/insert-order.ts'
-import { findHierarchyRoot, type EmbeddedAttribute, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
+import { insertOwnLink } from '../unit-of-work/link-itself.ts'
+import { findHierarchyRoot, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import { buildRows, type SeedData } from '../../model/seed-rows.ts'
 import { MadeValues } from '../statements/made-values.ts'
@@ -26,6 +27,7 @@ import { joinPath, nameByPlace } from '../validate/validation-context.ts'
 import { validateSeed } from './validate-seed.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { translateDatabaseError } from '../unit-of-work/database-errors.ts'
+import { listReferences, type Reference } from '../validate/linked-records.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 
 /** Access rules do not apply to records that the application inserts. */
@@ -151,25 +153,10 @@ function listRecords(change: RecordInput, implied?: SeedRecord['implied']): Seed
   const record: SeedRecord = { change, implied, name, shownName: nameNew(change) }
   return [
     record,
-    ...listReferences(change).flatMap(({ relation, refs }) => {
+    ...listReferences(change).flatMap(({ relation, ref }) => {
       const name = owningName(relation)
-      const inner = name === undefined ? undefined : { name, owner: change }
-      return refs.flatMap(ref => (ref.kind === 'new' ? listRecords(ref.record, inner) : []))
+      return ref.kind === 'new' ? listRecords(ref.record, name === undefined ? undefined : { name, owner: change }) : []
     }),
-  ]
-}
-
-interface Referring {
-  readonly relation: RelationAttribute
-  /** The embedded objects that the relation is in; undefined: none. */
-  readonly within?: readonly EmbeddedAttribute[] | undefined
-  readonly refs: readonly RecordRef[]
-}
-
-function listReferences(change: RecordInput): Referring[] {
-  return [
-    ...change.links.map(({ attribute, within, link }) => ({ relation: attribute, within, refs: link === null ? [] : [link] })),
-    ...change.lists.map(({ attribute, items }) => ({ relation: attribute, refs: items })),
   ]
 }
 
@@ -189,21 +176,18 @@ interface Need {
 }
 
 /** A link that is not set yet. */
-interface OpenLink {
+interface OpenLink extends Reference {
   readonly record: SeedRecord
-  readonly relation: RelationAttribute
-  readonly within: Referring['within']
-  readonly ref: RecordRef
 }
 
 /** Returns the dependency that a link between two records makes: the one with the foreign key comes second, unless that may be null. */
-function findNeed(record: SeedRecord, { relation, within = [] }: Referring, other: SeedRecord): Need | undefined {
+function findNeed(record: SeedRecord, { relation, within = [] }: Reference, other: SeedRecord): Need | undefined {
   const name = owningName(relation)
   const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (held === undefined || held.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
   // Records of one table are inserted together, without the links between them.
-  const isBeside = holder !== needed && findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
+  const isBeside = findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
   const awaitsKey = held.kind === 'toOne' && (isBeside || (needsKey(held) && needed.name === undefined))
   const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
   return {
@@ -253,13 +237,11 @@ class Loader {
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
     for (const record of this.#records) {
       for (const referring of listReferences(record.change)) {
-        for (const ref of referring.refs) {
-          const other = this.#findRecord(ref, referring.relation)
-          const need = other === undefined ? undefined : findNeed(record, referring, other)
-          if (need === undefined) continue
-          needs.get(need.record)!.push(need)
-          waiting.get(need.needed)!.push(need.record)
-        }
+        const other = this.#findRecord(referring.ref, referring.relation)
+        const need = other === undefined || other === record ? undefined : findNeed(record, referring, other)
+        if (need === undefined) continue
+        needs.get(need.record)!.push(need)
+        waiting.get(need.needed)!.push(need.record)
       }
     }
     this.#needs = needs
@@ -294,9 +276,7 @@ class Loader {
   }
 
   async load(): Promise<void> {
-    let open: readonly OpenLink[] = this.#records.flatMap(record =>
-      listReferences(record.change).flatMap(({ relation, within, refs }) => refs.map(ref => ({ record, relation, within, ref }))),
-    )
+    let open: readonly OpenLink[] = this.#records.flatMap(record => listReferences(record.change).map(each => ({ ...each, record })))
     for (const records of this.#groupRecords()) {
       for (const record of records) await this.#make(record)
       // A link that holds a key may need others first, of which that key consists.
@@ -355,7 +335,10 @@ class Loader {
     const name = owningName(relation)
     const other = name === undefined ? undefined : (relation.target.byName.get(name) as ToOneAttribute)
     if (other !== undefined) return this.#setLink(target, other, entity)
-    if (relation.kind === 'toOne') return this.#setLink(entity, relation, target, within)
+    if (relation.kind === 'toOne') {
+      if (entity === target) insertOwnLink(entity, relation, record.change, this.#work.em)
+      return this.#setLink(entity, relation, target, within)
+    }
     ;(entity[relation.property] as Collection<object>).add(target)
     this.#work.entered.push({ attribute: relation, items: [ref] })
     writeOneSide(entity, relation, [target], this.#work.em)
@@ -363,7 +346,7 @@ class Loader {
   }
 
   /** Sets a link, to the entity or to its key; returns false while the key does not exist. */
-  #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Referring['within']): boolean {
+  #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Reference['within']): boolean {
     requireTargetKey(attribute, target)
     if (attribute.holdsKey && !hasKey(target)) return false
     const value = linkedValue(attribute, target)

@@ -16,6 +16,7 @@ import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts
 import { toEmbedded } from '../unit-of-work/entity-data.ts'
 import { compute, type MadeValues } from './made-values.ts'
 import { toParameter } from './row-shape.ts'
+import { isItself } from '../validate/linked-records.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
 
 /** A statement with its parameters. */
@@ -45,7 +46,10 @@ const NO_DOCUMENTS: Documents = new Map()
 
 /** Returns the statement that inserts a record; undefined where the unit of work must do it. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
-  if (!connection.keepsTime(stored)) return undefined
+  const { resource } = change
+  // A key by which the record links itself may be counted yet, and other rules may hold for what is linked as one of another class.
+  const isOpen = change.links.some(({ attribute, link }) => isItself(link) && (link.key.length === 0 || attribute.target !== resource))
+  if (isOpen || !connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
   const made = makeWith(given, stored, connection)
   const ask = (computed: Computed): unknown => compute(computed, given, connection.orm.em, values)
@@ -62,7 +66,6 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
     if (stored.keyProperties.includes(property)) keys.push(value)
   }
   if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
-  const { resource } = change
   const counted = resource.generatedKey ? connection.takeKey(stored, keys[0] ?? undefined) : undefined
   if (counted !== undefined) {
     columns.push(stored.key[0]!)

@@ -39,11 +39,6 @@ export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on:
   return plan.insert === undefined ? undefined : new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** As `planNew`, for records that MikroORM could not insert in any order. */
-export function planGraph(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
-  return plan.insert === undefined ? undefined : new BodyWalk(false, on, true).plan(plan, resource, body, plan.insert)
-}
-
 /** Returns what the body of a new member of a list of a record that is there is about; undefined where statements cannot write that. */
 export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const plan = planRows(list.target)
@@ -66,8 +61,6 @@ class BodyWalk implements BodyPlan {
   pivots = NO_PIVOTS
   /** Whether the record of the body itself is there. */
   readonly #changes: boolean
-  /** Whether the order in which MikroORM would insert records, which decides on their keys, does not matter. */
-  readonly #inAnyOrder: boolean
   readonly #on: PlannedOn
   /** The resources whose records get another link. */
   #linked: Resource[] | undefined
@@ -76,10 +69,9 @@ class BodyWalk implements BodyPlan {
   readonly #around: RelationAttribute[] = []
   #root: Resource | undefined
 
-  constructor(changes: boolean, on: PlannedOn, inAnyOrder = false) {
+  constructor(changes: boolean, on: PlannedOn) {
     this.#changes = changes
     this.#on = on
-    this.#inAnyOrder = inAnyOrder
   }
 
   get created(): ReadonlyMap<Resource, RelationAttribute> {
@@ -155,12 +147,12 @@ class BodyWalk implements BodyPlan {
     const plan = planRows(target)
     if (plan?.insert === undefined || target.hierarchy !== undefined || target.readOnly || !isObject(value)) return false
     // MikroORM inserts records that bring their keys before those whose keys are counted.
-    if (!this.#inAnyOrder && target.generatedKey && (value[target.keyNames[0]!] ?? null) !== null) return false
+    if (target.generatedKey && (value[target.keyNames[0]!] ?? null) !== null) return false
     this.isWide = true
     if (!this.#isOnePlace(relation)) return false
     const implied = owningAttribute(relation)
-    if (implied !== undefined && !(plan.insert.has(implied.name) && this.#isInsertedOnce(target, resource))) return false
-    if (relation.kind === 'toOne' && relation.owner && !this.#isInsertedOnce(resource, target)) return false
+    if (implied !== undefined && !(plan.insert.has(implied.name) && isInsertedOnce(target, resource))) return false
+    if (relation.kind === 'toOne' && relation.owner && !isInsertedOnce(resource, target)) return false
     this.#around.push(relation)
     const takes = this.#takes(value, plan, target, plan.insert, implied)
     this.#around.pop()
@@ -169,16 +161,11 @@ class BodyWalk implements BodyPlan {
 
   /** Whether all new records of a table come from one relation: MikroORM has an order of its own for others, and so other keys. */
   #isOnePlace(relation: RelationAttribute): boolean {
-    if (this.#inAnyOrder) return true
     const { target } = relation
     if ((target === this.#root && !this.#changes) || this.#around.includes(relation)) return false
     const known = this.#created?.get(target)
     if (known === undefined) (this.#created ??= new Map()).set(target, relation)
     return known === undefined || known === relation
-  }
-
-  #isInsertedOnce(holder: Resource, linked: Resource): boolean {
-    return this.#inAnyOrder || isInsertedOnce(holder, linked)
   }
 
   #takesRelation(resource: Resource, attribute: Attribute, value: unknown): boolean {

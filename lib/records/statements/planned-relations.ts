@@ -15,10 +15,10 @@ import { addTouched, bindDeleteAll, bindInsert, bindRows, bindUpdate, countToget
 import type { BoundInsert } from './bind-write.ts'
 import { LinkStatements, toKeys } from './link-statements.ts'
 import type { MadeValues } from './made-values.ts'
-
 import { planRows } from './plan-rows.ts'
 import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
+import { isItself } from '../validate/linked-records.ts'
 import {
   isOneRow,
   withLink,
@@ -60,11 +60,13 @@ export class PlannedRelations {
     const own = yield* this.createLinked(change)
     const key = yield* this.insert(own)
     for (const { attribute, link } of change.links) {
-      if (!attribute.owner && link !== null) yield* this.#enterForeign(attribute, [link], change.resource, key)
+      if (!attribute.owner && link !== null && !isItself(link)) yield* this.#enterForeign(attribute, [link], change.resource, key)
     }
     for (const { attribute, items } of change.lists) {
-      if (attribute.via.kind === 'foreign') yield* this.#enterForeign(attribute, items, change.resource, key)
-      else yield* this.#pivots.replace({ list: attribute, resource: change.resource, key }, yield* this.#findKeys(items), true)
+      const others = items.filter(item => !isItself(item))
+      if (others.length < items.length) this.#rules?.writing?.made(change.resource, key)
+      if (attribute.via.kind === 'foreign') yield* this.#enterForeign(attribute, others, change.resource, key)
+      else yield* this.#pivots.replace({ list: attribute, resource: change.resource, key }, yield* this.#findKeys(items, key), true)
     }
     return key
   }
@@ -107,9 +109,10 @@ export class PlannedRelations {
     return this.#pivots.enter({ list, resource: owner.resource, key: owner.key }, [key])
   }
 
-  *#findKeys(items: readonly RecordRef[]): Coroutine<readonly KeyValues[]> {
+  /** @param own the key of a new record, which may be one of the items */
+  *#findKeys(items: readonly RecordRef[], own?: KeyValues): Coroutine<readonly KeyValues[]> {
     const keys: KeyValues[] = []
-    for (const item of items) keys.push(item.kind === 'existing' ? item.key : yield* this.#createNested(item.record))
+    for (const item of items) keys.push(item.kind === 'new' ? yield* this.#createNested(item.record) : isItself(item) ? own! : item.key)
     return keys
   }
 

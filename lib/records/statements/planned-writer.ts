@@ -297,14 +297,14 @@ export class PlannedWriter {
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = this.#finds(keepsUnique) && !asksFirst
     try {
-      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, linksLater, mayLinkItself: true }, view)
+      return yield* this.#validator.validate(body, resource, { ...validation, uniquesLater, linksLater }, view)
     } catch (error) {
       if (!(error instanceof RestError)) throw error
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
       // All errors are reported at once.
       if (mayLack) throw new Unplanned('', { cause: error })
-      if (uniquesLater) return yield* this.#validator.validate(body, resource, { ...validation, mayLinkItself: true }, view)
+      if (uniquesLater) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
   }

@@ -20,6 +20,7 @@ import { load, entityName, mayChange, reference, type Work } from './unit-of-wor
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
+import { isItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
 
 /** Creates a record with all that is nested in it. `implied` is what its owner sets. */
@@ -48,13 +49,14 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
 
 async function createWithRelations(change: RecordInput, data: Entity, work: Work): Promise<Entity> {
   for (const { attribute, within, link } of change.links) {
-    if (attribute.owner)
+    if (attribute.owner && !isItself(link))
       findHolder(data, within)[attribute.property] =
         link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work, change.resource)
   }
   const entity = createEntity(change, data, work)
+  if (listReferences(change).some(({ ref }) => isItself(ref))) await (await import('./link-itself.ts')).linkItself(entity, change, work)
   for (const { attribute, link } of change.links) {
-    if (!attribute.owner && link !== null) await linkToOwner(link, attribute, entity, work)
+    if (!attribute.owner && link !== null && !isItself(link)) await linkToOwner(link, attribute, entity, work)
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
@@ -124,12 +126,14 @@ function rememberListed(list: ToManyAttribute, ref: RecordRef, entity: Entity, {
 /** Fills the list of a new record. */
 async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
-    for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
+    for (const item of items)
+      rememberListed(attribute, item, isItself(item) ? entity : await linkToOwner(item, attribute, entity, work), work)
     return
   }
   if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
   const members: Entity[] = []
-  for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
+  for (const item of items)
+    members.push(rememberListed(attribute, item, isItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
   work.entered.push({ attribute, items })
   ;(entity[attribute.property] as Collection<object>).add(members)
   writeOneSide(entity, attribute, members, work.em)
@@ -184,17 +188,13 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
 }
 
 /** Lists the names of the records that a change links, and of their links that it sets. */
-export function* listLinkedNames({ links, lists }: RecordInput): Generator<string> {
-  const refs = [
-    ...links.map(({ attribute, link }) => ({ attribute, ref: link })),
-    ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ attribute, ref }))),
-  ]
-  for (const { attribute, ref } of refs) {
-    if (ref?.kind === 'new') yield* listLinkedNames(ref.record)
-    if (ref?.kind !== 'existing') continue
-    const record = recordName(attribute.target, ref.key)
+export function* listLinkedNames(change: RecordInput): Generator<string> {
+  for (const { relation, ref } of listReferences(change)) {
+    if (ref.kind === 'new') yield* listLinkedNames(ref.record)
+    if (ref.kind === 'new') continue
+    const record = recordName(relation.target, ref.key)
     yield record
-    const other = owningAttribute(attribute)
+    const other = owningAttribute(relation)
     if (other !== undefined) yield nameLink(other, record)
   }
 }
@@ -320,7 +320,7 @@ export async function append(owner: Entity, attribute: ToManyAttribute, change: 
 }
 
 function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
-  return items.flatMap(item => (item.kind === 'existing' ? [item.key] : []))
+  return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
 /** Returns the keys of the stored records that come into a list or leave it. */

@@ -23,6 +23,7 @@ import { checkShared } from './shared-columns.ts'
 import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUnchangedLinks } from '../validate/unchanged.ts'
 import { ValidationContext } from '../validate/validation-context.ts'
 import { validateRecord, type Validation } from '../validate/validate-record.ts'
+import { listReferences } from '../validate/linked-records.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 
 /** A change, with the errors of its body. */
@@ -56,8 +57,8 @@ export class ChangeValidator {
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const { key: self, uniquesLater = false, linksLater = false, mayLinkItself = false } = validation
-    const checking = { self, uniquesLater, linksLater, mayLinkItself, implied: findImpliedOwner(validation) }
+    const { key: self, uniquesLater = false, linksLater = false } = validation
+    const checking = { self, uniquesLater, linksLater, implied: findImpliedOwner(validation) }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     let checked = change
@@ -165,9 +166,8 @@ export class ChangeValidator {
 
   /** Refuses a body that creates nested records which the caller may not create by themselves. */
   *#authorizeNested(change: RecordInput, view: View): Coroutine<void> {
-    const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
-    for (const ref of refs) {
-      if (ref?.kind !== 'new') continue
+    for (const { ref } of listReferences(change)) {
+      if (ref.kind !== 'new') continue
       yield* wait(authorize(ref.record.resource, 'create', view.visibility, view.ctx))
       yield* this.#authorizeNested(ref.record, view)
     }

@@ -2,8 +2,9 @@
 import { withArticle } from '../../foundation/base/article.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import { describeKey, idFromJson, type RecordKey } from '../../model/key.ts'
-import type { RelationAttribute, Resource } from '../../model/model.ts'
+import { describeKey, idFromJson, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
+import type { RelationAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { ValidationContext } from './validation-context.ts'
 
 /**
@@ -35,4 +36,19 @@ function isIdOrNull(value: unknown, target: Resource): boolean {
 export function readId(value: unknown, target: Resource): RecordKey | undefined {
   // A lone surrogate cannot be stored: the database would take it for another character.
   return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
+}
+
+/** Returns the key that the body of a new record gives, so that nested records may repeat it. */
+export function readGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
+  const key: KeyValues[number][] = []
+  for (const name of resource.keyNames) {
+    const attribute = resource.byName.get(name)!
+    const value = body[name] ?? null
+    if (value === null) return undefined
+    const part =
+      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [readScalar(value, (attribute as ScalarAttribute).type)]
+    if (part === undefined || part.includes(undefined as never)) return undefined
+    key.push(...(part as KeyValues))
+  }
+  return key
 }

@@ -8,12 +8,13 @@ import type { Dialect, Reading } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey, type KeyValues, type RecordKey } from '../../model/key.ts'
-import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
+import { findHierarchyRoot, type Attribute, type Resource } from '../../model/model.ts'
 import { readExists, readRows } from '../read/run-read.ts'
 import { findAttribute, findChange, findGivenValue } from './find-change.ts'
 import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
 import { owningAttribute, owningName } from './relation-sides.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
+import { listReferences, type Reference } from './linked-records.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
@@ -34,8 +35,6 @@ export interface Checking {
   /** See `Validation`. */
   readonly uniquesLater?: boolean
   readonly linksLater?: boolean
-  /** Whether a new record with a key of its own may link itself: statements write that, MikroORM's unit of work leaves it out. */
-  readonly mayLinkItself?: boolean
 }
 
 /** Returns a name that is unique to the record. */
@@ -164,7 +163,7 @@ function* evaluateOwn(change: RecordInput, isStored: boolean, visibility: Visibi
 function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> {
   const { errors } = check
   const references = listReferences(change)
-  const missing = yield* findMissing(change, references, check)
+  const missing = yield* findMissing(references, check)
   if (check.uniquesLater !== true) yield* checkUniques(change, check, missing)
   const own = check.self ?? findGivenKey(change, check.implied)
   for (const { ref, relation } of references) {
@@ -189,7 +188,8 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
       })
       continue
     }
-    if (missing.has(ref)) {
+    // A list of a new record with itself, and the foreign key that the list sets, are one place.
+    if (missing.delete(ref)) {
       errors.push({
         code: 'reference_not_found',
         // The ID that the body gives may be another one than the key.
@@ -210,14 +210,14 @@ interface AskedLink {
 }
 
 /** Finds the links to records that do not exist for the caller, among them those that they may not read. */
-function* findMissing(change: RecordInput, references: readonly Reference[], check: DatabaseCheck): Reading<ReadonlySet<RecordRef>> {
+function* findMissing(references: readonly Reference[], check: DatabaseCheck): Reading<Set<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
-  const self = check.self === undefined && check.mayLinkItself === true ? findSelfLinks(change, check.implied) : undefined
   const asked: AskedLink[] = []
   for (const { ref, relation } of references) {
     const { target } = relation
-    const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (self?.has(ref) === true && visibility.allows(target, 'get'))
+    // A record that links itself will exist when the link is followed.
+    const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (ref.isItself === true && visibility.allows(target, 'get'))
     if (!isThere) asked.push({ ref, target, name: nameOwn(target, ref.key) })
   }
   if (asked.length > 1) yield* findListed(asked, check)
@@ -231,28 +231,6 @@ function* findMissing(change: RecordInput, references: readonly Reference[], che
     if (!exists) missing.add(ref)
   }
   return missing
-}
-
-/** Finds the links of a new record to itself: it says its own key, and will exist when they are followed. */
-export function findSelfLinks(change: RecordInput, implied?: Implied): ReadonlySet<RecordRef> | undefined {
-  const { resource, links } = change
-  const own = links.filter(({ attribute, link }) => link?.kind === 'existing' && mayLinkItself(attribute, resource))
-  const key = own.length === 0 ? undefined : findGivenKey(change, implied)
-  if (key === undefined) return undefined
-  return new Set(own.flatMap(({ link }) => (link?.kind === 'existing' && sameKey(link.key, key) ? [link] : [])))
-}
-
-/**
- * Whether a link of its own foreign key may lead to the record itself. One that can be null is set by a second request, as MikroORM's unit
- * of work sets it by a second statement, which counts as a change: a version and `onUpdate` would tell the two ways of writing apart.
- */
-export function mayLinkItself({ owner, nullable, target, targetKey }: ToOneAttribute, resource: Resource): boolean {
-  return (
-    owner &&
-    !nullable &&
-    targetKey === undefined &&
-    (target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource))
-  )
 }
 
 /** Whether nothing need be looked for: the record of a reference comes with this one, or has just been found and exists for everybody. */
@@ -292,18 +270,6 @@ function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }
     for (const name of keys.values()) found.set(name, false)
     for (const [key] of rows) found.set(keys.get(String(key))!, true)
   }
-}
-
-interface Reference {
-  readonly ref: RecordRef
-  readonly relation: RelationAttribute
-}
-
-function listReferences(change: RecordInput): Reference[] {
-  return [
-    ...change.links.flatMap(({ attribute, link }) => (link === null ? [] : [{ ref: link, relation: attribute }])),
-    ...change.lists.flatMap(({ attribute, items }) => items.map(ref => ({ ref, relation: attribute }))),
-  ]
 }
 
 /** An attribute of a unique set, with its new value where the change gives one. */

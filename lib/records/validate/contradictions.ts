@@ -8,6 +8,7 @@ import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot, type RelationAttribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { owningAttribute } from './relation-sides.ts'
+import { listReferences } from './linked-records.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
 /** A record of a body: the change that creates it, or the name of a record that exists. */
@@ -77,14 +78,10 @@ export function addContradictions(change: RecordInput, self: KeyValues | undefin
   }
 }
 
-function listRefs({ links, lists }: RecordInput): RecordRef[] {
-  return [...links.flatMap(({ link }) => link ?? []), ...lists.flatMap(({ items }) => items)]
-}
-
 /** Counts the places of a body that set links. */
 function countPlaces(change: RecordInput): number {
   let count = change.links.length + change.lists.length
-  if (count > 0) for (const ref of listRefs(change)) if (ref.kind === 'new') count += countPlaces(ref.record)
+  if (count > 0) for (const { ref } of listReferences(change)) if (ref.kind === 'new') count += countPlaces(ref.record)
   return count
 }
 
@@ -92,15 +89,15 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
   for (const { attribute, within, path, link } of change.links) {
     if (!attribute.owner) setInverse(attribute, record, path, link === null ? [] : [link], links)
     else if (within === undefined)
-      setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path), links)
+      setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path, record), links)
   }
   for (const { attribute, path, items, removed } of change.lists) {
     // A change of some members says nothing of the others.
     if (attribute.via.kind === 'foreign' && removed !== undefined) setMembers(attribute, record, items, links)
     else if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
-    else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items) })
+    else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items, record) })
   }
-  for (const ref of listRefs(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
+  for (const { ref } of listReferences(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
 }
 
 /** Notes which records link a record by their own foreign keys. */
@@ -123,7 +120,7 @@ function setMembers(
   links: ContradictedLinks,
 ): ReadonlyMap<Identity, LinkAssignment> {
   const name = nameAttribute(relation.target, owningAttribute(relation)!.name)
-  const members = listMembers(relation, refs)
+  const members = listMembers(relation, refs, record)
   for (const [member, assignment] of members) setForeign(member, name, { ...assignment, links: record }, links)
   return members
 }
@@ -134,15 +131,16 @@ function setForeign(record: Identity, name: string, assignment: LinkAssignment, 
   else if (before.links !== assignment.links) errors.push(contradiction(assignment, before.path))
 }
 
-function listMembers(relation: RelationAttribute, refs: readonly RecordRef[]): ReadonlyMap<Identity, LinkAssignment> {
-  const assignments = refs.map(ref => makeAssignment(relation, ref, ''))
+function listMembers(relation: RelationAttribute, refs: readonly RecordRef[], record: Identity): ReadonlyMap<Identity, LinkAssignment> {
+  const assignments = refs.map(ref => makeAssignment(relation, ref, '', record))
   return new Map(assignments.map(each => [each.links!, each]))
 }
 
-function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, path: string): LinkAssignment {
+/** @param record the one that has the link */
+function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, path: string, record: Identity): LinkAssignment {
   if (ref === null) return { path, value: null, links: null }
   if (ref.kind === 'new') return { path: ref.record.path, value: undefined, links: ref.record }
-  return { path: ref.path, value: ref.given, links: recordName(target, ref.key) }
+  return { path: ref.path, value: ref.given, links: ref.isItself === true ? record : recordName(target, ref.key) }
 }
 
 /** Returns one name for an attribute of all classes that inherit it. */

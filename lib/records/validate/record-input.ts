@@ -31,6 +31,8 @@ export type RecordRef =
       readonly name?: string
       /** Whether the record has just been found, whoever asks. */
       readonly isThere?: true
+      /** Whether it is the new record that has the link (own-links.ts). */
+      readonly isItself?: true
     }
   | { readonly kind: 'new'; readonly record: RecordInput }
 
@@ -63,12 +65,6 @@ export interface RecordInput {
   readonly values: readonly ValueInput[]
   readonly links: readonly LinkInput[]
   readonly lists: readonly ListInput[]
-}
-
-/** Lists a new record and all new records that are nested in it. */
-export function listNew(change: RecordInput): RecordInput[] {
-  const refs = [...change.links.map(({ link }) => link), ...change.lists.flatMap(({ items }) => items)]
-  return [change, ...refs.flatMap(ref => (ref?.kind === 'new' ? listNew(ref.record) : []))]
 }
 
 /** Whether a new record is a row that links none but records that are there. */

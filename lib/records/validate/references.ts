@@ -2,12 +2,14 @@
  * References: the records that a body links by another key than the primary one (`Resource.shownKey`). A validation that comes upon such
  * IDs collects them, so that one statement for each resource looks for all of them. It is run again where one is missing.
  */
-import { sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import { idFromJson, sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
-import { listNew, type ExistingRef, type RecordInput } from './record-input.ts'
+import { listNew } from './linked-records.ts'
+import type { ExistingRef, RecordInput } from './record-input.ts'
 
 /** A reference that is yet to be given the key of its row. */
 interface OpenReference {
@@ -27,10 +29,13 @@ export class References {
   /** The IDs that have been looked for. */
   readonly #asked = new Set<string>()
   #named = NO_NAMES
+  /** Names the new record that is validated now, which may link itself. */
+  own: string | undefined
   #isSettled = true
 
   /** A validation begins. */
   begin(): void {
+    this.own = undefined
     if (this.#wanted.size === 0) return
     this.#open = []
     this.#wanted = new Map()
@@ -69,7 +74,7 @@ export class References {
   #look(target: Resource, id: ShownKey): Pick<ExistingRef, 'key' | 'name' | 'isThere'> | 'open' | undefined {
     const text = shownText(id, target)
     const name = nameShown(target, text)
-    if (this.#named.has(name)) return { key: NO_KEY, name }
+    if (name === this.own || this.#named.has(name)) return { key: NO_KEY, name }
     const key = this.#found.get(target)?.get(text)
     if (key !== undefined) return { key, isThere: true }
     if (this.#asked.has(name)) return undefined
@@ -125,6 +130,13 @@ export function nameNew({ resource, values }: RecordInput): string | undefined {
   if (shownKey === undefined) return undefined
   const given = values.find(({ attribute }) => attribute.name === shownKey.name)
   return given === undefined ? undefined : nameShown(resource, shownText({ shown: given.value as KeyValues[number] }, resource))
+}
+
+/** As `nameNew`, before the body is validated. */
+export function nameGiven(body: JsonObject, resource: Resource): string | undefined {
+  const { shownKey } = resource
+  const id = shownKey === undefined ? undefined : idFromJson(body[shownKey.name] ?? null, resource)
+  return id === undefined ? undefined : nameShown(resource, shownText(id as ShownKey, resource))
 }
 
 /** Returns the names of all records that changes make, those nested in them included. */

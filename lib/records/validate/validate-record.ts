@@ -6,7 +6,7 @@ import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import { describeKey, isShownKey, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
+import { describeKey, isShownKey, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type {
   Attribute,
   EmbeddedAttribute,
@@ -19,15 +19,16 @@ import type {
   Variants,
 } from '../../model/model.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
-import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { formatMissing } from './check-database.ts'
 import { findFixed, type ImpliedLink } from './fixed-attributes.ts'
 import { addIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
 import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
-import { readId, takesIds } from './body-ids.ts'
+import { readGivenKey, readId, takesIds } from './body-ids.ts'
+import { markOwnLinks } from './own-links.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
+import { nameGiven } from './references.ts'
 import { requireAttributes } from './required-attributes.ts'
 import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
@@ -46,8 +47,6 @@ export interface Validation {
   readonly uniquesLater?: boolean
   /** The same for the links of lists, where nothing else of the body links records. */
   readonly linksLater?: boolean
-  /** See `Checking`. */
-  readonly mayLinkItself?: boolean
 }
 
 /** A record whose body is being validated. */
@@ -72,7 +71,10 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const resource = mode === 'create' ? findAskedClass(of, body) : of
   const values: ValueInput[] = []
   const lists: ListInput[] = []
-  const draft: Holder = { mode, owner: key ?? findGivenKey(body, resource), links: [], within: [] }
+  const draft: Holder = { mode, owner: key ?? readGivenKey(body, resource), links: [], within: [] }
+  const { references } = context
+  const around = references.own
+  references.own = mode === 'create' ? nameGiven(body, resource) : undefined
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value === undefined) continue
@@ -81,7 +83,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     if (named === undefined) continue
     const attribute = withoutIds(named, resource.byName)
     if (isIds(named) && !takesIds(named, body, place)) continue
-    const fixed = findFixed(attribute, resource, validation, context.references)
+    const fixed = findFixed(attribute, resource, validation, references)
     if (fixed !== undefined) {
       if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
     } else if (attribute.kind === 'toMany') {
@@ -100,11 +102,14 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       addIssues(body, name, place)
     }
   }
-  if (mode === 'create') {
-    const { attributes, plural } = resource
-    requireAttributes(body, { attributes, filled: [implied?.name, linkedFrom], action: `create ${plural}` }, context)
-  }
-  return { resource, path: context.path, values, links: draft.links, lists }
+  const { links } = draft
+  const change = { resource, path: context.path, values, links, lists }
+  references.own = around
+  if (mode === 'update') return change
+  const own = links.length === 0 && lists.length === 0 ? change : markOwnLinks(change, implied)
+  const filled = [implied?.name, linkedFrom, ...own.links.slice(links.length).map(({ attribute }) => attribute.name)]
+  requireAttributes(body, { attributes: resource.attributes, filled, action: `create ${resource.plural}` }, context)
+  return own
 }
 
 /** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
@@ -132,21 +137,6 @@ function findAttribute(
     )
   }
   return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
-}
-
-/** Returns the key that the body of a new record gives, so that nested records may repeat it. */
-function findGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
-  const key: KeyValues[number][] = []
-  for (const name of resource.keyNames) {
-    const attribute = resource.byName.get(name)!
-    const value = body[name] ?? null
-    if (value === null) return undefined
-    const part =
-      attribute.kind === 'toOne' ? keyFromJson(value, attribute.target) : [readScalar(value, (attribute as ScalarAttribute).type)]
-    if (part === undefined || part.includes(undefined as never)) return undefined
-    key.push(...(part as KeyValues))
-  }
-  return key
 }
 
 /** Whether there is a place to write the attribute to; a computed one has none. */

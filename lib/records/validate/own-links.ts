@@ -1,0 +1,47 @@
+/**
+ * Own links: finds the links of a new record to itself, by the ID that its body gives. Nothing looks for such a record: it comes into being
+ * with its links. A list with the record itself, or the other side of a one-to-one, sets the foreign key of the record.
+ */
+import { sameKey } from '../../model/key.ts'
+import type { RelationAttribute, Resource } from '../../model/model.ts'
+import { findGivenKey } from './check-database.ts'
+import type { ImpliedLink } from './fixed-attributes.ts'
+import { nameNew } from './references.ts'
+import { owningAttribute } from './relation-sides.ts'
+import { isItself, listReferences } from './linked-records.ts'
+import type { ExistingRef, LinkInput, RecordInput, RecordRef } from './record-input.ts'
+
+/** Whether a relation may lead to the record that has it. */
+export function mayLeadBack({ target }: RelationAttribute, resource: Resource): boolean {
+  return target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource)
+}
+
+/** Returns the change of a new record, in which the links to the record itself are marked. */
+export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): RecordInput {
+  const { resource, links, lists } = change
+  if (!listReferences(change).some(({ relation, ref }) => ref.kind === 'existing' && mayLeadBack(relation, resource))) return change
+  const key = findGivenKey(change, implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key })
+  const name = nameNew(change)
+  const mark = <R extends RecordRef | null>(ref: R, relation: RelationAttribute): R => {
+    if (ref?.kind !== 'existing' || !mayLeadBack(relation, resource)) return ref
+    const isOwn = ref.name === undefined ? key !== undefined && sameKey(ref.key, key) : ref.name === name
+    return isOwn ? { ...ref, isItself: true, key: key ?? ref.key, name: key === undefined ? name : undefined } : ref
+  }
+  const marked = {
+    ...change,
+    links: links.map(each => ({ ...each, link: mark(each.link, each.attribute) })),
+    lists: lists.map(each => ({ ...each, items: each.items.map(item => mark(item, each.attribute)) })),
+  }
+  return { ...marked, links: [...marked.links, ...listImplied(marked)] }
+}
+
+/** Lists the foreign keys that other sides of the links alone set. A body that says something else of them contradicts itself. */
+function listImplied(change: RecordInput): LinkInput[] {
+  const implied = new Map<string, LinkInput>()
+  for (const { relation, ref } of listReferences(change)) {
+    const attribute = isItself(ref) ? owningAttribute(relation) : undefined
+    const isSaid = change.links.some(link => link.attribute.name === attribute?.name && link.within === undefined)
+    if (attribute !== undefined && !isSaid) implied.set(attribute.name, { attribute, path: (ref as ExistingRef).path, link: ref })
+  }
+  return [...implied.values()]
+}

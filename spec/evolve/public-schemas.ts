@@ -237,6 +237,20 @@ export const SERVER_SCHEMAS: readonly PublicSchema[] = [PRISMA, RAILS, DJANGO, S
 /** On SQLite, as programs write them that check no foreign keys and take texts in double quotes. */
 export const FILE_SCHEMAS: readonly PublicSchema[] = [
   {
+    name: 'a program with many-to-many tables of every form',
+    sql: `
+create table book (id integer primary key, title text); create table tag (id uuid primary key, label text);
+create table book_tag (book_id integer references book, tag_id uuid references tag, primary key (book_id, tag_id));
+create table tag_book (tag_id uuid not null references tag on delete restrict, book_id integer not null references book on delete set null,
+  unique (book_id, tag_id));
+create table near (one integer references book on delete cascade, other integer references book on update set null,
+  primary key (other, one)) without rowid;
+create table reader (book_id integer references book, tag_id uuid references tag, since date, primary key (book_id, tag_id));
+create table loose (book_id integer references book, tag_id guid references tag);
+insert into book values (1, 'x'); insert into tag values ('6fa459ea-ee8a-3ca4-894e-db77e160355e', 'l');
+insert into book_tag select book.id, tag.id from book, tag; insert into near values (1, 1);`,
+  },
+  {
     name: 'a shop, whose links in primary keys have no action',
     sql: `
 CREATE TABLE [Orders] ([OrderID] INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, [Freight] NUMERIC NULL DEFAULT (0));

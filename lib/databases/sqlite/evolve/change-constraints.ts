@@ -1,6 +1,7 @@
 /** Change constraints: the checks and foreign keys of a table that differ from those of its entities. It only computes. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
+import { hasSameRules } from '../schema/link-rules.ts'
 import type { TableDraft } from './table-change.ts'
 import { foldSql, parseCreate, type ConstraintText } from './create-text.ts'
 
@@ -74,7 +75,7 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
     const isNew = key.columnNames.some(name => added.some(column => column.name === name))
     const found = draft.existing.foreignKeys.find(({ columns }) => sameNames(columns, key.columnNames))
     const table = key.referencedTableName.split('.').at(-1)!
-    if (found !== undefined && foldCase(found.table) === foldCase(table) && isSameRule(key, found, target)) continue
+    if (found !== undefined && foldCase(found.table) === foldCase(table) && hasSameRules(key, found, target)) continue
     const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
     if (written === '') continue
     const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
@@ -95,25 +96,6 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every(name => other.some(each => foldCase(each) === foldCase(name)))
-}
-
-/**
- * Whether the rules of a foreign key are those of the model. For links in a primary key, as in a many-to-many table, MikroORM assumes
- * `cascade` where the model says nothing: the rules of the file stay.
- */
-function isSameRule(
-  { deleteRule, updateRule, columnNames }: ForeignKey,
-  found: { readonly onDelete: string; readonly onUpdate?: string },
-  target: DatabaseTable,
-): boolean {
-  const plain = (rule: string | undefined): string =>
-    rule === undefined || rule.toLowerCase() === 'restrict' ? 'no action' : rule.toLowerCase()
-  const key = target.getPrimaryKey()?.columnNames ?? []
-  const assumed = columnNames.every(column => key.includes(column)) ? 'cascade' : undefined
-  const isSame = (wanted: string | undefined, there: string | undefined): boolean =>
-    plain(wanted) === plain(there) || (assumed !== undefined && plain(wanted) === assumed)
-  // What is not said of updates leaves those of the file.
-  return isSame(deleteRule, found.onDelete) && (updateRule === undefined || isSame(updateRule, found.onUpdate))
 }
 
 function removeLink({ columnNames }: ForeignKey, draft: TableDraft): void {

@@ -2,9 +2,11 @@
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import type { MikroORM } from '@mikro-orm/core'
+import { UuidType, type MikroORM } from '@mikro-orm/core'
 import { exampleFill } from '../../orm/name-property.ts'
 import { foldCase, type Catalog, type ExistingTable } from './existing-table.ts'
+import { hasSameDelete } from './link-rules.ts'
+import { readDeclared } from '../introspect/column-type.ts'
 import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -48,7 +50,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
   for (const target of targets) {
     for (const column of target.getColumns()) {
       const found = findColumn(existing, column.name)
-      if (found !== undefined) compareColumn(column, found, existing, comparing.findings)
+      if (found !== undefined) compareColumn(column, found, existing, comparing)
       else if (!added.has(foldCase(column.name))) {
         added.add(foldCase(column.name))
         addColumn(target, column, existing, comparing)
@@ -58,7 +60,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
     if (existing.kind !== 'table') continue
     for (const index of target.getIndexes())
       if (!index.primary && !isAssumed(index, existing, comparing)) addIndex(target, index, existing, comparing)
-    for (const key of Object.values(target.getForeignKeys())) notes.push(...noteForeignKey(key, existing, added))
+    for (const key of Object.values(target.getForeignKeys())) notes.push(...noteForeignKey(key, target, existing, added))
     for (const check of target.getChecks()) notes.push(...noteCheck(check, existing, added))
     addTriggers(target, comparing)
   }
@@ -150,7 +152,8 @@ interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
 
-function compareColumn(column: Column, found: ExistingColumn, { name: table, kind, key }: ExistingTable, findings: Findings): void {
+function compareColumn(column: Column, found: ExistingColumn, { name: table, kind, key }: ExistingTable, comparing: Comparing): void {
+  const { findings, orm } = comparing
   if (found.name !== column.name)
     findings.faults.push(
       `the column "${table}"."${found.name}" is spelt "${column.name}" in the entity: say fieldName('${found.name}') there`,
@@ -170,13 +173,20 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
     findings.otherTypes.push({ table, column: column.name })
-    notes.push(
-      `${place}: declared as "${found.type}" in the file, and as "${column.type}" in the entity: SQLite stores its values as ${is}s.`,
-    )
+    // SQLite takes a column of UUIDs for one of numbers, and no UUID for a number.
+    if (!(readDeclared(found.type) === 'uuid' && holdsUuids(orm, table, column.name)))
+      notes.push(
+        `${place}: declared as "${found.type}" in the file, and as "${column.type}" in the entity: SQLite stores its values as ${is}s.`,
+      )
   }
   const fallback = column.default ?? 'null'
   if (!/^null$/i.test(fallback) && found.defaultSql === undefined && column.generated === undefined)
     notes.push(`${place}: the file lacks the default of the entity (${fallback}), and stays as it is.`)
+}
+
+function holdsUuids(orm: MikroORM, table: string, column: string): boolean {
+  const metas = [...orm.getMetadata()].filter(meta => foldCase(meta.tableName ?? '') === foldCase(table))
+  return metas.some(({ props }) => props.some(prop => prop.customType instanceof UuidType && prop.fieldNames?.includes(column)))
 }
 
 function compareKey(target: DatabaseTable, existing: ExistingTable, { db, findings }: Comparing): void {
@@ -258,7 +268,7 @@ function isFree({ name: table }: DatabaseTable, name: string, { catalog, made, f
   return false
 }
 
-function noteForeignKey(key: ForeignKey, existing: ExistingTable, added: ReadonlySet<string>): string[] {
+function noteForeignKey(key: ForeignKey, own: DatabaseTable, existing: ExistingTable, added: ReadonlySet<string>): string[] {
   if (key.columnNames.every(name => added.has(foldCase(name))) && key.columnNames.length === 1) return []
   const isSame = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && one.every(name => other.some(column => foldCase(column) === foldCase(name)))
@@ -266,12 +276,9 @@ function noteForeignKey(key: ForeignKey, existing: ExistingTable, added: Readonl
   const found = existing.foreignKeys.find(({ columns, table }) => isSame(columns, key.columnNames) && foldCase(table) === foldCase(target))
   const place = `${existing.name}.${key.columnNames.join(', ')}`
   if (found === undefined) return [`${place}: without a foreign key to "${target}" in the file, to which none can be added.`]
-  const wanted = key.deleteRule?.toLowerCase() ?? 'no action'
-  const isNoAction = (rule: string): boolean => rule === 'no action' || rule === 'restrict'
-  if (wanted === found.onDelete || (isNoAction(wanted) && isNoAction(found.onDelete))) return []
-  return [
-    `${place}: ON DELETE ${found.onDelete.toUpperCase()} in the file, and ${wanted.toUpperCase()} in the entity: that of the file holds.`,
-  ]
+  if (hasSameDelete(key, found, own)) return []
+  const [there, wanted] = [found.onDelete, key.deleteRule ?? 'no action'].map(rule => rule.toUpperCase())
+  return [`${place}: ON DELETE ${there} in the file, and ${wanted} in the entity: that of the file holds.`]
 }
 
 function noteCheck({ name, expression, columnName }: CheckDef, { name: table, sql }: ExistingTable, added: ReadonlySet<string>): string[] {

@@ -1,6 +1,5 @@
 /**
- * Parses and checks the options of the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest
- * option for an unknown one.
+ * Arguments: parses and checks the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest option.
  */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -9,74 +8,68 @@ import { toBase, toFile, toHost, toHosts, toMilliseconds, toPort, refuseOthers }
 import { checkTrial, readTrial, type TrialArguments } from './trial-arguments.ts'
 import { misuse, type CommandError } from './command-error.ts'
 
-/** The parsed command line. */
 export interface CommandArguments extends TrialArguments, EvolveArguments {
-  /** A SQLite file, a JSON file of collections, or a module with the model. Undefined: the sample model. */
+  /** A SQLite file, a JSON file of collections, or a module with the model. `undefined`: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
   readonly config: string | undefined
-  /** The context of a config of MikroORM. Undefined: the default one. */
+  /** Of a MikroORM config; `undefined`: the default context. */
   readonly context: string | undefined
-  /** Whether the application's migrations run first. */
+  /** Whether migrations run first. */
   readonly migrate: boolean
-  /** The path before the version. Undefined: that of the model. */
+  /** The path before the version; `undefined`: the model's. */
   readonly base: string | undefined
-  /** Empty: paths have no version. Undefined: those of the model. */
+  /** Empty: no version in paths; `undefined`: the model's. */
   readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
-  /** Attributes that are not shown: `name` or `table.name`. */
+  /** Hidden attributes: `name` or `table.name`. */
   readonly hide: readonly string[]
-  /** The folder of a front end beside the API. */
+  /** A front end's folder. */
   readonly static: string | undefined
   /** Empty: no other origin. */
   readonly cors: readonly string[]
-  /** Whether the pages of these origins may send cookies. */
   readonly corsCredentials: boolean
-  /** Names that `Host` may have beside the local ones; true: all. */
+  /** Names for `Host` beside the local names; true: all. */
   readonly allowedHosts: readonly string[] | true
-  /** Milliseconds by which every request is delayed. */
+  /** Milliseconds for every request. */
   readonly delay: number
-  /** Milliseconds that a request may take. Undefined: those of the model, else 5,000. */
+  /** Milliseconds; `undefined`: the model's, else 5,000. */
   readonly timeout: number | undefined
-  /** Whether the workbench and the test controls are served. Undefined: on a loopback address, the controls once they are used. */
+  /** The workbench and the test controls. `undefined`: on a loopback address, the controls from the first use. */
   readonly workbench: boolean | undefined
-  /** Whether answers have a header with the duration of each stage. */
   readonly serverTiming: boolean
-  /** Whether the statements of each request are printed. */
   readonly explain: boolean
   readonly watch: boolean
-  /** Whether changes are written back to the JSON file. `sync`: each answer waits until the file has its changes. */
+  /** `sync`: each answer waits until the file has the changes. */
   readonly save: boolean | 'sync'
-  /** Whether a JSON file that needs notes is refused. */
+  /** Whether to refuse a JSON file with notes. */
   readonly strict: boolean
-  /** Whether requests may add attributes to the records of a JSON file. */
+  /** Whether requests may add attributes to a JSON file. */
   readonly open: boolean
-  /** The key that identifies the records of a JSON file. */
+  /** The key of records in a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
-  /** The file for the OpenAPI document; empty: standard output. */
+  /** A file; empty: standard output. */
   readonly openapi: string | undefined
-  /** The file for the diagram of the model, a `.svg` or a `.mmd`; empty: standard output. */
+  /** A `.svg` or `.mmd` file; empty: standard output. */
   readonly diagram: string | undefined
-  /** The folder for the ejected project. */
   readonly eject: string | undefined
-  /** The path of a single request, whose answer goes to standard output. */
+  /** The path of a single request. */
   readonly get: string | undefined
   readonly help: boolean
-  /** Whether the version of the program is asked for. */
   readonly showsVersion: boolean
 }
 
 interface Option {
   readonly type: 'string' | 'boolean'
-  /** One letter for it. */
+  /** One letter. */
   readonly short?: string
-  /** Name of the value in the help text. */
+  /** The value's name in the help text. */
   readonly value?: string
-  /** What may follow an option without a value, behind a "=". */
+  /** Values that may follow behind "=". */
   readonly values?: readonly string[]
-  /** Whether the value may be left out at the end of the command line. */
+  /** Whether the value may be missing at the end of the command line. */
   readonly isOptional?: boolean
   readonly text: string
 }
@@ -149,14 +142,13 @@ type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** What is said today for options that are gone. */
+/** The present words for former options. */
 const FORMER: Readonly<Record<string, string>> = {
   'test-controls': '--workbench',
   'no-workbench': '--workbench=off',
   postgres: 'mikro-rest pglite:DIR --config MODULE',
 }
 
-/** The options of the help text, in groups. */
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
@@ -170,7 +162,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
 const WIDTH = 100
 const MARGIN = 24
 
-/** Formats the text of `--help`, in lines of at most 100 characters. */
+/** In lines of at most 100 characters. */
 export function formatHelp(): string {
   const groups = GROUPS.map(([title, names]) => {
     const rows = names.flatMap(name => {
@@ -219,14 +211,13 @@ function wrap(text: string, width: number): string[] {
   return lines
 }
 
-/** Splits the command line into options with their values, and files. */
 function readTokens(argv: readonly string[]): {
   readonly values: ReadonlyMap<OptionName, readonly string[]>
   readonly files: readonly string[]
 } {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
-  // Not strict, because the errors of parseArgs are written for programmers and suggest no names.
+  // Not strict: errors of parseArgs are for programmers, and suggest no names.
   for (const token of parseArgs({ args: [...argv], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens) {
     if (token.kind === 'positional') files.push(token.value)
     if (token.kind !== 'option') continue
@@ -235,7 +226,7 @@ function readTokens(argv: readonly string[]): {
     const { values: known = [] } = OPTIONS[name] as Option
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !known.includes(token.value))
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
-    // A value that looks like an option usually means a forgotten value.
+    // A value like an option usually means a forgotten value.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
     if (
       OPTIONS[name].type === 'string' &&
@@ -337,7 +328,6 @@ function check(args: CommandArguments): CommandArguments {
   return args
 }
 
-/** Rejects what does not go with options that write a description and end. */
 function checkDescription({ openapi, diagram, get, eject, watch, save }: CommandArguments): void {
   if (openapi === undefined && diagram === undefined) return
   refuseOthers(openapi === undefined ? '--diagram writes a diagram and ends' : '--openapi writes a document and ends', {

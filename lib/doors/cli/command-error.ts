@@ -1,7 +1,7 @@
-/** The error that ends the command with one line on standard error and an exit code. */
+/** Command error: ends the command with one line on standard error and an exit code. */
 import { escapeControls } from './explanation-text.ts'
 
-/** A wrong command line (exit code 2), or a command that cannot be carried out (1). */
+/** Exit code 2: a wrong command line; 1: a command that cannot be carried out. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2
@@ -12,12 +12,11 @@ export class CommandError extends Error {
   }
 }
 
-/** A usage error. */
 export function misuse(text: string): CommandError {
   return new CommandError(text, 2)
 }
 
-/** Formats any thrown value in one line. It may name what a file holds. */
+/** The value may name content of a file, so control characters are escaped. */
 export function oneLine(error: unknown): string {
   return escapeControls(error instanceof Error ? error.message || error.name : String(error)).trim()
 }

@@ -1,6 +1,6 @@
 /**
- * Describe: writes the OpenAPI document, or the diagram of the model, of what would be served. Replaces only files of their kind, because
- * FILE and OUT are easily mistaken.
+ * Describe: writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind, because FILE and OUT are easily
+ * mistaken.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { existsSync } from 'node:fs'
@@ -9,11 +9,8 @@ import { dirname, resolve } from 'node:path'
 import type { RestEngine } from '../../engine.ts'
 import { CommandError, oneLine } from './command-error.ts'
 
-/** A text that is to be written. */
 interface ResourceDescription {
-  /** The option of the command. */
   readonly option: string
-  /** Its kind, in words. */
   readonly kind: string
   readonly text: string
   /** How a file of the kind begins. */
@@ -21,8 +18,6 @@ interface ResourceDescription {
 }
 
 /**
- * Writes the OpenAPI document of the first version into a file.
- *
  * @param file empty: standard output
  * @returns the text for standard output
  */
@@ -31,7 +26,6 @@ export async function describeTo(file: string, engine: RestEngine, isReadOnly: b
   return write(file, { option: '--openapi', kind: 'OpenAPI document', text, start: /^\s*\{\s*"openapi"/ })
 }
 
-/** As `describeTo`, for the diagram: a picture, or the text of Mermaid where the file ends so. */
 export async function drawTo(file: string, engine: RestEngine): Promise<string> {
   const isPicture = file.endsWith('.svg')
   const text = await engine.diagram({ format: isPicture ? 'svg' : 'mermaid' })
@@ -41,11 +35,11 @@ export async function drawTo(file: string, engine: RestEngine): Promise<string> 
 
 async function write(file: string, { option, kind, text, start }: ResourceDescription): Promise<string> {
   if (file === '') return text
-  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && existsSync(dirname(resolve(file)))) return undefined
     throw new CommandError(`${option} cannot write ${file}: ${describeObstacle(error, file)}.`)
   })
-  if (known !== undefined && !start.test(known)) {
+  if (existing !== undefined && !start.test(existing)) {
     const article = kind.startsWith('O') ? 'an' : 'a'
     throw new CommandError(`${option} does not replace ${file}, which is not ${article} ${kind}. FILE comes before ${option}.`, 2)
   }

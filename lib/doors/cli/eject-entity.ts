@@ -1,7 +1,6 @@
 /**
- * Eject entity: what MikroORM knows of it as the text of a module, with `defineEntity` and the builders of `p`. Only what differs from
- * MikroORM's defaults is written. A part that cannot be written as code is refused, by entity and property; eject.ts proves that the rest
- * means the same.
+ * Eject entity: writes an entity as a module, with `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part
+ * without code by name; eject.ts proves that the rest means the same.
  */
 import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -14,7 +13,6 @@ import { Code, chain, isLiteral, lines, literal, member, type LinkedSource } fro
 
 const NAMES = new UnderscoreNamingStrategy()
 
-/** Settings of a property that code cannot be made of here. */
 const REFUSED = [
   'accessor',
   'collation',
@@ -35,17 +33,11 @@ const REFUSED = [
   'where',
 ] as const
 
-/** Settings that are on or off. */
 const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 'orphanRemoval'] as const
 
-/** Where the modules of entities are, from one to the other. */
 type ModuleOf = (meta: EntityMetadata) => string
 
-/**
- * The text of the module that defines an entity or embeddable.
- *
- * @param isFromFile the tables are there already, so that nothing need be said which only matters when they are made
- */
+/** @param isFromFile the tables exist, so that settings for making tables are left out */
 export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
@@ -84,7 +76,6 @@ export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFil
   return `${imports.join('\n')}\n\n${[...declarations, ...declareReaders(code)].map(each => `${each}\n`).join('')}${code}`
 }
 
-/** A part of an entity that cannot be written as code. */
 class Unwritable extends CommandError {
   readonly reason: string
 
@@ -108,7 +99,6 @@ function refuseEntity(meta: EntityMetadata, isFromFile: boolean): void {
   if (hooks.length > 0) throw refuse(meta, undefined, `it has a hook (${hooks.join(', ')}), which is code already`)
 }
 
-/** Options of an entity beside its properties. */
 function entityOptions(meta: EntityMetadata): [string, unknown][] {
   const options: [string, unknown][] = []
   const set = (name: string, value: unknown): void => {
@@ -136,7 +126,6 @@ function withoutUndefined(value: object): object {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
 }
 
-/** One property on its way to code. */
 class PropertyWriter {
   readonly #meta: EntityMetadata
   readonly #prop: EntityProperty
@@ -157,7 +146,6 @@ class PropertyWriter {
     this.#settings()
   }
 
-  /** The entities that it leads to. */
   get targets(): readonly EntityMetadata[] {
     const { kind, targetMeta, polymorphTargets } = this.#prop
     return kind === 'scalar' ? [] : (polymorphTargets ?? [targetMeta!])
@@ -219,13 +207,13 @@ class PropertyWriter {
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy] as EntityProperty | undefined)
-    // Of a relation to one of several entities the other sides tell by themselves, which need not be on all of them.
+    // The other sides of a polymorphic relation tell by themselves, and not every target has another side.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()
     else if (prop.owner) {
       const keys = targetMeta?.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames) ?? []
-      // MikroORM names the column of a link by another key after the primary one, unless that has several columns.
+      // MikroORM names a link's column after the primary key, even for another key, unless the primary key has several columns.
       const named = prop.targetKey === undefined || keys.length > 1 ? prop.referencedColumnNames : keys
       const standard = named.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
       if (standard.join('\0') !== prop.joinColumns.join('\0'))
@@ -248,7 +236,7 @@ class PropertyWriter {
     }
   }
 
-  /** The discriminator of a relation to one of several entities, where MikroORM does not assume it by itself. */
+  /** Writes the discriminator of a polymorphic relation, where MikroORM assumes another. */
   #discriminator(targets: readonly EntityMetadata[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
@@ -261,7 +249,7 @@ class PropertyWriter {
       this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
-  /** The rules for rows that refer to a changed row, where MikroORM does not assume them by itself. */
+  /** Writes rules for rows that refer to a changed row, where MikroORM assumes others. */
   #rules(): void {
     const { nullable, primary, deleteRule, updateRule, targetKey, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
@@ -293,9 +281,10 @@ class PropertyWriter {
       this.#add('fixedOrderColumn', prop.fixedOrderColumn)
     if (prop.pivotTable !== NAMES.joinTableName(meta.className, targetMeta!.tableName, prop.name, meta.tableName))
       this.#add('pivotTable', prop.pivotTable)
-    const [own, theirs] = [nameColumns(meta, isSelf ? '_1' : ''), nameColumns(targetMeta!, isSelf ? '_2' : '')]
-    if (own.join() !== prop.joinColumns.join()) this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
-    if (theirs.join() !== prop.inverseJoinColumns.join()) {
+    const [ownerColumns, targetColumns] = [nameColumns(meta, isSelf ? '_1' : ''), nameColumns(targetMeta!, isSelf ? '_2' : '')]
+    if (ownerColumns.join() !== prop.joinColumns.join())
+      this.#add(prop.joinColumns.length === 1 ? 'joinColumn' : 'joinColumns', ...prop.joinColumns)
+    if (targetColumns.join() !== prop.inverseJoinColumns.join()) {
       this.#add(prop.inverseJoinColumns.length === 1 ? 'inverseJoinColumn' : 'inverseJoinColumns', ...prop.inverseJoinColumns)
     }
   }
@@ -331,7 +320,7 @@ class PropertyWriter {
     if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(originalFunction(prop.onUpdate), 'onUpdate'))
   }
 
-  /** The code of a function, of those whose meaning does not depend on where they stand. */
+  /** Writes a function whose meaning does not depend on its place; refuses any other. */
   #code(written: object, name: string): Code {
     const text = Function.prototype.toString
       .call(written)
@@ -347,16 +336,15 @@ class PropertyWriter {
   }
 }
 
-/** Column types that the builders of properties give by themselves on PostgreSQL. */
+/** Types that builders of properties have by default on PostgreSQL. */
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 
-/** Whether the type of a column need not be said. In a SQLite file the type of the property says it. */
+/** In a SQLite file, the property's type tells the column's type. */
 function isUsualColumn({ customType }: EntityProperty, column: string): boolean {
   return customType instanceof FileType || USUAL.test(column)
 }
 
-/** Whether the pivot table of a list was made up by MikroORM. */
 function isGenerated(prop: EntityProperty): boolean {
   const { pivotEntity } = prop as { pivotEntity?: unknown }
   return typeof pivotEntity === 'function' && pivotEntity.name === prop.pivotTable

@@ -1,6 +1,6 @@
 /**
- * The columns of a SQLite file that `--eject` leaves out: those that no code can be written for, or whose code would not serve the same.
- * The rest of the file is ejected. Keys, and columns that relations and unique sets need, are never left out.
+ * Eject left out: columns of a SQLite file that `--eject` leaves out, for want of code that serves the same. Keys, and columns that
+ * relations and unique sets need, are never left out.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -9,15 +9,11 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /**
-   * @param isFromFile whether the model was read from a SQLite file. Of any other model the tables are made of the code, so nothing is left
-   * out.
-   */
+  /** @param isFromFile whether a SQLite file gave the model. Tables of any other model are made of the code, so nothing is left out. */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }
 
-  /** What was left out, and what to do about it. */
   get notes(): readonly string[] {
     return [...this.#notes.values()]
   }
@@ -27,7 +23,7 @@ export class LeftOut {
     return this.#notes.has(place)
   }
 
-  /** Leaves out a column, and returns whether that is possible. */
+  /** Returns false for a column that cannot be left out. */
   add(meta: EntityMetadata, prop: EntityProperty, reason: string): boolean {
     if (!this.#isFromFile || isNeeded(meta, prop)) return false
     const place = `${meta.className}.${prop.name}`
@@ -43,7 +39,6 @@ export class LeftOut {
   }
 }
 
-/** Whether other parts of the entity need a column. */
 function isNeeded(meta: EntityMetadata, prop: EntityProperty): boolean {
   const named = [...meta.uniques, ...meta.indexes].flatMap(({ properties }) => properties ?? []) as readonly string[]
   const isOrder = prop.customType instanceof FileType && prop.customType.isRowid

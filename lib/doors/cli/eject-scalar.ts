@@ -1,7 +1,4 @@
-/**
- * Eject scalar: ejects the type of a scalar property: the builder of `p` that reads and writes its column in the same form, or `fileType`
- * where no builder does.
- */
+/** Eject scalar: the builder of `p` that reads and writes a scalar property's column in the same form, or `fileType`. */
 import {
   ArrayType,
   BigIntType,
@@ -20,7 +17,7 @@ import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
 import { Code, literal, type LinkedSource } from './source.ts'
 
-/** The builder of a plain property, and what belongs to the type. */
+/** Returns undefined for a type that is code already. */
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {
   const type = prop.customType
   if (type instanceof FileType) return fileBuilder(type, isQuery)
@@ -52,30 +49,28 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
   }
 }
 
-/** Functions that read elements of lists, which PostgreSQL gives as texts; a list may be in a list. By what they make of a text. */
+/**
+ * Readers for elements of PostgreSQL's lists, which are texts, or lists in a list. A reader is known by what it makes of a text: `given`
+ * becomes `meant`.
+ */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
   { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },
   { given: 't', meant: true, name: 'readBoolean', code: "item === null ? null : item === true || item === 't'" },
 ]
 
-/** The builder of a list of one column. */
 function arrayBuilder(type: ArrayType<unknown>): LinkedSource {
   const read = (item: string): unknown => (type.convertToJSValue([item], undefined as never) as unknown[])[0]
   const reader = READERS.find(({ given, meant }) => read(given) === meant)
   return reader === undefined ? ['array'] : ['array', new Code(reader.name)]
 }
 
-/** Returns the declarations of the functions that the code of an entity calls. */
 export function declareReaders(code: string): string[] {
   return READERS.filter(({ name }) => code.includes(`array(${name})`)).map(
     ({ name, code: body }) => `function ${name}(item: unknown): unknown {\n  return Array.isArray(item) ? item.map(${name}) : ${body}\n}\n`,
   )
 }
 
-/**
- * The builder of a column of a SQLite file: the one that a model would have for it, if that reads and writes it in the same form; else the
- * type as it was read from the file.
- */
+/** Returns the builder that a model would have, if the form is the same; else the type as read from the file. */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar
   const time = findForm(scalar)
@@ -90,27 +85,24 @@ function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly 
   return [[kind]]
 }
 
-/** The types of columns that a module names once, by their text. */
 export class FileTypes {
   readonly #names = new Map<string, string>()
 
-  /** The name of a type. */
   name(kind: string, code: string): string {
-    const known = this.#names.get(code)
-    if (known !== undefined) return known
+    const existing = this.#names.get(code)
+    if (existing !== undefined) return existing
     const same = [...this.#names.values()].filter(name => name.replace(/\d+$/, '') === `${kind}Column`).length
     const name = `${kind}Column${same === 0 ? '' : same + 1}`
     this.#names.set(code, name)
     return name
   }
 
-  /** Their declarations. */
   declarations(): string[] {
     return [...this.#names].map(([code, name]) => `const ${name} = ${code}\n`)
   }
 }
 
-/** Without what is not set, and what `fileType` sets. */
+/** Leaves out unset members, and members that `fileType` sets. */
 function plain(value: object): object {
   return Object.fromEntries(
     Object.entries(value)

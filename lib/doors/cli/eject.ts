@@ -1,7 +1,6 @@
 /**
- * Eject: writes the served model as code: a module for every entity, a module of engine options, and the files of a project. The result is
- * loaded and compared with the served model before the command ends. A difference is an error, or a column that is left out with a note,
- * where the model was read from the database.
+ * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the result and compares with
+ * the served model: a difference is an error or, where a database gave the model, a left-out column with a note.
  */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
@@ -28,21 +27,16 @@ import type { LoadedSource } from './load.ts'
 import { importModule } from './modules.ts'
 import { Code, isLiteral, lines, literal, member } from './source.ts'
 
-/** Options that are plain data, and so can be written as code. */
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options that are written in their own way, or belong to the process and not to the API. */
+/** Options written in other ways, or of the process. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
-/** What was written. */
 interface Ejected {
   readonly files: readonly string[]
-  /** The columns that are left out, and what to do about each. */
   readonly notes: readonly string[]
 }
 
 /**
- * Writes the project.
- *
  * @param folder must not exist, or be empty
  * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
  */
@@ -53,7 +47,7 @@ export async function eject(engine: RestEngine, loaded: LoadedSource, folder: st
   try {
     let files = await writeProject(engine, loaded, root, leftOut)
     if (!(await proveSame(engine, loaded, root, leftOut))) {
-      // What Node has imported once it does not read again, so the proof of the second text has another place.
+      // Node never reads an imported file again, so the second text is proved in another place.
       const proof = join(root, '.proof')
       await writeProject(engine, loaded, proof, leftOut)
       if (!(await proveSame(engine, loaded, proof, leftOut))) throw new Error('The columns that were left out are still there.')
@@ -77,7 +71,6 @@ async function writeProject(engine: RestEngine, loaded: LoadedSource, root: stri
   return [...files.keys()]
 }
 
-/** Whether the folder must be created. */
 async function checkFolder(root: string, shown: string): Promise<boolean> {
   let content: readonly string[]
   try {
@@ -118,7 +111,7 @@ function byName(a: EntityMetadata, b: EntityMetadata): number {
   return a.className < b.className ? -1 : 1
 }
 
-/** Assigns the names of modules to the classes of entities: `blog-post`. */
+/** Names modules after classes: `blog-post`. */
 function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object, string> {
   const names = new Map<object, string>()
   for (const meta of metas) {
@@ -140,7 +133,6 @@ function refuseFunctions(options: EngineOptions): void {
   }
 }
 
-/** Writes the module whose default export is the options. */
 function config(
   engine: RestEngine,
   options: EngineOptions,
@@ -162,7 +154,7 @@ function config(
   if (server !== undefined) members.push(member('database', writeServer(server)))
   if (isFile)
     members.push(member('database', `fileURLToPath(new URL(${literal(formatImportPath(root, database as string))}, import.meta.url))`))
-  // A file that was served without entities must not be changed by its ejected entities.
+  // Ejected entities must not change a file that was served without entities.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
     const value = data[name]
@@ -181,25 +173,25 @@ function config(
     ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
-  // Guesses are settled in code, but they stay in comments for the reader.
+  // Guesses are settled in code; comments keep them for the reader.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
   return `${imports.join('\n')}\n\n${notes}export default ${lines('{', members, '}')} satisfies EngineOptions\n`
 }
 
-/** Returns the server that the options name; undefined for a file or memory. */
+/** `undefined`: a file or memory. */
 function findServer({ database }: EngineOptions): ServerDatabase | undefined {
   const found = database === undefined ? undefined : readDatabase(database)
   return typeof found === 'object' ? found : undefined
 }
 
-/** The option `database` of a server, without its password: the environment gives it. */
+/** Leaves the password to the environment. */
 function writeServer(server: ServerDatabase): string {
   const url = `process.env['DATABASE_URL'] ?? ${literal(describeDatabase(server))}`
   const { url: _, ...others } = withoutList(server)
   return Object.keys(others).length === 0 ? url : literal({ url: new Code(url), ...others })
 }
 
-/** Leaves out the schemas of several, which are those of the entities. */
+/** Entities name their schemas themselves. */
 function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
   return typeof schema === 'string' ? { schema, ...others } : others
 }
@@ -208,11 +200,10 @@ function formatImportPath(root: string, file: string): string {
   return relative(root, resolve(file)).replaceAll(sep, '/')
 }
 
-/** Writes the resources of the options, and the names that differ from the defaults. */
 function findResourceDefinitions(engine: RestEngine, options: EngineOptions, served: readonly Resource[]): string[] {
-  const given = (options.resources ?? []).map(({ entity, config: own }) => {
+  const given = (options.resources ?? []).map(({ entity, config: ownConfig }) => {
     const { className } = engine.orm.getMetadata().get(entity as EntityName)
-    const { expand, ...others } = own
+    const { expand, ...others } = ownConfig
     const value = { ...others, ...(expand === undefined ? {} : { expand: [...expand] }) }
     const odd = Object.entries(value).find(([, each]) => !isLiteral(each))
     if (odd !== undefined) throw new CommandError(`resource(${className}) cannot be written as code: its "${odd[0]}" contains functions.`)
@@ -228,14 +219,13 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
   return [...given, ...unique.values()].map(({ className, value }) => `resource(${className}, ${literal(value)})`)
 }
 
-/** Builds the files around the code. */
 async function buildProjectSurroundings({ title, options }: LoadedSource): Promise<[string, string][]> {
   const server = findServer(options)
-  const own = await readOwnPackage()
+  const ownPackage = await readOwnPackage()
   // A range would let npm take another version of each package, and end in ERESOLVE.
   const orm = installedOrmVersion()
   const version = (name: string): string =>
-    name.startsWith('@mikro-orm/') ? orm : (own.peerDependencies[name] ?? own.devDependencies[name] ?? '*')
+    name.startsWith('@mikro-orm/') ? orm : (ownPackage.peerDependencies[name] ?? ownPackage.devDependencies[name] ?? '*')
   const manifest = {
     private: true,
     type: 'module',
@@ -244,7 +234,7 @@ async function buildProjectSurroundings({ title, options }: LoadedSource): Promi
       '@mikro-orm/core': version('@mikro-orm/core'),
       ...(server === undefined ? {} : { '@mikro-orm/postgresql': version('@mikro-orm/postgresql') }),
       '@mikro-orm/sqlite': version('@mikro-orm/sqlite'),
-      'mikro-rest': `^${own.version}`,
+      'mikro-rest': `^${ownPackage.version}`,
       ...(server === undefined ? {} : { pg: version('pg') }),
     },
     devDependencies: { '@types/node': version('@types/node'), typescript: version('typescript') },
@@ -291,15 +281,15 @@ function writeReadme(title: string, isServer: boolean): string {
 }
 
 /**
- * Loads the written project and compares it with the served one: the tables, and the model that the API is derived from. Columns that would
- * not be the same are left out where that is possible; then the project must be written again, and it returns false.
+ * Loads the written project, and compares tables and model. Leaves out columns that differ, where possible; returns false then: the project
+ * must be written again.
  */
 async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
-  // What a server makes of the columns, only a server says.
+  // Only a server says what a server makes of columns.
   const server = findServer(options)
-  // A PGlite has one connection, and any other one says the same.
+  // A PGlite has one connection; any other PGlite says the same.
   const place =
     server === undefined
       ? { database: ':memory:' }
@@ -339,31 +329,30 @@ async function compareTables(engine: RestEngine, copy: RestEngine): Promise<void
 
 type Description = ReadonlyMap<string, string>
 
-/** Describes every resource and attribute as text, by its name. */
 function describeModel(model: Model): Description {
   const described = new Map<string, string>()
   const text = (value: unknown): string =>
     JSON.stringify(value, (key, each: unknown) => {
-      // A guess: any file might have rows in a pivot table that link nothing.
+      // A guess: rows of any file's pivot table might link nothing.
       if (key === 'mayBeEmpty') return undefined
       if (key === 'target' || key === 'resource') return (each as Resource).className
       return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
     })
   for (const resource of model.resources) {
-    const { attributes, referrers: _, entity: __, byName: ___, readStored: ____, ...own } = resource
-    described.set(resource.className, text(own))
+    const { attributes, referrers: _, entity: __, byName: ___, readStored: ____, ...plainFacts } = resource
+    described.set(resource.className, text(plainFacts))
     for (const attribute of attributes) described.set(`${resource.className}.${attribute.property}`, text(attribute))
   }
   return described
 }
 
-/** Describes a type in one spelling. It ignores whether a file may hold values of other types, because these are shown as they are. */
+/** Describes a type in one spelling, whatever other values a file may hold: such values are shown as stored. */
 function describeType(type: ScalarType): string {
   const { loose: _, toStored: __, ofFile: ___, strays: ____, time, ...others } = type as FileScalar
-  // MikroORM stores milliseconds by default, so the form of texts does not matter.
-  const own = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
+  // MikroORM stores milliseconds by default: the form of texts does not matter.
+  const compared = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(
-    Object.entries(own)
+    Object.entries(compared)
       .filter(([, value]) => value !== undefined && value !== false)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )

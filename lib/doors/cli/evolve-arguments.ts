@@ -1,19 +1,15 @@
-/**
- * Evolve arguments: the options of the command line that change the tables of a database, and `diff`, which shows what they would do. Every
- * mistake is a usage error (exit code 2).
- */
+/** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. Every mistake is a usage error. */
 import { misuse } from './command-error.ts'
 import { refuseOthers } from './option-values.ts'
 
 export interface EvolveArguments {
-  /** Whether the tables are made to fit the model. */
   readonly evolve: boolean
   /** New names of properties, by resource and old name. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly drop: boolean
-  /** Whether the plan alone is printed. */
+  /** Whether to print the plan alone. */
   readonly diff: boolean
-  /** Whether the tables of the model are made anew, without their rows. */
+  /** Whether to make the tables anew, without rows. */
   readonly fresh: boolean
 }
 
@@ -24,7 +20,7 @@ export const EVOLVE_OPTIONS = {
   fresh: { type: 'boolean', text: 'drop the tables of the model, with their rows, make them anew and seed them' },
 } as const
 
-/** Takes the word `diff` off the files, and the model behind it. */
+/** Takes `diff` and the model off the files. */
 export function takeDiff(files: readonly string[]): {
   readonly diff: boolean
   readonly files: readonly string[]
@@ -33,7 +29,7 @@ export function takeDiff(files: readonly string[]): {
   const [first, model, ...others] = files
   if (first !== 'diff') return { diff: false, files, config: undefined }
   if (model === undefined || others.length > 1) throw misuse('diff compares a model with a file: mikro-rest diff model.ts app.sqlite.')
-  // A module may name its database itself.
+  // A module may name its own database.
   return others.length === 0 ? { diff: true, files: [model], config: undefined } : { diff: true, files: others, config: model }
 }
 
@@ -60,7 +56,6 @@ interface Others {
   readonly check: string | undefined
 }
 
-/** Checks that the options go together. */
 export function checkEvolution(args: EvolveArguments & Others): void {
   const { evolve, renamed, drop, diff, fresh } = args
   if (!evolve && !diff && Object.keys(renamed).length > 0) throw misuse('--rename goes with --evolve and diff.')

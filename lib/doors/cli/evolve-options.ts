@@ -1,4 +1,4 @@
-/** Evolve options: what `--evolve` and `diff` make of the options of a model; a copy of its file, on which `--get` evolves or migrates. */
+/** Evolve options: adds `--evolve`, `diff` and `--fresh` to a model's options, and copies a file on which `--get` evolves or migrates. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
@@ -6,7 +6,6 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { CommandError } from './command-error.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
 
-/** Returns the options that the command line adds to those of the model. */
 export function evolveBy(options: EngineOptions, { evolve, diff, renamed, drop, fresh }: EvolveArguments): EngineOptions {
   if (fresh) return makeUpdate(options)
   if (!evolve && !diff) return options
@@ -16,14 +15,13 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, drop, 
   return { ...options, schema: 'evolve', renamed: all, ...(drop ? { drop } : {}) }
 }
 
-/** What was told to evolve has nothing to keep. */
+/** Drops options of evolving: nothing is to be kept. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
   const { schema: _, fill: __, renamed: ___, drop: ____, ...others } = options
   return others
 }
 
-/** Whether a database is there already, so that it can be evolved. */
 export async function isThere(options: EngineOptions): Promise<boolean> {
   const database = readDatabase(options.database ?? ':memory:')
   if (typeof database !== 'string') return true
@@ -33,27 +31,28 @@ export async function isThere(options: EngineOptions): Promise<boolean> {
   )
 }
 
-/** A copy of a file, on which options are tried. */
 export interface Trial {
   readonly options: EngineOptions
   readonly remove: () => void
 }
 
 /**
- * Returns options for a copy of the file that would be evolved or migrated; undefined where nothing would be.
+ * Returns options for a copy of the file that would be changed; `undefined`: nothing would be.
  *
- * @param asked the option of the command line that asks for the change; undefined: the model asks for the change
+ * @param askingOption the option of the command line for the change; undefined: the model asks for the change
  * @throws CommandError for a server, which is not copied.
  */
-export async function tryOnCopy(options: EngineOptions, asked: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
+export async function tryOnCopy(options: EngineOptions, askingOption: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')
   const changes = options.schema === 'evolve' || options.schema === 'migrate'
   if (!changes || database === ':memory:' || !(await isThere(options))) return undefined
   if (typeof database !== 'string') {
-    if (asked === undefined) return undefined
+    if (askingOption === undefined) return undefined
     throw new CommandError(
-      `${asked} would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: ` +
-        (asked === '--evolve' ? 'mikro-rest diff shows the plan.' : 'start the server with --migrate once, then ask without --migrate.'),
+      `${askingOption} would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: ` +
+        (askingOption === '--evolve'
+          ? 'mikro-rest diff shows the plan.'
+          : 'start the server with --migrate once, then ask without --migrate.'),
       2,
     )
   }

@@ -1,7 +1,4 @@
-/**
- * Evolve: shows what `schema: 'evolve'` would change in a database, and asks about names at a terminal. Takes the options of an engine;
- * gives them with the names that were confirmed.
- */
+/** Evolve: shows what `schema: 'evolve'` would change in a database, and asks about new names at a terminal. */
 import { createInterface } from 'node:readline/promises'
 import { rehearse } from '../../engine/pipeline/rehearse.ts'
 import type { EngineOptions } from '../../engine/pipeline/options.ts'
@@ -10,7 +7,7 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
-/** Answers whether a column is another one by a new name. */
+/** Whether a column is another one by a new name. */
 type Ask = (rename: PossibleRename) => Promise<boolean>
 
 /**
@@ -23,23 +20,26 @@ export async function planEvolution(
   options: EngineOptions,
   ask: Ask | undefined,
 ): Promise<{ readonly plan: EvolvePlan; readonly options: EngineOptions }> {
-  let asked = options
+  let confirmedOptions = options
   const answered = new Set<string>()
   for (;;) {
-    const { plan, error } = await rehearse(asked)
+    const { plan, error } = await rehearse(confirmedOptions)
     const next = ask === undefined ? undefined : plan.renames.find(rename => !answered.has(JSON.stringify(rename)))
     if (next === undefined) {
       if (error !== undefined) throw error
-      return { plan, options: asked }
+      return { plan, options: confirmedOptions }
     }
     answered.add(JSON.stringify(next))
     if (!(await ask!(next))) continue
     const { resource, from, to } = next
-    asked = { ...asked, renamed: { ...asked.renamed, [resource]: { ...asked.renamed?.[resource], [from]: to } } }
+    confirmedOptions = {
+      ...confirmedOptions,
+      renamed: { ...confirmedOptions.renamed, [resource]: { ...confirmedOptions.renamed?.[resource], [from]: to } },
+    }
   }
 }
 
-/** Asks at the terminal; undefined where there is none. */
+/** `undefined`: no terminal. */
 export function askAtTerminal(): Ask | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
   return async ({ resource, from, to }) => {
@@ -55,7 +55,6 @@ export function askAtTerminal(): Ask | undefined {
   }
 }
 
-/** Formats a plan: each step as a sentence and as SQL. */
 export function formatPlan({ steps, stays }: EvolvePlan, database: string, model: string): string {
   const name = escapeControls(database)
   const lines = steps.flatMap(({ sentence, sql }) => [
@@ -67,7 +66,6 @@ export function formatPlan({ steps, stays }: EvolvePlan, database: string, model
   return [head, ...lines, ...left, ''].join('\n')
 }
 
-/** Returns the name of the database of an engine, for messages. */
 export function nameDatabase({ database }: EngineOptions): string {
   return describeDatabase(readDatabase(database ?? ':memory:'))
 }

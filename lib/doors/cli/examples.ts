@@ -1,6 +1,5 @@
 /**
- * Examples: three requests that show what the loaded model can do, one each for sorting, filtering and expanding. They are made from the
- * model and from its first records, so that they answer with something.
+ * Examples: three requests for sorting, filtering and expanding, made from the model and from first records, so that answers are not empty.
  */
 import { LazyClient } from '../../foundation/work/abort.ts'
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
@@ -9,7 +8,6 @@ import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
 import { isText } from '../../foundation/values/scalar-type.ts'
 
-/** The parts of the engine that examples need. */
 interface ExampleEngine {
   readonly base: string
   readonly versions: readonly string[]
@@ -22,15 +20,12 @@ interface ExampleEngine {
   ): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 
-/** A list whose records are found by a scan of a large table. */
 interface SlowLink {
   readonly table: string
   readonly columns: readonly string[]
 }
 
 /**
- * Finds example paths, each beginning with the base and the version.
- *
  * @param wanted paths below the version that suit the model
  * @param slow lists that no example may count by, because each record would cost a scan of the table
  */
@@ -68,12 +63,18 @@ async function findFilter(resources: readonly Resource[], engine: ExampleEngine,
   )
   if (resource === undefined) return undefined
   const name = encodeURIComponent(attribute.name)
-  const asked = new LazyClient({ headers: {} }, { isPlain: true })
-  const { body } = await engine.handle('GET', `${root}${formatPath(resource)}?limit=1&attributes=${name}`, undefined, undefined, asked)
+  const plainClient = new LazyClient({ headers: {} }, { isPlain: true })
+  const { body } = await engine.handle(
+    'GET',
+    `${root}${formatPath(resource)}?limit=1&attributes=${name}`,
+    undefined,
+    undefined,
+    plainClient,
+  )
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
-  // The filter of an attribute with a reserved name ends with an underscore.
+  // A filter of an attribute with a reserved name ends with an underscore.
   return `${formatPath(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
 }
 
@@ -90,7 +91,6 @@ function isSlow({ via, target }: ToManyAttribute, slow: readonly SlowLink[]): bo
   )
 }
 
-/** Finds the first visible attribute of a kind, with its resource. */
 function findAttribute(
   resources: readonly Resource[],
   suits: (attribute: Attribute) => boolean,

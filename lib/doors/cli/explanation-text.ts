@@ -1,9 +1,9 @@
-/** Explanation text: formats an explanation for a terminal: times, statements, query plans as trees, and missing indexes. */
+/** Explanation text: formats an explanation for a terminal. */
 import { styleText } from 'node:util'
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../../engine/journal/explanation.ts'
 
-/** Limit of the characters in a line of SQL, and in the list of parameters. */
+/** Most characters of a line of SQL, and of the parameters. */
 const WIDTH = 160
 
 /**
@@ -51,13 +51,13 @@ function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled):
           ? `  (${rows.toLocaleString('en')} rows)`
           : `  (${escapeControls(table)}: ${rows.toLocaleString('en')} rows)`
     const line = `${' '.repeat(indent)}${escapeControls(detail)}`
-    const marked = isCostly ? styled('yellow', `${line.slice(0, indent - 2)}! ${line.slice(indent)}${about}`) : styled('dim', line)
-    return [marked, ...formatPlan(children, indent + 2, styled)]
+    const styledLine = isCostly ? styled('yellow', `${line.slice(0, indent - 2)}! ${line.slice(indent)}${about}`) : styled('dim', line)
+    return [styledLine, ...formatPlan(children, indent + 2, styled)]
   })
 }
 
 function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
-  // A JSON file has neither a database file nor a model for an index, but a model can be ejected.
+  // A JSON file can have no index, but an ejected model can.
   if (isJson)
     return [
       `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
@@ -70,7 +70,6 @@ function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled:
   ]
 }
 
-/** Splits a statement into lines, one for each clause. */
 function splitClauses(sql: string): string[] {
   const lines = ['']
   let depth = 0
@@ -89,7 +88,7 @@ function cut(line: string): string {
   return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`
 }
 
-/** Puts a text into one line without the control characters of a terminal. */
+/** Returns one line without control characters. */
 export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')

@@ -1,39 +1,35 @@
 /**
- * JSON document: the text of a JSON file and the IDs of the records in it. Takes what has become of records, and gives the text in which
- * they are so. Every part that has not changed keeps its characters.
+ * JSON document: the text of a JSON file, and the IDs of its records. Applies changes of records; every unchanged part keeps its
+ * characters.
  */
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { readAttribute, readValue } from '../../model/json-model/infer-values.ts'
 import { EditedText, type CollectionEdit, type RecordEdit } from './json-edit.ts'
 
-/** A record as it is in the database, with the keys of the file. */
+/** A record of the database, with the file's keys. */
 export type JsonRow = Readonly<Record<string, unknown>>
 
-/** What has become of records of a collection. */
 export interface CollectionChange {
-  /** The present records that have changed, by ID; new records in the order of their creation. */
+  /** Changed and new records by ID; new records in the order of creation. */
   readonly rows: ReadonlyMap<unknown, JsonRow>
-  /** The IDs of those that are not there; `others`: all that are not in `rows`. */
+  /** IDs of deleted records; `others`: all IDs that `rows` lacks. */
   readonly gone: readonly unknown[] | 'others'
 }
 
-/** The changes of a save, by the names of collections in the file. */
 export type Changes = ReadonlyMap<string, CollectionChange>
 
-/** A collection of the file. */
 export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'isTop' | 'attributes' | 'hasIds'> {
-  /** The IDs of its items, in their order; null for an item that is not a record. */
+  /** IDs of the items, in order; null: the item is not a record. */
   readonly ids: readonly unknown[]
 }
 
-/** Describes the collections of a file whose records can change. */
 export function listCollections(collections: readonly InferredCollection[]): DocumentCollection[] {
   return collections
     .filter(({ isOfValues }) => !isOfValues)
     .map(({ name, isTop, attributes, hasIds, ids, places }) => ({ name, isTop, attributes, hasIds, ids: listItemIds(ids, places) }))
 }
 
-/** Lists the IDs of all items of a list, null for items that are not records. */
+/** Null: the item is not a record. */
 function listItemIds(ids: readonly unknown[], places: readonly number[] | undefined): readonly unknown[] {
   if (places === undefined) return ids
   const all: unknown[] = []
@@ -47,7 +43,7 @@ function listItemIds(ids: readonly unknown[], places: readonly number[] | undefi
 export class JsonDocument {
   readonly #text: EditedText
   readonly #collections: ReadonlyMap<string, DocumentCollection>
-  /** The IDs as they are now, of collections in which some have come or gone. */
+  /** Present IDs of collections that have gained or lost records. */
   readonly #ids = new Map<string, readonly unknown[]>()
 
   constructor(text: string, collections: readonly DocumentCollection[]) {
@@ -77,49 +73,47 @@ export class JsonDocument {
   }
 }
 
-/** Plans the edit of a collection: what becomes of the items in the text, and which records come behind them. */
 function planEdit(
   collection: DocumentCollection,
   ids: readonly unknown[],
   { rows, gone }: CollectionChange,
 ): { edit: CollectionEdit; added: readonly unknown[] } {
-  const isGone = gone === 'others' ? (id: unknown) => !rows.has(id) : (id: unknown) => left.has(id)
-  const left = new Set(gone === 'others' ? [] : gone)
+  const isGone = gone === 'others' ? (id: unknown) => !rows.has(id) : (id: unknown) => goneIds.has(id)
+  const goneIds = new Set(gone === 'others' ? [] : gone)
   const records = new Map<number, RecordEdit>()
-  const known = new Set<unknown>()
+  const presentIds = new Set<unknown>()
   for (const [index, id] of ids.entries()) {
-    // An item that is not a record stays where it is.
+    // An item that is not a record stays.
     if (id === null) continue
     const row = rows.get(id)
     if (row !== undefined) {
-      known.add(id)
+      presentIds.add(id)
       records.set(index, record => findChanged(collection, record, row))
     } else if (isGone(id)) records.set(index, 'delete')
   }
-  const added = [...rows].filter(([id]) => !known.has(id))
+  const added = [...rows].filter(([id]) => !presentIds.has(id))
   return { edit: { records, added: added.map(([, row]) => formRecord(collection, row)) }, added: added.map(([id]) => id) }
 }
 
-/** Finds the members of a record that differ in the database, with their values there. */
+/** Returns the members that differ, with the database's values. */
 function findChanged({ attributes }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
   const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => key)
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
   return Object.fromEntries([...changed, ...added].map(key => [key, row[key]]))
 }
 
-/** Makes the record that a new row has in the file. */
 function formRecord({ attributes, hasIds }: DocumentCollection, row: JsonRow): object {
-  const own = attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key)
-  return Object.fromEntries([...own, ...listAdded(attributes, row)].map(key => [key, row[key]]))
+  const modelKeys = attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key)
+  return Object.fromEntries([...modelKeys, ...listAdded(attributes, row)].map(key => [key, row[key]]))
 }
 
-/** Lists the attributes that requests have added. */
+/** Lists attributes that requests have added. */
 function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): string[] {
-  const own = new Set(attributes.map(({ key }) => key))
-  return Object.keys(row).filter(key => !own.has(key))
+  const modelKeys = new Set(attributes.map(({ key }) => key))
+  return Object.keys(row).filter(key => !modelKeys.has(key))
 }
 
-/** Whether a value of the file differs from the database. A record may leave out null and an empty list. */
+/** A record may leave out null and an empty list. */
 function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow): boolean {
   const { kind, key } = attribute
   const before = readAttribute(record, attribute)

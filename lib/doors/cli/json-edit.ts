@@ -1,28 +1,24 @@
 /**
- * Edits records in a JSON text of collections and leaves every other character as it is: formatting, the spelling of numbers, the order
- * of keys. New text follows the style of its neighbours.
+ * JSON edit: edits records in a JSON text, and leaves every other character: formatting, spelling of numbers, order of keys. New text
+ * follows the style of its neighbours.
  */
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
-/** What becomes of a record: it goes, or members of it have other values. Members that are not named stay; `undefined` changes nothing. */
+/** Deletes a record, or gives members other values. Members without a name here stay; `undefined` changes nothing. */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
 export interface CollectionEdit {
-  /** By position among its records in the text. */
   readonly records: ReadonlyMap<number, RecordEdit>
-  /** Records to add at the end. */
   readonly added: readonly object[]
 }
 
-/** A text in the place of a span. */
 interface TextReplacement {
   readonly span: Span
   readonly by: string
 }
 
-/** A collection in the text: its value, and the items of an array. */
 interface EditPlace {
   readonly name: string
   start: number
@@ -30,16 +26,13 @@ interface EditPlace {
   items: Item[] | undefined
 }
 
-/** What an edit does to an array: the replacements, in the order of the text, and where its items are then. */
+/** Replacements in the order of the text, and the later places of items. */
 interface ArrayEdit {
   readonly replaced: readonly TextReplacement[]
   readonly items: Item[]
 }
 
-/**
- * A JSON text of collections, the value of each an array of objects, or one object, which is its only record. It remembers where its
- * records stand.
- */
+/** A JSON text of collections, each an array of objects, or one object as the only record. Remembers where records stand. */
 export class EditedText {
   #text: string
   readonly #style: Style
@@ -53,7 +46,7 @@ export class EditedText {
     const first = skipSpace(text, text.length - dropByteOrderMark(text).length)
     // A list at the top level is the only collection.
     const members = text[first] === '[' ? [{ key: '', value: { start: first, end: findValueEnd(text, first) } }] : scanMembers(text, first)
-    // Of a repeated name the last one counts, as for JSON.parse.
+    // Of a repeated name the last counts, as for JSON.parse.
     const last = new Map(members.map(({ key, value }) => [key, value]))
     this.#places = [...last]
       .map(([name, value]) => ({ name, ...value, items: text[value.start] === '[' ? scanItems(text, value) : undefined }))
@@ -64,7 +57,7 @@ export class EditedText {
     return this.#text
   }
 
-  /** Applies edits, by the names of collections; of a list at the top level the name is empty. */
+  /** Takes edits by names of collections; the name of a list at the top level is empty. */
   edit(edits: ReadonlyMap<string, CollectionEdit>): void {
     const text = this.#text
     let edited = ''
@@ -86,7 +79,7 @@ export class EditedText {
     this.#text = edited + text.slice(from)
   }
 
-  /** Edits a collection as if nothing before it had moved. */
+  /** Edits a collection as if no text in front had moved. */
   #editPlace(place: EditPlace, edit: CollectionEdit): readonly TextReplacement[] {
     const text = this.#text
     const { start, end, items } = place
@@ -105,11 +98,10 @@ function move(items: readonly Item[], by: number): void {
   }
 }
 
-/** The layout of a text. */
 interface Style {
-  /** The indentation of one level; empty when everything is in one line. */
+  /** Of one level; empty: everything is in one line. */
   readonly indent: string
-  /** The line break; empty when everything is in one line. */
+  /** Empty: everything is in one line. */
   readonly newline: string
   /** The space after colons, and after commas inside a line. */
   readonly gap: string
@@ -121,19 +113,18 @@ function detectStyle(text: string): Style {
   return { indent: newline === '' ? '' : indent === '' ? '  ' : indent, newline, gap }
 }
 
-/** An array in the text. */
 interface ScannedArray {
   readonly array: Span
   readonly items: readonly Item[]
 }
 
-/** An item to write. `before` is the white space before it. */
+/** `before` is the white space in front. */
 interface WrittenText {
   readonly before: string
   readonly text: string
 }
 
-/** Edits an array. Where records go, the array is written anew, since the white space and the commas between others change with them. */
+/** Where records go, writes the array anew: white space and commas between the others change. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)
@@ -150,7 +141,6 @@ function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, st
   return { replaced: all, items: [...items, ...placeItems(added, last.end + 1)] }
 }
 
-/** Moves the items of an array to where they are once some of them are replaced. */
 function moveChanged(items: readonly Item[], replaced: readonly TextReplacement[]): void {
   let delta = 0
   let next = 0
@@ -167,13 +157,12 @@ function moveChanged(items: readonly Item[], replaced: readonly TextReplacement[
   }
 }
 
-/** Writes an array without the items that go. */
 function rewriteArray(text: string, { array, items }: ScannedArray, { records, added }: CollectionEdit, style: Style): ArrayEdit {
   const kept: WrittenText[] = []
   for (const [index, item] of items.entries()) {
     const edit = records.get(index)
     if (edit === 'delete') continue
-    // When the first item goes, the next one takes its place.
+    // When the first item goes, the next takes its place.
     const place = kept.length === 0 ? items[0]! : item
     kept.push({ before: text.slice(place.before, place.start), text: editRecord(text, item, edit, style) })
   }
@@ -184,7 +173,6 @@ function rewriteArray(text: string, { array, items }: ScannedArray, { records, a
   return { replaced: [{ span: array, by }], items: placeItems(written, array.start + 1) }
 }
 
-/** Says where items are that are written one behind the other, with a comma between them. */
 function placeItems(written: readonly WrittenText[], start: number): Item[] {
   let at = start
   return written.map(({ before, text }) => {
@@ -194,11 +182,7 @@ function placeItems(written: readonly WrittenText[], start: number): Item[] {
   })
 }
 
-/**
- * Writes the records to add.
- *
- * @param isFirst whether no item stands before them
- */
+/** @param isFirst whether no item stands in front */
 function writeAdded(
   text: string,
   { array, items }: ScannedArray,
@@ -224,14 +208,13 @@ function writeAdded(
   })
 }
 
-/** Formats a record like its neighbour: in one line, or in several. */
 function formatNewRecord(record: object, neighbour: string | undefined, indent: string, style: Style): string {
   if (neighbour === undefined || neighbour.includes('\n')) return format(record, indent, style)
   const [, padding = ''] = /^\{(\s*)"/.exec(neighbour) ?? []
   return formatInLine(record, { gap: findGap(neighbour) ?? style.gap, padding })
 }
 
-/** Changes the members of a record. New members come at its end. */
+/** New members come at the end of a record. */
 function editRecord(text: string, record: Span, change: RecordEdit | undefined, style: Style): string {
   const before = text.slice(record.start, record.end)
   if (change === undefined || change === 'delete') return before
@@ -267,7 +250,7 @@ function editRecord(text: string, record: Span, change: RecordEdit | undefined, 
   return edited + text.slice(last.value.end, record.end)
 }
 
-/** Formats a value over several lines as `JSON.stringify` does, beginning in a line of this indentation. */
+/** Formats a value over several lines, as `JSON.stringify` does, in a line of this indentation. */
 function format(value: unknown, indent: string, style: Style): string {
   if (style.newline === '') return formatInLine(value, { gap: style.gap, padding: '' })
   return JSON.stringify(value, undefined, style.indent).replaceAll('\n', style.newline + indent)
@@ -286,7 +269,6 @@ function formatInLine(value: unknown, style: LineStyle): string {
   return members.length === 0 ? '{}' : `{${style.padding}${members.join(`,${style.gap}`)}${style.padding}}`
 }
 
-/** Finds the space after the first colon of an object, if it has one. */
 function findGap(object: string): string | undefined {
   return /^\{\s*"(?:[^"\\]|\\.)*"\s*:([ \t]*)/.exec(object)?.[1]
 }
@@ -295,13 +277,11 @@ function formatLineBreak({ newline }: Style, indent: string): string {
   return newline === '' ? '' : newline + indent
 }
 
-/** Finds the indentation of the line of a position. */
 function findIndent(text: string, position: number): string {
   const start = text.lastIndexOf('\n', position - 1) + 1
   return /^[ \t]*/.exec(text.slice(start, position))![0]
 }
 
-/** Finds the beginning of the white space before a position. */
 function findSpaceStart(text: string, position: number): number {
   let at = position
   while (isSpace(text.charCodeAt(at - 1))) at--

@@ -1,4 +1,4 @@
-/** Reads a JSON file of collections, as json-server serves it, and infers its model. */
+/** JSON file: reads a file of collections, as json-server serves, and infers the model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { findOddities, parseLong, type JsonFinding } from '../../foundation/json/json-numbers.ts'
@@ -8,22 +8,19 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import { dropByteOrderMark, parseJson } from './json-text.ts'
 
-// Size in bytes from which the command prints its progress.
+// Bytes from which progress is printed.
 const LARGE = 10_000_000
 
-/** Prints the progress of slow work on standard error. */
 function progress(text: string): void {
   process.stderr.write(`mikro-rest ${text} ...\n`)
 }
 
-/** Prints that the records of a large file are being loaded. */
 export function announceRecords({ name, text, collections }: JsonFile): void {
   if (text.length <= LARGE) return
   const count = collections.reduce((sum, { records }) => sum + records.length, 0)
   progress(`loads ${count.toLocaleString('en')} records of ${name}`)
 }
 
-/** A file of collections. */
 export interface JsonFile {
   /** The name on the command line. */
   readonly name: string
@@ -33,10 +30,7 @@ export interface JsonFile {
   readonly collections: readonly InferredCollection[]
 }
 
-/**
- * Reads a file and infers its model.
- * @throws CommandError, TypeError when the file is not UTF-8 or not JSON, or its data cannot be served.
- */
+/** @throws CommandError, TypeError when the file is not UTF-8 or not JSON, or its data cannot be served. */
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
@@ -46,15 +40,14 @@ export async function readJsonFile(name: string, path: string, options: InferOpt
   return { name, path, text, collections: infer(data, name, { name: basename(name, extname(name)), ...oddities, ...options }) }
 }
 
-/** The member of a record that a place is in, with its collection: `['orders', 0, 'id']` and `['profile', 'id']` alike. */
+/** Names a member with its collection: `['orders', 0, 'id']` and `['profile', 'id']` alike. */
 function formatMember([collection, ...inside]: readonly (string | number)[]): string {
   return `${collection}.${inside.find(key => typeof key === 'string')}`
 }
 
-/** How many places a note names. */
 const NAMED = 3
 
-/** Lists what the text of a file shows, and its values do not. */
+/** Lists what the text shows, and the values do not. */
 function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   const findings = [...findOddities(text)]
   const repeated = findings.filter(({ kind }) => kind === 'repeated')
@@ -77,7 +70,7 @@ function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   }
 }
 
-/** Decodes the text with its byte order mark, so that it can be written back unchanged. */
+/** Keeps the byte order mark, so that a save writes the mark back. */
 function decode(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -86,7 +79,6 @@ function decode(bytes: Buffer, name: string): string {
   }
 }
 
-/** Formats the inferred model as a table of lines. */
 export function formatInference({ collections }: JsonFile): string[] {
   const rows = collections.map(collection => {
     const { resource: name, single, records } = collection
@@ -118,7 +110,7 @@ function describe(attribute: InferredAttribute, { idType, hasIds }: InferredColl
   }
 }
 
-/** Describes the lists that relations of other collections add to the records of this one. */
+/** Describes lists that relations of other collections add. */
 function describeInverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
   return collections.flatMap(source =>
     source.attributes.flatMap(attribute => {

@@ -1,6 +1,6 @@
-/** JSON spans: finds where the values of a JSON text stand, without making them. */
+/** JSON spans: finds values in a JSON text, without making them. */
 
-/** The position of a value in the text. `end` is after its last character. */
+/** `end` is behind the last character. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -11,7 +11,7 @@ interface MemberSpan extends Span {
   readonly value: Span
 }
 
-/** An item of an array, which moves when what stands before it is edited. `before` is where the white space before it begins. */
+/** Moves when text in front is edited. `before` is the start of the white space in front. */
 export interface Item {
   before: number
   start: number
@@ -21,7 +21,6 @@ export interface Item {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Scans the members of the object that begins at a position. */
 export function scanMembers(text: string, start: number): MemberSpan[] {
   const members: MemberSpan[] = []
   let at = skipSpace(text, start + 1)
@@ -36,7 +35,6 @@ export function scanMembers(text: string, start: number): MemberSpan[] {
   return members
 }
 
-/** Scans the items of an array. */
 export function scanItems(text: string, { start }: Span): Item[] {
   const items: Item[] = []
   let before = start + 1

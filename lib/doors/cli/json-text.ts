@@ -1,4 +1,4 @@
-/** JSON text: parses the text of a file, with errors that name the file and the place. */
+/** JSON text: parses the text of a file, with errors that name file and place. */
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { CommandError } from './command-error.ts'
 
@@ -15,7 +15,7 @@ export function parseJson(text: string, name: string, parse: (text: string) => u
   }
 }
 
-/** Removes the byte order mark that some editors write. */
+/** Some editors write a byte order mark. */
 export function dropByteOrderMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }

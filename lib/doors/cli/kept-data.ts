@@ -1,6 +1,6 @@
 /**
- * Kept data: with `--watch` the data of a module that is served from memory outlives a restart, in a file of the watching process, as far
- * as the new model allows it. Where it does not, or the seed is another one, the data begins anew, and a line says why.
+ * Kept data: with `--watch`, the data of a module in memory outlive a restart, in a file of the watching process. Where the new model does
+ * not allow that, or the seed is another, the data begin anew, and a line says why.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,13 +11,12 @@ import { EvolveError } from '../../records/database/evolving.ts'
 import { escapeControls } from './explanation-text.ts'
 import { KEPT } from './watch.ts'
 
-/** Returns the file for the data of these options; undefined where they are not of memory, or say themselves what becomes of the tables. */
+/** `undefined`: the data are not in memory, or the options themselves decide on the tables. */
 export function findKeptFile({ entities, database, schema, readOnly }: EngineOptions): string | undefined {
   const isPlain = entities !== undefined && readOnly !== true && (schema === undefined || schema === 'update' || schema === 'evolve')
   return isPlain && readDatabase(database ?? ':memory:') === ':memory:' ? process.env[KEPT] : undefined
 }
 
-/** Creates an engine on the data of before. */
 export async function createKept<E>(create: (options: EngineOptions) => Promise<E>, options: EngineOptions, path: string): Promise<E> {
   const kept = { ...options, database: path }
   const mark = `${path}.seed`
@@ -40,7 +39,7 @@ async function tryKept<E>(
   try {
     return { engine: await create(options) }
   } catch (error) {
-    // What else is wrong with the model is to be mended, and the data waits for it.
+    // Any other fault of the model is to be mended, and the data wait.
     if (!(error instanceof EvolveError)) throw error
     return { why: error.message.replace(/^.*? cannot be evolved, and nothing in it was changed: /s, '').replace(/\.$/, '') }
   }
@@ -59,7 +58,6 @@ function readMark(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }
 
-/** Removes a file with what stands beside it. */
 function removeFile(path: string): void {
   for (const name of readdirSync(dirname(path))) if (name.startsWith(basename(path, '.sqlite'))) rmSync(join(dirname(path), name))
 }

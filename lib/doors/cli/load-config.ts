@@ -1,6 +1,6 @@
 /**
- * Load config: makes engine options of what a module exports where that is the config of an application's MikroORM, `mikro-orm.config.ts`
- * most often. Throws CommandError for a project of another MikroORM.
+ * Load config: makes engine options of the config of an application's MikroORM, mostly `mikro-orm.config.ts`. Throws CommandError for a
+ * project of another MikroORM.
  */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
@@ -13,19 +13,17 @@ import { CommandError } from './command-error.ts'
 import { findEntities } from './modules.ts'
 import { findTypeScriptLoader } from './typescript.ts'
 
-/** What the command line says of a config. */
 export interface ConfigArguments {
-  /** The config's `contextName`, of several. */
+  /** Which of several configs. */
   readonly context?: string | undefined
-  /** The database in the place of the config's own. */
+  /** In the place of the config's own database. */
   readonly database?: string | undefined
-  /** Whether its migrations make the tables. */
+  /** Whether the application's migrations make the tables. */
   readonly migrates: boolean
-  /** Whether the model is to be written as code. */
   readonly ejects: boolean
 }
 
-/** Returns the engine options of a module whose default export is a config, or engine options with one; undefined for anything else. */
+/** Takes a config, or engine options with a config; `undefined`: anything else. */
 export async function loadConfig(
   main: unknown,
   path: string,
@@ -47,19 +45,19 @@ export async function loadConfig(
   })
 }
 
-/** Whether a file has the name that MikroORM gives its configs. */
 export function isNamedConfig(path: string): boolean {
   return /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path))
 }
 
-/** Standard output is for answers. Where a module in TypeScript runs, so do the entities, and what loads the one loads the others. */
+/** Keeps standard output for answers. Where the config is TypeScript, so are the entities, and the same loader loads both. */
 async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<EngineOptions['orm']>> {
-  const { logger, loggerFactory, preferTs, dynamicImportProvider: own } = config
+  const { logger, loggerFactory, preferTs, dynamicImportProvider: ownProvider } = config
   const quiet =
     logger === undefined && loggerFactory === undefined ? { logger: (line: string) => void process.stderr.write(`${line}\n`) } : {}
   if (!/ts$/i.test(path)) return quiet
   const { load } = await findTypeScriptLoader(path)
-  const dynamicImportProvider = (id: string): Promise<unknown> => (own === undefined || /\.[cm]?ts$/i.test(id) ? load(id) : own(id))
+  const dynamicImportProvider = (id: string): Promise<unknown> =>
+    ownProvider === undefined || /\.[cm]?ts$/i.test(id) ? load(id) : ownProvider(id)
   return { ...quiet, preferTs: preferTs ?? true, dynamicImportProvider }
 }
 
@@ -73,13 +71,13 @@ function isConfig(main: unknown, isNamed: boolean): boolean {
   return !isEngines && (isNamed || names.some(name => isOrmOption(name) && !isEngineOption(name)))
 }
 
-/** @throws CommandError where the project has another MikroORM than that of the engine, whose classes the engine cannot know. */
+/** @throws CommandError where the project has another MikroORM, whose classes the engine cannot know. */
 export function checkOrmVersion(path: string): void {
   let version: string
   try {
     version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version
   } catch {
-    // The project has none of its own: the one of the command is lent.
+    // The project has no MikroORM: the command lends its own.
     return
   }
   if (!version.startsWith('7.'))

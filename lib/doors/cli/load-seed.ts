@@ -1,6 +1,6 @@
 /**
- * Load seed: what `--seed` names, a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by its name.
- * Throws CommandError for what is none of these.
+ * Load seed: reads what `--seed` names: a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by
+ * name. Throws CommandError for anything else.
  */
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
@@ -15,7 +15,6 @@ import { checkReadable } from './readable.ts'
 
 type Records = Readonly<Record<string, readonly object[]>>
 
-/** What `--seed` adds to the options of a model. */
 export type AddedSeed = Pick<EngineOptions, 'seed' | 'orm'>
 
 export async function loadSeed(file: string): Promise<AddedSeed> {
@@ -41,12 +40,12 @@ function readRecords(text: string, file: string): unknown {
   return records
 }
 
-/** The name of a class. Files have an extension, or are there. */
+/** A file has an extension, or exists. */
 function isNameOfSeeder(text: string): boolean {
   return /^[A-Z][\w$]*$/.test(text) && !existsSync(text)
 }
 
-/** The default export; else the class that is called as the file is, as MikroORM's own command makes it, or the only one. */
+/** Takes the default export; else the class named like the file, as MikroORM's own command writes; else the only class. */
 function findSeed(exported: Readonly<Record<string, unknown>>, path: string): unknown {
   const found = exported['default'] ?? exported[parse(path).name]
   if (found !== undefined) return found
@@ -54,19 +53,19 @@ function findSeed(exported: Readonly<Record<string, unknown>>, path: string): un
   return others.length === 0 ? first : undefined
 }
 
-/** Adds the seed of `--seed` to that of the model. Records fill empty tables, as those of the model do. */
+/** Records fill empty tables, as the model's own do. */
 export function withSeed(options: EngineOptions, added: AddedSeed | undefined): EngineOptions {
-  const own = options.seed
+  const modelSeed = options.seed
   if (added?.seed === undefined) return options
   const { seed } = added
   const orm = { ...options.orm, ...(added.orm === undefined ? {} : { seeder: { ...options.orm?.seeder, ...added.orm.seeder } }) }
-  return { ...options, orm, seed: own === undefined ? seed : join(own, seed) }
+  return { ...options, orm, seed: modelSeed === undefined ? seed : join(modelSeed, seed) }
 }
 
-/** Records of both that link each other are sown together. */
-function join(own: Seeds, added: Seeds): Seeds {
-  if (!isRecords(own) || !isRecords(added)) return [...listSeeds(own), ...listSeeds(added)]
-  const all: Record<string, readonly object[]> = { ...own }
+/** Sows records of both together, since they may link each other. */
+function join(modelSeed: Seeds, added: Seeds): Seeds {
+  if (!isRecords(modelSeed) || !isRecords(added)) return [...listSeeds(modelSeed), ...listSeeds(added)]
+  const all: Record<string, readonly object[]> = { ...modelSeed }
   for (const [name, records] of Object.entries(added)) all[name] = [...(all[name] ?? []), ...records]
   return all
 }

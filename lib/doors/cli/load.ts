@@ -1,6 +1,6 @@
 /**
- * Loads the files of the command line into engine options. FILE may be a module with the model, a JSON file of collections, a SQLite file
- * with its model in `--config`, or absent: then the sample model is served. Errors name the file in one line.
+ * Load: turns the files of the command line into engine options. FILE is a module, a JSON file of collections, a SQLite file, or absent:
+ * the sample model is served then. Errors name the file in one line.
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/pipeline/database-option.ts'
@@ -23,24 +23,20 @@ import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
-/** The loaded model and data. */
 export interface LoadedSource {
   readonly options: EngineOptions
-  /** The options of this run, which may have to leave files as they are. */
+  /** Options of this run, which may have to leave files unchanged. */
   readonly running: EngineOptions
-  /** The JSON file of an inferred model. */
+  /** Of an inferred model. */
   readonly json?: JsonFile
-  /** The copy of a file that this run evolves in the place of the file. */
+  /** A copy of the file, to be evolved by this run. */
   readonly trial?: Trial
-  /** The module that has the model. */
   readonly module?: string | undefined
-  /** A title for the first line of the output. */
   readonly title: string
-  /** Example paths below the version, where they are known beforehand. */
+  /** Example paths below the version, where known beforehand. */
   readonly examples: readonly string[] | undefined
 }
 
-// The examples of the documentation.
 const SAMPLE_EXAMPLES = [
   '/publishers?sort=sites.desc&limit=5',
   '/users?name=A*&attributes=id,name,email',
@@ -81,8 +77,8 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
     args.diagram !== undefined ||
     args.selfTest ||
     args.check !== undefined
-  const asked = args.evolve ? '--evolve' : args.migrate ? '--migrate' : undefined
-  const trial = onlyReads && !readOnly && args.eject === undefined ? await tryOnCopy(options, asked) : undefined
+  const askingOption = args.evolve ? '--evolve' : args.migrate ? '--migrate' : undefined
+  const trial = onlyReads && !readOnly && args.eject === undefined ? await tryOnCopy(options, askingOption) : undefined
   return {
     ...model,
     module: [config, file].find(each => each !== undefined && isModule(each)),
@@ -93,16 +89,16 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
   }
 }
 
-/** Returns the path of a file that a module names by a URL. */
+/** Turns a URL of a file into a path. */
 function plainFile({ database }: EngineOptions): { readonly database?: string | ServerDatabase } {
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** Adapts options so that no file is written: a single GET and --eject must also work on read-only files. */
-async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
+/** Keeps files unwritten: a single GET and --eject must work on read-only files. */
+async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
-  const records = own === undefined ? {} : { seed: own }
+  const records = modelSeed === undefined ? {} : { seed: modelSeed }
   if (isInMemory(database)) return { ...options, ...records }
   const server = database
   const isServer = typeof server === 'object'
@@ -113,7 +109,7 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: A
         found => found.size,
         () => 0,
       )
-  // A new file can be replaced by memory.
+  // Memory can stand for a new file.
   if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(
@@ -124,7 +120,7 @@ async function dropFileOptions({ seed: own, ...options }: EngineOptions, seed: A
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
 
-/** Finds the module of a folder: the config of MikroORM that a project has, whose index may be a program, or its index. */
+/** Finds a folder's module: MikroORM's config first, since a project's index may be a program. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
@@ -133,7 +129,6 @@ async function findFolderModule(file: string | undefined): Promise<string | unde
   return found === undefined ? file : join(file, found)
 }
 
-/** How a model is loaded. */
 interface Loading extends ConfigArguments {
   readonly readOnly: boolean
   readonly infer: InferOptions
@@ -170,10 +165,9 @@ async function loadModel(
   }
 }
 
-/** The URL of a PostgreSQL database. */
 export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** Loads the model of a PostgreSQL database. On a server its records are there: the seed of the module is left out. */
+/** On a server the records exist: the module's seed is left out. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
@@ -181,12 +175,11 @@ async function loadServer(url: string, config: string | undefined, choice: Confi
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
   const { seed, schema, ...options } = await loadOptions(config, { ...choice, database: url })
   const seeded = isNew && seed !== undefined ? { seed } : {}
-  // A module that keeps the tables as they are speaks of its own database: here there are none.
+  // A module that keeps tables means its own database: no tables exist here.
   const made = schema === undefined || (isNew && schema === 'keep') ? {} : { schema }
   return { options: { ...options, ...made, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
 
-/** Whether a PGlite has its folder still to make. */
 async function isNewFolder(url: string): Promise<boolean> {
   const folder = isPglite(url) ? pgliteFolder(url) : undefined
   return folder !== undefined && (await readdir(folder).catch(() => [])).length === 0
@@ -197,7 +190,7 @@ async function loadSample(database?: string): Promise<Pick<LoadedSource, 'option
   return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }
 
-/** Loads engine options from a module: its default export, which may be the config of a MikroORM, or its exported entities. */
+/** Takes the default export, perhaps the config of a MikroORM, or exported entities. */
 async function loadOptions(file: string, args: ConfigArguments): Promise<EngineOptions> {
   const options = await loadExported(file, args)
   return args.migrates ? { ...options, schema: 'migrate' } : options
@@ -207,7 +200,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
   const path = await checkReadable(file)
   const { checkOrmVersion, isNamedConfig, loadConfig } = await import('./load-config.ts')
-  // What a project with an older one imports may not be there.
+  // Imports of a project with an older MikroORM may not exist.
   if (isNamedConfig(path)) checkOrmVersion(path)
   const exported = await importModule(path)
   const main = await exported['default']
@@ -224,7 +217,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   )
 }
 
-/** Loads a journal from a JSON file: the requests of an engine, or what `GET /_test/requests` answers. */
+/** Takes `engine.requests`, or the answer of `GET /_test/requests`. */
 export async function readJournal(file: string): Promise<JournalEntry[]> {
   const data = parseJson(await readFile(await checkReadable(file), 'utf8'), file) as { readonly requests?: unknown } | null
   const entries: unknown = Array.isArray(data) ? data : data?.requests
@@ -236,7 +229,7 @@ export async function readJournal(file: string): Promise<JournalEntry[]> {
   throw new CommandError(`${file} is not a journal: it must contain the list engine.requests, or the answer of GET /_test/requests.`)
 }
 
-/** Detects the kind of a FILE that is not a module. A missing or empty file is a new database, where one may be created. */
+/** A missing or empty file is a new database, where a new database is allowed. */
 async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
   refuseUrl(file)
   const isMissing = await stat(file).then(

@@ -1,4 +1,4 @@
-/** Runs the command. Every error is one line on standard error. */
+/** Main: runs the command. Every error is one line on standard error. */
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
@@ -19,9 +19,9 @@ import { serve } from './serve.ts'
 import { KEPT, watch } from './watch.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
-/** Runs the command line (without node and script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
+/** Takes the command line without node and script. Returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // The reader of the output may stop early, as `head` does.
+  // A reader of the output may stop early, as `head` does.
   process.stdout.on('error', () => {})
   try {
     const args = parseArguments(argv)
@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function run(args: CommandArguments): Promise<number> {
-  // Loaded late, because loading MikroORM takes longer than refusing a wrong command line.
+  // Loading MikroORM takes longer than refusing a wrong command line.
   const { RestEngine } = await import('../../engine.ts')
   const { isRecording, openRecorded } = await import('./recording.ts')
   if (await isRecording(args.file)) {
@@ -52,14 +52,14 @@ async function run(args: CommandArguments): Promise<number> {
   }
 }
 
-/** Prints what would be changed in the database; 1 where it is anything. */
+/** Returns 1 where anything would be changed. */
 async function diff({ options }: LoadedSource): Promise<number> {
   const { formatPlan, nameDatabase, planEvolution } = await import('./evolve.ts')
   const { plan } = await planEvolution(options, undefined)
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** Drops the tables of the model and makes them anew, once it is sure that the model and its seed can be served. */
+/** Makes the tables of the model anew, once model and seed have proved servable. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -70,7 +70,7 @@ async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): 
   return running
 }
 
-/** Shows what is about to be changed in the database, and asks about new names. */
+/** Shows what is about to change in the database, and asks about new names. */
 async function evolving({ running, trial }: LoadedSource): Promise<EngineOptions> {
   if (running.schema !== 'evolve' || running.readOnly === true || trial !== undefined) return running
   const [{ isThere }, { askAtTerminal, formatPlan, nameDatabase, planEvolution }] = await Promise.all([
@@ -100,7 +100,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   return runWith(engine, args, loaded)
 }
 
-/** Creates the engine: of a module in memory that is watched, on the data of before. */
+/** A watched module in memory goes on with the former data. */
 async function createEngine(Engine: typeof RestEngine, options: EngineOptions, { json }: LoadedSource): Promise<RestEngine> {
   const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
   if (process.env[KEPT] === undefined || json !== undefined) return create(options)
@@ -109,7 +109,6 @@ async function createEngine(Engine: typeof RestEngine, options: EngineOptions, {
   return file === undefined ? create(options) : createKept(create, options, file)
 }
 
-/** Does with an engine what the arguments say, and closes it. */
 async function runWith(engine: RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
   try {
     if (args.eject !== undefined) return await ejectTo(args.eject, engine, loaded)
@@ -127,7 +126,6 @@ async function runWith(engine: RestEngine, args: CommandArguments, loaded: Loade
   }
 }
 
-/** Ejects the project and prints its files. */
 async function ejectTo(folder: string, engine: RestEngine, loaded: LoadedSource): Promise<number> {
   const { eject } = await import('./eject.ts')
   const { files, notes } = await eject(engine, loaded, folder)
@@ -144,7 +142,6 @@ async function ejectTo(folder: string, engine: RestEngine, loaded: LoadedSource)
   return await print(lines.join('\n'), 0)
 }
 
-/** Compares the API with the real backend, and prints the report. */
 async function compare(engine: RestEngine, address: string, { journal: file, headers, writes }: CommandArguments): Promise<number> {
   const { checkAgainst } = await import('../../check-against.ts')
   const journal = file === undefined ? undefined : await readJournal(file)
@@ -152,14 +149,14 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** Tries the API, and prints the report. A file that is only read here is tried as it would be served. */
+/** Tries the API as served: a file that this run only reads may be served for writing. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,
-  { chance, runs, headers, quiet, file, config }: CommandArguments,
+  { testSeed, runs, headers, quiet, file, config }: CommandArguments,
 ): Promise<number> {
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
-  const options = { ...(chance === undefined ? {} : { seed: chance }), ...(runs === undefined ? {} : { runs }) }
+  const options = { ...(testSeed === undefined ? {} : { seed: testSeed }), ...(runs === undefined ? {} : { runs }) }
   const { tryPromises } = await import('../../try-promises.ts')
   try {
     const { report } = await tryPromises(engine, { ...options, ...(headers === undefined ? {} : { headers }) }, readOnly)
@@ -169,7 +166,7 @@ async function selfTest(
   }
 }
 
-/** A self-test needs a copy of the data: says how to try the model of a database that cannot be copied. */
+/** Says how to try the model of a database that cannot be copied. */
 function describeUncopied({ message }: RestError, model: string): CommandError {
   const test = (module: string): string => `npx mikro-rest pglite: --config ${module} --self-test`
   const how = SERVER.test(model) ? `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then ${test('DIR')}` : test(model)
@@ -177,7 +174,6 @@ function describeUncopied({ message }: RestError, model: string): CommandError {
   return new CommandError(`--self-test tries a copy of the data, which is ${why} Try the model on an empty PGlite: ${how}`)
 }
 
-/** Prints the answer of one request on standard output. */
 async function get(
   engine: RestEngine,
   path: string,
@@ -200,11 +196,11 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** What controls a terminal. JSON has only those of the second half, for which it may have an escape sequence, too. */
+/** Control characters of a terminal. JSON has only 0x7f to 0x9f, and may escape them, too. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Prints a text and waits until it is written, because buffered text is lost when the process exits. */
+/** A process that exits loses buffered text. */
 function print(text: string, exitCode: number): Promise<number> {
   const shown = text.replaceAll(CONTROLS, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return new Promise(resolve => {
@@ -212,10 +208,9 @@ function print(text: string, exitCode: number): Promise<number> {
   })
 }
 
-/** Returns the error to throw, which says what the command line can do about one of the start of an engine. */
 async function explainStart(error: unknown, { config }: CommandArguments, model: string | undefined): Promise<unknown> {
   if (!(error instanceof Error) || model === undefined) return error
-  // MikroORM names the option of the compiler where a decorator says no type.
+  // MikroORM names this compiler option where a decorator says no type.
   if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model)) {
     const { findTypeScriptLoader } = await import('./typescript.ts')
     return new CommandError(oneLine(error) + (await findTypeScriptLoader(resolve(model))).typesAdvice)

@@ -1,12 +1,12 @@
-/** Formats the notes of an engine, as the command prints them. */
+/** Notes: formats the notes of an engine for the command. */
 import type { RestEngine } from '../../engine.ts'
 import { escapeControls } from './explanation-text.ts'
 
 const SHOWN = 20
 
 /**
- * Returns a line for each of the first notes, and one for the number of the others. The steps of an evolution were printed as its plan; the
- * copy of a trial, and of what is watched, goes away with it.
+ * Ends with the number of further notes. Leaves out steps of an evolution, which its plan has printed, and notes on copies of a trial or of
+ * a watched file.
  */
 export function formatNotes({ notes: all }: RestEngine): string[] {
   const notes = all.filter(note => !/^Evolved: |[/\\]mikro-rest-(?:trial|watch)-/.test(note))

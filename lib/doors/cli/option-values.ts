@@ -1,4 +1,4 @@
-/** Option values: reads the values of options of the command line. Throws CommandError, a usage error, for one that is not of its form. */
+/** Option values: reads values of options. Throws CommandError, a usage error, for a bad value. */
 import { isIPv6 } from 'node:net'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { readBase } from '../../records/request/address.ts'
@@ -13,7 +13,7 @@ export function toBase(base: string | undefined): string | undefined {
   }
 }
 
-/** The words that other commands begin with. */
+/** First words of other commands. */
 const VERBS: ReadonlySet<string> = new Set(['serve', 'start', 'run', 'dev', 'watch', 'open', 'mikro-rest', 'json-server'])
 
 export function toFile(files: readonly string[]): string | undefined {
@@ -49,7 +49,7 @@ export function toMilliseconds(option: string, text: string, least: number): num
   throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
 }
 
-/** @throws CommandError where one of these options is given, which do not go with what another one does. */
+/** @throws CommandError where an option is given that does not go with another */
 export function refuseOthers(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
   if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)

@@ -1,14 +1,13 @@
-/** Own package: the manifest of this package, for the versions in it. */
+/** Own package: reads the manifest of this package, for the versions inside. */
 import { readFile } from 'node:fs/promises'
 
-/** The part of the manifest that the command uses. */
 interface Manifest {
   readonly version: string
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** Reads the manifest of this package, which lies above the source and above the built code. */
+/** The manifest lies above the source and above the built code. */
 export async function readOwnPackage(): Promise<Manifest> {
   for (const above of ['../../../package.json', '../../../package.json']) {
     const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Read rows: reads records of a JSON file from the database, as the file has them. */
+/** Read rows: reads records from the database, in the form of the JSON file. */
 import type { RestEngine } from '../../engine.ts'
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { internalsOf } from '../../engine/pipeline/internals.ts'
@@ -6,19 +6,18 @@ import type { InferredAttribute, InferredCollection } from '../../model/json-mod
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { JsonRow } from './json-document.ts'
 
-/** The IDs that are bound in one statement. */
+/** Most IDs in a statement. */
 const CHUNK = 500
 
-/** A collection, and the IDs of the records that are asked for. */
 interface Wanted {
   readonly collection: InferredCollection
   readonly ids: Iterable<unknown> | 'all'
 }
 
-/** Reads records in one state of the data: by the names of collections, by ID, in the order of their creation. */
+/** Reads in one state of the data. Returns rows by collection and ID, in the order of creation. */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
-    // The entity manager of the core does not declare it; those of both databases have it.
+    // MikroORM's core does not declare `getKysely`; both databases have the method.
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
     const all = new Map<string, ReadonlyMap<unknown, JsonRow>>()
     for (const { collection, ids } of wanted) {
@@ -38,11 +37,11 @@ function chunked(ids: readonly unknown[]): (readonly unknown[])[] {
 async function readChunk(
   engine: RestEngine,
   kysely: Queries,
-  { resource: called, attributes }: InferredCollection,
+  { resource: resourceName, attributes }: InferredCollection,
   ids: readonly unknown[] | 'all',
 ): Promise<[unknown, JsonRow][]> {
   const { model, insertionOrder } = internalsOf(engine)
-  const resource = model.byName.get(called)!
+  const resource = model.byName.get(resourceName)!
   const lists = new Map<string, ReadonlyMap<unknown, unknown[]>>()
   for (const { kind, key, name } of attributes) if (kind === 'toMany') lists.set(key, await readList(kysely, resource, name, ids))
   const { column: idColumn } = resource.key[0]!
@@ -62,7 +61,6 @@ async function readChunk(
   })
 }
 
-/** The part of Kysely's interface that is used here. */
 interface Queries {
   selectFrom(table: string): RowSelection
 }
@@ -78,7 +76,6 @@ function among(selection: RowSelection, column: string, ids: readonly unknown[] 
   return ids === 'all' ? selection : selection.where(column, 'in', ids)
 }
 
-/** Reads the IDs in a list of a resource, by the ID of the record. */
 async function readList(
   kysely: Queries,
   resource: Resource,

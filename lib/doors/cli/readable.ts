@@ -1,14 +1,14 @@
-/** Readable: checks that a file of the command line can be read. Throws CommandError that names it in one line. */
+/** Readable: checks that a file of the command line can be read; errors name the file in one line. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { findScheme, SERVERS } from '../../engine/pipeline/database-option.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { CommandError, misuse, oneLine } from './command-error.ts'
 
-/** The names of a folder's module, best first. */
+/** A folder's module, best first. */
 export const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
-/** The configs of a project, in the order in which MikroORM's own command looks for them. */
+/** In the order of MikroORM's own command. */
 export const CONFIGS = [
   'src/mikro-orm.config.ts',
   'mikro-orm.config.ts',
@@ -17,7 +17,6 @@ export const CONFIGS = [
   'mikro-orm.config.js',
 ]
 
-/** Returns the absolute path of a readable file. */
 export async function checkReadable(file: string): Promise<string> {
   const path = resolve(file)
   try {
@@ -38,7 +37,7 @@ export async function checkReadable(file: string): Promise<string> {
   }
 }
 
-/** What to say of a file that is not there: the nearest name in its folder, or that a word of other commands is none here. */
+/** Hints at the nearest name in the folder, or that the command has no such word. */
 async function hintAt(path: string): Promise<string> {
   const names = await readdir(dirname(path)).catch(() => [])
   const nearest = findNearest(basename(path), names)
@@ -50,7 +49,7 @@ async function hintAt(path: string): Promise<string> {
 export function refuseUrl(file: string): void {
   const scheme = findScheme(file)
   if (scheme === undefined) return
-  // Without what follows, which may hold a password.
+  // The rest may hold a password.
   const url = `${scheme}://...`
   if (scheme.startsWith('postgres')) throw misuse('A URL of PostgreSQL has slashes: postgres://user@host/database.')
   if (scheme.startsWith('sqlite')) throw misuse(`${url} is a URL: give the path of the SQLite file alone.`)

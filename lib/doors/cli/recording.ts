@@ -1,4 +1,4 @@
-/** Recording: FILE is what `engine.record` has written of a failed test. Refuses options that are about other files. */
+/** Recording: serves a FILE of `engine.record`. Refuses options for other files. */
 import { open } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { RestEngine } from '../../engine.ts'
@@ -12,13 +12,12 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import type { LoadedSource } from './load.ts'
 
-/** Requests that are shown. */
+/** Most requests shown. */
 const SHOWN = 3
 
 /** Addresses on which test controls are open to this machine alone. */
 const LOCAL = ['127.0.0.1', 'localhost', '::1']
 
-/** Whether FILE is a recording: by its name, or its first bytes. */
 export async function isRecording(file: string | undefined): Promise<boolean> {
   if (file === undefined) return false
   if (extname(file).toLowerCase() === '.mikro') return true
@@ -28,14 +27,14 @@ export async function isRecording(file: string | undefined): Promise<boolean> {
     const { buffer } = await handle.read(Buffer.alloc(21), 0, 21, 0)
     return buffer.toString('latin1') === 'mikro-rest recording '
   } catch {
-    // A folder, which is no recording; what else is wrong with it is said where it is loaded.
+    // A folder is no recording; any other fault is reported at loading.
     return false
   } finally {
     await handle.close()
   }
 }
 
-/** Opens a recording, to be served with test controls where nobody else reaches them. */
+/** Has test controls where nobody else reaches them. */
 export async function openRecorded(
   args: CommandArguments,
   create: (options: EngineOptions) => Promise<RestEngine>,
@@ -71,7 +70,7 @@ export async function openRecorded(
   return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, workbench: args.workbench ?? true } : args }
 }
 
-/** Requests to try: those of the test that have read something, else a list. None is sent for it, since the journal is that of the test. */
+/** Returns successful reading requests of the test, else a list. Sends none: the journal is the test's. */
 function findExamples(engine: RestEngine, requests: readonly JournalEntry[]): string[] {
   const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
   const read = requests.filter(({ method, path, status = 0 }) => method === 'GET' && status < 400 && path.startsWith(`${root}/`))

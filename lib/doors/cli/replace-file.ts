@@ -1,6 +1,6 @@
 /**
- * Replace file: writes the new content into a temporary file that then takes the place of the old one, so that any reader, also after a
- * crash, finds one of both as a whole.
+ * Replace file: writes new content into a temporary file, which then takes the place of the old file: any reader, also after a crash, finds
+ * one of both as a whole.
  */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
@@ -10,17 +10,15 @@ import { CommandError } from './command-error.ts'
 // Milliseconds without a write after which a temporary file is abandoned.
 const STALE = 60_000
 
-/** Hashes the content of a file. */
 export function hashContent(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** Returns the temporary file of this process beside a file. */
 export function temporaryOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
 }
 
-/** Removes temporary files of earlier processes that were killed while they wrote. */
+/** Removes temporary files of killed processes. */
 export async function removeLeftOver(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`
   for (const name of await readdir(dirname(target))) {
@@ -30,7 +28,7 @@ export async function removeLeftOver(target: string): Promise<void> {
   }
 }
 
-/** Whether a temporary file is abandoned. The ID of its process may meanwhile belong to another process, even to this one. */
+/** The ID of the process may meanwhile belong to another process, even to this one. */
 async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
@@ -46,7 +44,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A file whose content is replaced. */
 interface ReplacedFile {
   /** The name on the command line. */
   readonly name: string
@@ -55,7 +52,7 @@ interface ReplacedFile {
 }
 
 /**
- * Replaces the content of a file. One that another program has changed is not overwritten.
+ * Overwrites no file that another program has changed.
  *
  * @param before the content that the file must have
  * @param announce is called before the new content can be seen
@@ -93,7 +90,7 @@ export async function replaceFile(
   await syncFolder(dirname(target))
 }
 
-/** Writes the new directory entry to the disk, where the system can do that. */
+/** Writes the new directory entry to the disk, where the system can. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

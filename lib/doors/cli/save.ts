@@ -1,7 +1,6 @@
 /**
- * Save: writes the changes of clients back to the JSON file. It hears which rows change, reads these alone, and hands them to a thread of
- * its own (save-worker.ts), which holds the text of the file. So a save costs the thread that answers what has changed, whatever the size
- * of the file.
+ * Save: writes clients' changes back to the JSON file. Hears which rows change, reads these rows alone, and hands them to the thread with
+ * the file's text (save-worker.ts). So the cost for the answering thread does not depend on the size of the file.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -17,34 +16,31 @@ import { readRows } from './read-rows.ts'
 import { removeLeftOver, temporaryOf } from './replace-file.ts'
 import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
-// Milliseconds for which writes are gathered into one save.
+// Milliseconds for which writes are gathered into a save.
 const GATHER = 50
 
-/** The message to the watching process before a file is replaced: its new content. */
+/** Tells the watching process the new content, before a file is replaced. */
 export interface SavedMessage {
   readonly saved: string
 }
 
-/** A collection whose records may have changed. */
 interface WatchedFile {
   readonly collection: InferredCollection
-  /** Of lists that nobody is told of, since they are hidden, a deletion may change any. */
+  /** Hidden lists are not reported, so any deletion may change them. */
   readonly hasHiddenList: boolean
 }
 
-/** Keeps a JSON file up to date with the records of the engine. */
 export class Saver {
   readonly #engine: RestEngine
   readonly #file: JsonFile
   readonly #byTable: ReadonlyMap<string, WatchedFile>
   readonly #watcher: ChangeSink = { add: change => this.#add(change) }
-  /** The IDs of records that have changed since the last save. */
   #changed = new Map<InferredCollection, Set<unknown> | 'all'>()
   #timer: NodeJS.Timeout | undefined
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** What went wrong with the last save; nothing else is printed twice in a row. */
+  /** Printed unless the same as before. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -63,7 +59,7 @@ export class Saver {
     parts.recorder.watchers.add(this.#watcher)
   }
 
-  /** Removes temporary files of earlier processes that were killed while they saved, and lets the thread find where the records stand. */
+  /** Removes temporary files of killed processes, and lets the thread find where records stand. */
   async begin(): Promise<void> {
     const target = await realpath(this.#file.path)
     await removeLeftOver(target)
@@ -72,13 +68,13 @@ export class Saver {
     this.#start()
   }
 
-  /** All data may have been replaced, which no row is reported of. */
+  /** Called when all data may have been replaced, without a report of any row. */
   replaced(): void {
     for (const { collection } of this.#byTable.values()) this.#changed.set(collection, 'all')
     this.#schedule()
   }
 
-  /** Saves the changes so far. Returns whether the file now contains everything. */
+  /** Returns whether the file contains everything. */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -91,7 +87,7 @@ export class Saver {
     return this.#saving
   }
 
-  /** Waits until all changes so far are in the file; undefined where they are. */
+  /** Waits until the file has all changes; `undefined`: the file has. */
   settled(): Promise<void> | undefined {
     if (this.#changed.size === 0 && this.#trouble === undefined && !this.#isSaving) return undefined
     return this.#assertSaved()
@@ -101,7 +97,6 @@ export class Saver {
     if (!(await this.flush())) throw new Error(`${this.#file.name} is not saved.`)
   }
 
-  /** Saves the remaining changes, and ends. Returns whether the file now contains everything. */
   async finish(): Promise<boolean> {
     internalsOf(this.#engine).parts.recorder.watchers.delete(this.#watcher)
     await this.flush()
@@ -110,27 +105,26 @@ export class Saver {
     return isSaved
   }
 
-  /** Whether something has changed, or the last save has failed. */
   get #isDue(): boolean {
     return this.#changed.size > 0 || this.#trouble !== undefined
   }
 
   #add(change: RawChange): void {
     const { resource } = change.kind === 'row' ? change.table : change.list.table
-    const watched = this.#byTable.get(resource.table)
-    if (watched === undefined) return
-    if (change.kind === 'list') this.#mark(watched.collection, change.id)
+    const watchedFile = this.#byTable.get(resource.table)
+    if (watchedFile === undefined) return
+    if (change.kind === 'list') this.#noteChange(watchedFile.collection, change.id)
     else {
       const [before, after] = [change.before(), change.after()]
-      if (before !== undefined) this.#mark(watched.collection, before.id)
-      if (after !== undefined && after.id !== before?.id) this.#mark(watched.collection, after.id)
+      if (before !== undefined) this.#noteChange(watchedFile.collection, before.id)
+      if (after !== undefined && after.id !== before?.id) this.#noteChange(watchedFile.collection, after.id)
       if (after === undefined)
         for (const { collection, hasHiddenList } of this.#byTable.values()) if (hasHiddenList) this.#changed.set(collection, 'all')
     }
     this.#schedule()
   }
 
-  #mark(collection: InferredCollection, id: unknown): void {
+  #noteChange(collection: InferredCollection, id: unknown): void {
     const ids = this.#changed.get(collection)
     if (ids === undefined) this.#changed.set(collection, new Set([id]))
     else if (ids !== 'all') ids.add(id)
@@ -148,10 +142,10 @@ export class Saver {
     try {
       trouble = await this.#save(changed)
     } catch (error) {
-      // Nothing of them has reached the text: the next change, or the end, tries again.
+      // Nothing has reached the text: the next change, or the end, tries again.
       for (const [collection, ids] of changed)
         if (ids === 'all') this.#changed.set(collection, ids)
-        else for (const id of ids) this.#mark(collection, id)
+        else for (const id of ids) this.#noteChange(collection, id)
       trouble = `${this.#file.name} cannot be saved: ${oneLine(error)}.`
     }
     if (trouble !== undefined && trouble !== this.#trouble) console.error(`mikro-rest: ${trouble}`)
@@ -159,7 +153,6 @@ export class Saver {
     return trouble === undefined
   }
 
-  /** Returns what went wrong in the thread that writes. */
   async #save(changed: ReadonlyMap<InferredCollection, Set<unknown> | 'all'>): Promise<string | undefined> {
     const found = await readRows(
       this.#engine,
@@ -180,18 +173,14 @@ export class Saver {
   }
 }
 
-/**
- * Returns the address of the worker: beside this file, and in the built package in the place of its source, wherever a bundler has put this
- * file.
- */
+/** The worker lies beside this file; in the built package in the place of its source, wherever a bundler has put this file. */
 function findWorker(): URL {
-  const own = import.meta.url
-  if (own.endsWith('.ts')) return new URL('./save-worker.ts', own)
-  const lib = own.slice(0, own.lastIndexOf('/lib/') + '/lib/'.length)
+  const moduleUrl = import.meta.url
+  if (moduleUrl.endsWith('.ts')) return new URL('./save-worker.ts', moduleUrl)
+  const lib = moduleUrl.slice(0, moduleUrl.lastIndexOf('/lib/') + '/lib/'.length)
   return new URL('doors/cli/save-worker.js', lib)
 }
 
-/** The thread that holds the text. */
 class SaveThread {
   readonly #thread: Worker
   #answer: { readonly resolve: (trouble: string | undefined) => void; readonly reject: (error: unknown) => void } | undefined
@@ -215,7 +204,7 @@ class SaveThread {
   save(changes: ReadonlyMap<string, CollectionChange>): Promise<string | undefined> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
-      // A save keeps the process running, and not the thread as such.
+      // A save keeps the process running, an idle thread does not.
       this.#thread.ref()
       this.#answer = { resolve, reject }
       this.#tell({ changes })
@@ -231,7 +220,7 @@ class SaveThread {
     this.#thread.postMessage(order)
   }
 
-  /** Under `--watch`, sends the hash of the new content to the watching process before it can see the file change. */
+  /** Under `--watch`, tells the watching process the hash of the new content before the file changes. */
   async #announce(hash: string): Promise<void> {
     await new Promise<void>(resolve => {
       if (process.send === undefined || !process.connected) resolve()

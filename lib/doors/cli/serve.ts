@@ -1,4 +1,4 @@
-/** Serves the engine over HTTP until a signal stops it. Prints the address and example requests, then one line for every request. */
+/** Serve: serves the engine over HTTP until a signal. Prints the address, example requests, and a line for every request. */
 import { internalsOf } from '../../engine/pipeline/internals.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { stat } from 'node:fs/promises'
@@ -21,23 +21,22 @@ import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
 import { isLocal, servesWorkbench } from './workbench-address.ts'
 
-/** The message to the watching process: the port, which a next start keeps. */
+/** Tells the watching process the port, which the next start keeps. */
 export interface ListeningMessage {
   readonly port: number
 }
 
 type HttpServer = ReturnType<typeof createServer>
 
-// Milliseconds after which a running request or a stalled upload no longer delays the end of the command.
+// Milliseconds for which a running request or a stalled upload may delay the end of the command.
 const SHUTDOWN_TIMEOUT_MS = 10_000
-// Milliseconds within which a repeated signal counts as one: npm passes Ctrl-C on to a process that has received it already.
+// Milliseconds within which a repeated signal counts once: npm passes Ctrl-C on to a process that has received the signal already.
 const SAME_SIGNAL = 100
 
-// Rows from which a foreign key without an index is reported, and the limit of these lines.
+// Rows from which a foreign key without an index is reported, and most lines of the report.
 const MANY = 10_000
 const SHOWN = 3
 
-/** Serves until a signal stops it, and finishes running requests. The saver hears of every request that may have changed data. */
 export async function serve(engine: RestEngine, loaded: LoadedSource, args: CommandArguments, saver?: Saver): Promise<void> {
   if (args.static !== undefined && !(await isFolder(args.static)))
     throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
@@ -66,7 +65,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
-  // The examples are tried before they are shown, which may take its time: clients need not wait for it.
+  // Trying the examples may take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
   printWelcome(engine, loaded, requests, { ...args, hasWorkbench }, address)
@@ -74,7 +73,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   await stopped
 }
 
-/** Whether a request was one to the test controls, which may replace all data. */
+/** Test controls may replace all data. */
 function isControl({ base }: RestEngine, path: string): boolean {
   const below = findTargetBelow(path, base)
   return below !== undefined && TestControls.isControl(below)
@@ -87,7 +86,7 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/** Lists the names that the server answers to: the allowed ones, and that of `--host` where it is a name of the loopback address. */
+/** Lists the allowed names, and the host where its name means a loopback address. */
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
@@ -118,7 +117,7 @@ function describeListenError(error: NodeJS.ErrnoException, port: number, host: s
   }
 }
 
-/** Closes the server on the first signal, and ends the process on a second one. */
+/** The first signal closes the server, a second ends the process. */
 function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
   let firstAt: number | undefined
   const stopped = new Promise<void>(resolve => {
@@ -177,7 +176,6 @@ function printWelcome(
   console.log(lines.join('\n'))
 }
 
-/** Prints which relations of large tables lack an index. */
 function printMissingIndexes(missing: readonly UnindexedLink[]): void {
   if (missing.length === 0) return
   const lines = missing.slice(0, SHOWN).map(({ table, columns, rows, sql }) => {
@@ -195,7 +193,6 @@ function printMissingIndexes(missing: readonly UnindexedLink[]): void {
   )
 }
 
-/** Returns a host that clients on this machine can use. */
 function formatHost({ address, family }: AddressInfo): string {
   if (address === '::' || address === '0.0.0.0') return 'localhost'
   return family === 'IPv6' ? `[${address}]` : address
@@ -204,7 +201,7 @@ function formatHost({ address, family }: AddressInfo): string {
 function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
-  // A path may contain characters that control a terminal.
+  // A path may contain control characters of a terminal.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
   if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))

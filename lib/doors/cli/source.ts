@@ -1,6 +1,6 @@
-/** Writes values and calls as code, without semicolons and with single quotes. What a value is decides where lines end, not a width. */
+/** Source: writes values and calls as code, without semicolons, in single quotes. The value decides where lines end, not a width. */
 
-/** A value that exists as code only, such as a name or a function. */
+/** A value that is code, such as a name or a function. */
 export class Code {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Code {
   }
 }
 
-/** Writes a text as a literal, in the quotes that need fewer escapes. */
+/** In the quotes that need fewer escapes. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -18,8 +18,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Writes a JSON value, or one with dates and code in it, as an expression: `{ maxLimit: 50 }`, `['a', 'b']`. An object or list with an
- * object in it has one member a line.
+ * Writes a JSON value, perhaps with dates and code, as an expression: `{ maxLimit: 50 }`, `['a', 'b']`. An object or list with an object
+ * inside has one member a line.
  */
 export function literal(value: unknown): string {
   if (value instanceof Code) return value.text
@@ -45,13 +45,12 @@ export function member(name: string, code: string): string {
   return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }
 
-/** Writes brackets with one item a line. Code has no line breaks of its own but those of `lines`, so all of them may be indented. */
+/** Writes one item a line. All line breaks in code come from `lines`, so all may be indented. */
 export function lines(open: string, items: readonly string[], close: string): string {
   if (items.length === 0) return open + close
   return `${open}${items.map(item => `\n  ${item.replaceAll('\n', '\n  ')},`).join('')}\n${close}`
 }
 
-/** One call of a chain: its name and its arguments. */
 export type LinkedSource = readonly [name: string, ...args: unknown[]]
 
 /** Writes `root.a().b()`. */
@@ -63,7 +62,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Code) && !(value instanceof Date)
 }
 
-/** Whether a value is an object with members, or a list with such an object in it. */
+/** Also true for a list with such an object inside. */
 function hasMembers(value: unknown): value is object {
   return isObject(value) && (Array.isArray(value) ? value.some(hasMembers) : Object.keys(value).length > 0)
 }

@@ -1,18 +1,14 @@
-/**
- * Syntax fault: finds the module in which Node has met a mistake of syntax, which its error does not name, and whether that module is
- * CommonJS where it is written as an ES module.
- */
+/** Syntax fault: finds the module of a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** A mistake in a module. */
 export interface SyntaxFault {
   readonly file: string
   readonly line: number
   readonly text: string
-  /** The manifest that makes the module CommonJS, where it has `import` or `export` statements. */
+  /** The manifest that makes a module with `import` or `export` CommonJS. */
   readonly manifest: string | undefined
 }
 
@@ -22,7 +18,7 @@ const MOST = 50
 /** @param urls of the modules that were found until the error, in this order */
 export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
   if (!(error instanceof SyntaxError)) return undefined
-  // The last one is the likeliest.
+  // The last module is the likeliest.
   for (const url of [...urls].toReversed().slice(0, MOST)) {
     const file = fileURLToPath(url)
     const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--check', file], { encoding: 'utf8' })
@@ -30,7 +26,7 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     if (status === 0 || line === undefined || text === undefined) continue
     return { file, line: Number(line), text, manifest: isModuleSyntax(text) ? findCommonManifest(url) : undefined }
   }
-  // Node checks no TypeScript so, but where it loads one as CommonJS the stack begins with the place.
+  // Node checks no TypeScript so; but where TypeScript is loaded as CommonJS, the stack begins with the place.
   const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
   if (file === undefined || !isModuleSyntax(error.message)) return undefined
   return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href) }
@@ -40,7 +36,7 @@ function isModuleSyntax(text: string): boolean {
   return /import statement outside a module|Unexpected token 'export'/.test(text)
 }
 
-/** Returns the manifest that says "type": "commonjs"; without a type Node looks at the code. */
+/** Returns a manifest with "type": "commonjs"; without a type Node looks at the code. */
 function findCommonManifest(url: string): string | undefined {
   if (!/\.[jt]s$/.test(url)) return undefined
   const manifest = findPackageJSON(url)

@@ -1,36 +1,31 @@
-/**
- * Trial arguments: the options of the command line that try an API: `--self-test`, `--check`, and what goes with them. Every mistake is a
- * usage error (exit code 2).
- */
+/** Trial arguments: the options that try an API: `--self-test`, `--check`, and companions. Every mistake is a usage error. */
 import { misuse } from './command-error.ts'
 import { refuseOthers } from './option-values.ts'
 
 export interface TrialArguments {
-  /** The file of records to add. */
+  /** A file of records to add. */
   readonly seed: string | undefined
-  /** Whether the API is tried with generated requests. */
   readonly selfTest: boolean
-  /** The number that the requests of a self-test follow from. */
-  readonly chance: number | undefined
+  /** Decides the requests of a self-test. */
+  readonly testSeed: number | undefined
   readonly runs: number | undefined
-  /** The address of the real backend that the API is compared with. */
+  /** The real backend's address. */
   readonly check: string | undefined
-  /** The file of a journal, whose requests are replayed. */
+  /** A file of requests to replay. */
   readonly journal: string | undefined
-  /** Whether the requests that write are replayed, too. */
+  /** Whether to replay writing requests, too. */
   readonly writes: boolean
-  /** Headers of the requests of a trial. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** Reads the options of a trial. A self-test has a number for its seed, beside the records of a file. */
+/** A self-test takes a number as `--seed`, beside the file of records. */
 export function readTrial(values: ReadonlyMap<string, readonly string[]>): TrialArguments {
   const seeds = values.get('seed') ?? []
-  const isChance = (text: string): boolean => values.has('self-test') && /^-?\d+$/.test(text)
+  const isTestSeed = (text: string): boolean => values.has('self-test') && /^-?\d+$/.test(text)
   return {
-    seed: seeds.findLast(text => !isChance(text)),
+    seed: seeds.findLast(text => !isTestSeed(text)),
     selfTest: values.has('self-test'),
-    chance: toInteger('--seed', seeds.findLast(isChance)),
+    testSeed: toInteger('--seed', seeds.findLast(isTestSeed)),
     runs: toInteger('--runs', values.get('runs')?.at(-1)),
     check: values.get('check')?.at(-1),
     journal: values.get('journal')?.at(-1),
@@ -39,11 +34,7 @@ export function readTrial(values: ReadonlyMap<string, readonly string[]>): Trial
   }
 }
 
-/**
- * Checks that the options of a trial go together.
- *
- * @param others options of which none goes with a trial, with what was given
- */
+/** @param others options that go with no trial, as given */
 export function checkTrial(args: TrialArguments, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const { selfTest, check, journal, writes, runs, headers } = args
   const refuse = (option: string, needs: string): never => {

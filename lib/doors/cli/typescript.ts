@@ -1,7 +1,6 @@
 /**
- * TypeScript: lets Node load the TypeScript of a project, by what the project has for it. Classes whose decorators take their types from
- * the compiler (`emitDecoratorMetadata`) need a compiler that writes these types, as those do which MikroORM's own command looks for;
- * anything else goes through tsx.
+ * TypeScript: lets Node load a project's TypeScript, with the project's own loader. Decorators that take types from the compiler
+ * (`emitDecoratorMetadata`) need a loader that writes types, such as MikroORM's own command looks for; anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
@@ -10,37 +9,35 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TsConfigResult } from 'get-tsconfig'
 import { oneLine } from './command-error.ts'
 
-/** Loaders that write the types of decorated properties, best first: what tsc compiles bears imports in a circle, which others do not. */
+/** Loaders that write types of decorated properties, best first: code of tsc bears circular imports, code of others does not. */
 const WITH_TYPES = {
   commonjs: ['ts-node/register/transpile-only', '@swc-node/register', '@oxc-node/core/register'],
   module: ['@oxc-node/core/register', '@swc-node/register/esm-register'],
 } as const
 
-/** How ts-node compiles for `require`, whatever the project's bundler makes of its modules (`"module": "esnext"`). */
+/** How ts-node compiles for `require`, whatever the project's bundler takes (`"module": "esnext"`). */
 const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
 
 type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
-/** What has been found for the TypeScript of a project. */
 interface TypeScriptLoader {
-  /** Loads a file, by its path or URL. */
   readonly load: Load
-  /** What to say where a file cannot be loaded: which package is not there, or does not work. Begins with a blank, or is empty. */
+  /** Where a file cannot be loaded: the missing or failing package. Begins with a blank, or is empty. */
   readonly advice: string
-  /** What to say where a decorated property has no type. */
+  /** Where a decorated property has no type. */
   readonly typesAdvice: string
 }
 
-const found = new Map<string, TypeScriptLoader>()
+const loaders = new Map<string, TypeScriptLoader>()
 
 /** @param file the absolute path of a TypeScript module of the project */
 export async function findTypeScriptLoader(file: string): Promise<TypeScriptLoader> {
   const config = findAbove(dirname(file), 'tsconfig.json')
   const key = config ?? dirname(file)
-  const known = found.get(key)
-  if (known !== undefined) return known
+  const existing = loaders.get(key)
+  if (existing !== undefined) return existing
   const loader = await findLoader(file, config)
-  found.set(key, loader)
+  loaders.set(key, loader)
   return loader
 }
 
@@ -54,7 +51,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
   const isFound = await registerTsx(file, config?.path)
   const typesAdvice =
     config?.config.compilerOptions?.emitDecoratorMetadata === true
-      ? ' The loader of TypeScript that was found here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
+      ? ' The loader of TypeScript that was loaders here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
         'in the project, or name the compiled config, such as dist/mikro-orm.config.js.'
       : ` ${path ?? 'No tsconfig.json above it'} says "emitDecoratorMetadata": true${path === undefined ? '.' : ' nowhere.'}`
   const missing = isFound ? '' : ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.'
@@ -62,7 +59,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
   return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }
 
-/** Reads a tsconfig.json with all that it extends: of one that is only a list of others, that of them which has decorators with types. */
+/** Reads a tsconfig.json with all extensions. Of a list of references, prefers the config with types of decorators. */
 async function readConfigs(path: string, faults: string[]): Promise<TsConfigResult | undefined> {
   const { parseTsconfig } = await import('get-tsconfig')
   try {
@@ -80,7 +77,7 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
   }
 }
 
-/** Takes the first loader that is installed and goes with the project: one may be too old for its TypeScript. */
+/** Takes the first installed loader that works: a loader may be too old for the project's TypeScript. */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)
   for (const name of ['SWC_NODE_PROJECT', 'TS_NODE_PROJECT', 'OXC_TSCONFIG_PATH']) process.env[name] ??= config
@@ -109,7 +106,7 @@ function endSentence(error: unknown): string {
 function requireBy(file: string, loader: string): Load {
   const requireFrom = createRequire(file)
   requireFrom(loader)
-  // The names of `paths`, which ts-node leaves as they are.
+  // The names of `paths`, which ts-node leaves unresolved.
   const paths = 'tsconfig-paths/register'
   if (loader.startsWith('ts-node') && isThere(requireFrom, paths)) requireFrom(paths)
   return async each => requireFrom(each.startsWith('file:') ? fileURLToPath(each) : each) as Record<string, unknown>
@@ -119,12 +116,12 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
   return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
 }
 
-/** Imports a package as a file of the project would. `require.resolve` does not find what a package exports for `import` alone. */
+/** Imports a package as a file of the project would. `require.resolve` does not find a package that exports for `import` alone. */
 async function importFrom(file: string, name: string): Promise<void> {
   const parentURL = pathToFileURL(file).href
   const specifier = `mikro-rest:${name}?${parentURL}`
   const hooks = registerHooks({
-    resolve: (asked, context, next) => (asked === specifier ? next(name, { ...context, parentURL }) : next(asked, context)),
+    resolve: (requested, context, next) => (requested === specifier ? next(name, { ...context, parentURL }) : next(requested, context)),
   })
   try {
     await import(specifier)
@@ -156,8 +153,8 @@ function findAbove(folder: string, name: string): string | undefined {
 }
 
 /**
- * Lets Node import TypeScript through tsx, if the module's project or this one has it. tsx reads the path of the tsconfig.json while tsx is
- * loaded; a process that is started later must not inherit a path that may be gone.
+ * Lets Node import TypeScript through tsx of the project or of this package. tsx reads the path of the tsconfig.json while being loaded; a
+ * process started later must not inherit a path that may be gone.
  */
 async function registerTsx(file: string, config: string | undefined): Promise<boolean> {
   const isOurs = config !== undefined && process.env['TSX_TSCONFIG_PATH'] === undefined

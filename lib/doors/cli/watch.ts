@@ -1,7 +1,6 @@
 /**
- * Runs the command in a child process, and restarts it when a module, the JSON file or the seed changes. Each start needs a new process,
- * because Node never unloads a module. A database file is not watched, since the engine itself reads and writes it. The saves of the
- * child do not restart it.
+ * Watch: runs the command in a child process, and restarts the child when a module, the JSON file or the seed changes: Node never unloads a
+ * module. A database file is not watched, since the engine itself reads and writes the file. Saves of the child restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
@@ -17,13 +16,13 @@ import type { ListeningMessage } from './serve.ts'
 import { hashContent } from './replace-file.ts'
 import type { SavedMessage } from './save.ts'
 
-// Milliseconds to wait for the end of a change, since editors save a file in several steps.
+// Milliseconds to wait for the end of a change: editors save a file in several steps.
 const SETTLE = 100
 
-/** The variable of the environment that names the file for the data of a module in memory to the process that serves. */
+/** Names the file for data of a module in memory to the serving process. */
 export const KEPT = 'MIKRO_REST_KEPT'
 
-/** Runs until a signal ends it and returns the exit code. `argv` is the command line, `--watch` included. */
+/** Takes the command line, `--watch` included. Runs until a signal, and returns the exit code. */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
   const files = [args.file, args.config, args.seed].filter(
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
@@ -47,10 +46,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   return code
 }
 
-/**
- * Returns why the data of a JSON file cannot be served as it stands, as while an editor writes it; undefined where it can, and for other
- * files.
- */
+/** Returns why a JSON file cannot be served at present, as while an editor writes; `undefined`: no reason, or another file. */
 async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
   const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
   if (name === undefined || isModule(name)) return undefined
@@ -67,7 +63,7 @@ function isJson(file: string): boolean {
   return extname(file).toLowerCase() === '.json'
 }
 
-/** Watches the folder of a file, because a replaced file is a new one, and because a module may import its neighbours. */
+/** Watches the folder: a replaced file is a new file, and a module may import its neighbours. */
 function watchFile(path: string, onChange: () => void): FSWatcher {
   try {
     return watchFolder(dirname(path), (_, name) => {
@@ -78,12 +74,11 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
   }
 }
 
-/** Runs one child process at a time, so that the next one finds the port and the database file free. */
+/** Runs one child at a time, so that the next finds port and database file free. */
 class Runner {
   readonly #argv: readonly string[]
-  /** Returns why a file cannot be served. */
   readonly #check: (path: string) => Promise<string | undefined>
-  /** That of the first child, which the next ones keep. */
+  /** Later children keep the first child's port. */
   #port: number
   /** The exit code, once a signal has ended the command. */
   readonly ended: Promise<number>
@@ -93,7 +88,7 @@ class Runner {
   #isChanged = false
   #isStopping = false
   readonly #changed = new Set<string>()
-  /** The content that the child has saved last, or is about to save. */
+  /** The hash of content that the child has saved last, or is about to save. */
   #saved: string | undefined
 
   constructor(argv: readonly string[], port: number, check: (path: string) => Promise<string | undefined>) {
@@ -126,7 +121,7 @@ class Runner {
     })
   }
 
-  /** Restarts after a short pause without changes, unless the child itself made all of them. */
+  /** Restarts after a short pause without changes, unless the child made all changes. */
   changed(path: string): void {
     if (this.#isStopping) return
     this.#changed.add(path)
@@ -137,8 +132,8 @@ class Runner {
   async #restart(): Promise<void> {
     const paths = [...this.#changed]
     this.#changed.clear()
-    const own = await Promise.all(paths.map(path => this.#isOwn(path)))
-    if (own.every(Boolean) || this.#isStopping) return
+    const areSaves = await Promise.all(paths.map(path => this.#isSaveOfChild(path)))
+    if (areSaves.every(Boolean) || this.#isStopping) return
     const [reason] = (await Promise.all(paths.map(path => this.#check(path)))).filter(each => each !== undefined)
     if (reason !== undefined) {
       console.error(
@@ -153,14 +148,14 @@ class Runner {
     else this.#child.kill('SIGTERM')
   }
 
-  /** Whether the child has saved this content. A file that cannot be read counts as changed. */
-  async #isOwn(path: string): Promise<boolean> {
+  /** A file that cannot be read counts as changed. */
+  async #isSaveOfChild(path: string): Promise<boolean> {
     if (this.#saved === undefined) return false
     const content = await readFile(path).catch(() => undefined)
     return content !== undefined && hashContent(content) === this.#saved
   }
 
-  /** Passes every signal on to the child, which decides about a second one. */
+  /** Passes every signal on to the child, which decides about a second signal. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)

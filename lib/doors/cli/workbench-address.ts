@@ -1,4 +1,4 @@
-/** Workbench address: whether the command serves the workbench: on a loopback address by itself, elsewhere when it is asked for by name. */
+/** Workbench address: the command serves the workbench on a loopback address by default, elsewhere when asked to. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '../server/origin-guard.ts'
@@ -8,10 +8,10 @@ export async function servesWorkbench({ workbench, host }: Pick<CommandArguments
   return workbench ?? (await isLocal(host))
 }
 
-/** Whether a host is an address of this machine alone, or a name of one. */
+/** Takes an address or a name. */
 export async function isLocal(host: string): Promise<boolean> {
   if (host === 'localhost') return true
-  // A name that cannot be resolved is reported when the server listens.
+  // The server reports a name that cannot be resolved.
   const address = isIP(host) === 0 ? (await lookup(host).catch(() => undefined))?.address : host
   return isLoopback(address)
 }

@@ -39,20 +39,18 @@ export interface Trial {
 /**
  * Returns options for a copy of the file that would be changed; `undefined`: nothing would be.
  *
- * @param askingOption the option of the command line for the change; undefined: the model asks for the change
+ * @param option the option of the command line for the change; undefined: the model asks for the change
  * @throws CommandError for a server, which is not copied.
  */
-export async function tryOnCopy(options: EngineOptions, askingOption: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
+export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')
   const changes = options.schema === 'evolve' || options.schema === 'migrate'
   if (!changes || database === ':memory:' || !(await isThere(options))) return undefined
   if (typeof database !== 'string') {
-    if (askingOption === undefined) return undefined
+    if (option === undefined) return undefined
     throw new CommandError(
-      `${askingOption} would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: ` +
-        (askingOption === '--evolve'
-          ? 'mikro-rest diff shows the plan.'
-          : 'start the server with --migrate once, then ask without --migrate.'),
+      `${option} would change ${describeDatabase(database)}, which --get, --openapi, --diagram, --self-test and --check leave as it is: ` +
+        (option === '--evolve' ? 'mikro-rest diff shows the plan.' : 'start the server with --migrate once, then ask without --migrate.'),
       2,
     )
   }

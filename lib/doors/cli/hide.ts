@@ -35,24 +35,22 @@ function hide(name: string, metas: readonly EntityMetadata[]): void {
   const dots = [...name.matchAll(/\./g)].map(({ index }) => [name.slice(0, index), name.slice(index + 1)] as const)
   const found = [
     ...metas.flatMap(meta => findProperties(meta, name)),
-    ...dots.flatMap(([table, attributeName]) =>
-      metas.filter(meta => isNamed(meta, table)).flatMap(meta => findProperties(meta, attributeName)),
-    ),
+    ...dots.flatMap(([table, attribute]) => metas.filter(meta => isNamed(meta, table)).flatMap(meta => findProperties(meta, attribute))),
   ]
   if (found.length === 0) throw new CommandError(`--hide: ${explainUnknown(name, dots, metas)}`, 2)
   for (const property of found) property.hidden = true
 }
 
 function explainUnknown(name: string, dots: readonly (readonly [string, string])[], metas: readonly EntityMetadata[]): string {
-  for (const [table, attributeName] of dots) {
+  for (const [table, attribute] of dots) {
     const meta = metas.find(each => isNamed(each, table))
     if (meta !== undefined)
-      return `${table} has no attribute ${JSON.stringify(attributeName)}.${formatHint(findNearest(attributeName, meta.props.flatMap(namesOf)))}`
+      return `${table} has no attribute ${JSON.stringify(attribute)}.${formatHint(findNearest(attribute, meta.props.flatMap(namesOf)))}`
   }
   const all = metas.flatMap(meta => meta.props.flatMap(namesOf))
-  const [table, attributeName] = dots[0] ?? []
+  const [table, attribute] = dots[0] ?? []
   if (table === undefined) return `no table has an attribute ${JSON.stringify(name)}.${formatHint(findNearest(name, all))}`
-  const tables = metas.filter(meta => findProperties(meta, attributeName!).length > 0).map(({ tableName }) => tableName)
+  const tables = metas.filter(meta => findProperties(meta, attribute!).length > 0).map(({ tableName }) => tableName)
   const nearest = findNearest(table, tables.length > 0 ? tables : metas.map(({ tableName }) => tableName))
   return `there is no table ${JSON.stringify(table)}.${formatHint(nearest)}`
 }

@@ -85,7 +85,6 @@ export class EnginesOfProcess implements Audience, HostedProcess {
   }
 }
 
-/** Names an engine after its resources. */
 function nameEngine(engine: WorldEngine): string {
   const { model, parts } = internalsOf(engine)
   const names = model.resources.map(({ plural }) => plural)

@@ -4,7 +4,6 @@
 type Waiting = 'none' | 'all' | 'failed'
 
 export interface Settings {
-  /** The list's port, on the loopback address. */
   readonly port: number
   readonly waiting: Waiting
 }

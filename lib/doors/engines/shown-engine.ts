@@ -20,7 +20,6 @@ export interface EngineFacts {
   /** File and line of the making; for a test, its file. */
   readonly place: string
   readonly requests: number
-  /** Whether the engine waits at its end. */
   readonly waits: boolean
   /** Why the engine's test has failed. */
   readonly failure?: string
@@ -28,14 +27,12 @@ export interface EngineFacts {
 
 export interface Audience {
   readonly settings: Settings
-  /** The address of the list. */
   readonly home: string
   /** Called when an engine begins to wait, or is let go. */
   changed(): void
   left(engine: ShownEngine): void
 }
 
-/** Most characters of a name or failure. */
 const MAX_TEXT = 300
 
 export class ShownEngine implements Showing {

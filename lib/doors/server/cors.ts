@@ -108,12 +108,12 @@ function checkOrigin(origin: unknown): void {
   throw new TypeError(`createServer: "cors" holds ${JSON.stringify(origin)}, which is not an origin.${hint}`)
 }
 
-/** Returns the origin that a text means, for a hint. URL would take the host of `localhost:5173` for a scheme. */
+/** URL would take the host of `localhost:5173` for a scheme. */
 function findOrigin(text: string): string | undefined {
   const [host, port] = /^[\w-]+(?:\.[\w-]+)*(:\d+)?(?=\/|$)/.exec(text) ?? []
   const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
   const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
   const url = URL.parse(given)
-  // URL gives the origin "null" to unknown schemes, such as the schemes of browser extensions.
+  // URL gives the origin "null" to unknown schemes, such as those of browser extensions.
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }

@@ -18,7 +18,6 @@ import type { TransportResponse } from './transport.ts'
 
 export interface DocumentedEngine {
   readonly versions: readonly string[]
-  /** Answers a GET without an entry in the journal. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
   /** `undefined`: the engine's own form of answers. */

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export class HttpConnection {
-  /** Requests in progress; `#writing` counts writes alone. */
   #running = 0
   #writing = 0
   /** Requests sent before earlier requests were answered (RFC 9112 section 9.3.2), in order. */
@@ -23,7 +22,6 @@ export class HttpConnection {
     return true
   }
 
-  /** Begins the request later, at its turn. */
   wait(writes: boolean, begin: () => void): void {
     this.#waiting.push({ writes, begin })
   }

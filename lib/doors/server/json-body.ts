@@ -25,7 +25,6 @@ export class JsonBody {
   readonly #headers: BodyHeaders
   readonly #maxBytes: number
   readonly #isQuery: boolean
-  /** The Content-Type of a form, where forms are taken. */
   readonly #form: string | undefined
   #chunks: Uint8Array[] = []
   #bytes = 0
@@ -59,7 +58,6 @@ export class JsonBody {
     return isQueryForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
 
-  /** Takes the value of an app's body parser. */
   take(value: unknown): unknown {
     this.#checkMediaType()
     if (this.#form !== undefined) return takeForm(value)
@@ -96,7 +94,6 @@ interface BodyRules {
   readonly maxBytes: number
   /** A QUERY may have the text of a query as its body. */
   readonly method?: string | undefined
-  /** Whether a form may stand for JSON. */
   readonly takesForms?: boolean
 }
 

@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
 import { originForm } from './transport.ts'
 
-/** A request as apps hand it on. */
 export interface MountedRequest extends IncomingMessage {
   /** The URL as sent. */
   readonly originalUrl?: string

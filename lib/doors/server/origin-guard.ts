@@ -32,7 +32,6 @@ export type RequestTarget = 'read' | 'write' | 'control'
 export class OriginGuard {
   /** `undefined`: all names. */
   readonly #allowed: readonly string[] | undefined
-  /** Whether to check requests on every address, not on loopback alone. */
   readonly #checksEveryAddress: boolean
   /** Whether the server listens on loopback; `undefined`: not known. */
   #isLocal: boolean | undefined

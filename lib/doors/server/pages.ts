@@ -30,7 +30,6 @@ export interface Pages {
   readonly readOnly: boolean
 }
 
-/** Returns a page, or a redirect to a page; `undefined` for any other request. */
 export function answerPage(engine: OwningEngine, opened: OpenedAddress, pages: Pages): Awaitable<TransportResponse> | undefined {
   const { below, base, request } = opened
   if (pages.docs && below !== undefined && isDocsPath(below) && !engine.owns(below, base !== ''))

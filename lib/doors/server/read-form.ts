@@ -9,7 +9,6 @@ import { isObject } from '../../foundation/json/json.ts'
 const TEXT = 'application/x-www-form-urlencoded'
 const PARTS = 'multipart/form-data'
 
-/** Takes a media type in lower case, without parameters. */
 export function isForm(type: string): boolean {
   return type === TEXT || type === PARTS
 }
@@ -19,7 +18,6 @@ export function readForm(header: string, bytes: Uint8Array, decode: (bytes: Uint
   return header.trim().toLowerCase().startsWith(PARTS) ? readParts(header, bytes, decode) : readFields(decode(bytes))
 }
 
-/** Takes the value of an app's parser: names with brackets, or nested objects. */
 export function takeForm(value: unknown): FormBody {
   const form = new FormBody()
   const add = (name: string, given: unknown): void => {

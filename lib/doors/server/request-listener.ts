@@ -47,9 +47,7 @@ interface SentRequest {
 interface ArrivedRequest {
   /** Orders the requests of a connection. `undefined`: each begins at once. */
   readonly connection?: HttpConnection | undefined
-  /** Called when the answer is sent, or the client has gone. */
   readonly ended?: () => void
-  /** Takes over requests that are not the engine's. */
   readonly next?: (() => void) | undefined
 }
 
@@ -234,7 +232,6 @@ export class RequestListener {
     return this.#answerHere(sent) ?? this.#ask(sent)
   }
 
-  /** Throws when the client hangs up. */
   async #wait(signal: AbortSignal): Promise<void> {
     await wait(this.#delay, undefined, { signal: AbortSignal.any([signal, this.#delaysEnd.signal]) }).catch(() => {
       signal.throwIfAborted()
@@ -353,7 +350,6 @@ export class RequestListener {
     }
   }
 
-  /** Returns the written status. */
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request } = sent
     const answer = written(this.#internals, given, new Received(request, sent.target))

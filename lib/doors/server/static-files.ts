@@ -126,7 +126,6 @@ function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
   return since !== undefined && Date.parse(since) >= Math.trunc(changed.getTime() / 1000) * 1000
 }
 
-/** Opened at the first reading. */
 class FileStream extends TextStream {
   readonly #file: string
   readonly #size: number

@@ -50,7 +50,6 @@ export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string | undefined
-  /** A body made during sending; `text` is undefined then. */
   readonly stream?: TextStream
 }
 

@@ -12,14 +12,12 @@ interface WorkbenchFiles {
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Absent from the published package. */
 interface Bundler {
   bundleWorkbench(): Promise<ReadonlyMap<string, string>>
 }
 
 let loadingFiles: Promise<WorkbenchFiles> | undefined
 
-/** Tries again after a failure. */
 export function findWorkbenchFiles(): Promise<WorkbenchFiles> {
   loadingFiles ??= readFiles().catch((error: unknown) => {
     loadingFiles = undefined

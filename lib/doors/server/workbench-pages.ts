@@ -21,7 +21,6 @@ import { findWorkbenchFiles } from './workbench-files.ts'
 
 interface WorkbenchEngine {
   readonly versions: readonly string[]
-  /** Answers a GET outside of journal and faults. */
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describeDiagram(version: string): Promise<Diagram>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
@@ -132,14 +131,12 @@ async function answerOutline(engine: WorkbenchEngine, request: SentWorkbenchRequ
   return json({ ...outline, title: title ?? outline.title, docs, ...(home === undefined ? {} : { home }) } satisfies Outline)
 }
 
-/** Draws the model in the colours of the page. */
 async function answerDiagram(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const version = findVersion(engine, request)
   const svg = drawDiagram(await engine.describeDiagram(version), { title: 'The model', isWhole: false })
   return written('image/svg+xml', svg)
 }
 
-/** Answers with the docs of a resource, whose requests lead to the console. */
 async function answerResource(engine: WorkbenchEngine, request: SentWorkbenchRequest): Promise<TransportResponse> {
   const { base, origin, readOnly, target } = request
   const version = findVersion(engine, request)

@@ -17,13 +17,11 @@ export interface ControlRequest {
   readonly body: unknown
   readonly signal: AbortSignal
   readonly base: string
-  /** Scheme and host, as in the client. */
   readonly origin: string
   /** The ID of the last event, from a client that comes again. */
   readonly lastEvent: string | undefined
 }
 
-/** The body of an answer in a form of its own. */
 export class OtherBody {
   readonly type: string
   readonly body: object | TextStream
@@ -37,7 +35,6 @@ export class OtherBody {
 export interface Control {
   readonly method: string
   readonly path: string
-  /** The description in the index. */
   readonly does: string
   /** Query parameters beside `world`. */
   readonly parameters: readonly string[]
@@ -96,7 +93,6 @@ export function readObject(body: unknown, example: string): Record<string, unkno
   return body
 }
 
-/** Reads a body that may be absent. */
 export function optionalObject(body: unknown, names: readonly string[], example: string): Record<string, unknown> {
   if (body === undefined) return {}
   const object = readObject(body, example)

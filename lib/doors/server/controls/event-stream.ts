@@ -72,7 +72,6 @@ async function* formatEach(events: AsyncIterator<EngineEvent>): AsyncGenerator<s
   }
 }
 
-/** Returns undefined after a time without a value. */
 async function orBeat<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const beat = new Promise<undefined>(resolve => {

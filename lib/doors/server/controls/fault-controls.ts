@@ -100,7 +100,6 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
   })
 }
 
-/** Returns undefined after the timeout, or when the promise rejects. */
 async function within<T>(promise: Promise<T>, timeout: number, signal: AbortSignal): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   let stop: (() => void) | undefined

@@ -108,7 +108,6 @@ function findRecord(world: NamedWorld, id: string): JournalRecord {
   )
 }
 
-/** Returns the last event that the client has had, else the parameter `since`. */
 function findSince(query: URLSearchParams, { lastEvent }: Pick<ControlRequest, 'lastEvent'>): number | undefined {
   if (lastEvent !== undefined && /^\d{1,15}$/.test(lastEvent)) return Number(lastEvent)
   return readInteger(query, 'since', 0, Number.MAX_SAFE_INTEGER)

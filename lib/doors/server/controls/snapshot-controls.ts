@@ -8,7 +8,6 @@ import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 /** Most snapshots of a world, and most bytes of all together. */
 const MAX_SNAPSHOTS = 100
 const MAX_BYTES = 512 << 20
-/** Most changes in an answer. */
 const MAX_CHANGES = 1000
 
 export function snapshotControls(): Control[] {

@@ -33,7 +33,6 @@ interface SentControl {
   readonly body: unknown
   readonly headers: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Scheme and host, as in the client. */
   readonly origin: string
 }
 
@@ -156,7 +155,6 @@ export class TestControls {
   }
 }
 
-/** Gives an answer the common form, unless the answer has a form of its own. */
 function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   if (answer instanceof OtherBody) {
     const { type, body } = answer

@@ -20,12 +20,10 @@ interface WorldOrigin {
   readonly name?: string | null
 }
 
-/** A snapshot asked for over HTTP. */
 export interface NamedSnapshot {
   readonly snapshot: Snapshot
   /** The time by the world's clock. */
   readonly at: string
-  /** The ID of the last request before. */
   readonly last: number
 }
 
@@ -182,14 +180,12 @@ export class Worlds {
     return making
   }
 
-  /** Tells the listeners of all worlds. */
   #tell(): void {
     const names = this.names
     for (const each of [Promise.resolve(this.#main), ...this.#worlds.values()])
       void each.then(({ internals }) => internals.parts.events.worldsChanged(names)).catch(() => {})
   }
 
-  /** The engine's own world comes first. */
   async list(): Promise<object[]> {
     const others = [...this.#worlds].map(async ([name, making]) => this.describe(name, making))
     return Promise.all([this.describe(null, this.#main), ...others])
@@ -249,7 +245,6 @@ export class Worlds {
     this.#ends.abort()
   }
 
-  /** Closes all worlds but the engine's own. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.endStreams()

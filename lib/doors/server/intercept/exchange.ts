@@ -35,7 +35,6 @@ interface Head {
   readonly headers: Record<string, string>
   readonly body: RequestBody | undefined
   readonly isSecure: boolean
-  /** The length that the client's headers announce. */
   readonly declaredBytes: number | undefined
 }
 
@@ -195,7 +194,6 @@ class InterceptedExchange {
     this.#handler.onResponseEnd?.(this.#controller, {})
   }
 
-  /** Waits until a paused client takes more, or has gone. */
   #resumed(): Promise<void> {
     return new Promise(resolve => {
       this.#wake = resolve
@@ -252,7 +250,7 @@ function readHead(origin: string, options: DispatchOptions): Head {
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** Reads headers in undici's forms: an object, pairs, or a flat list of names and values. */
+/** In undici's forms: an object, pairs, or a flat list of names and values. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers
@@ -287,7 +285,6 @@ function formatHeader(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.map(each => formatHeader(name, each)).join(name === 'cookie' ? '; ' : ', ')
   if (typeof value === 'object' ? value !== null : typeof value === 'function') throw invalid(`invalid ${name} header`)
   const text = `${(value ?? '') as string | number | boolean | bigint}`
-  // Node checks names and values that are not plain.
   if (PLAIN_NAME.test(name) && PLAIN_VALUE.test(text)) return text
   try {
     builtin.http.validateHeaderName(name)
@@ -301,7 +298,7 @@ function formatHeader(name: string, value: unknown): string {
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 
-/** Reads a body in any of undici's forms as chunks. Headers get the type and length that the form implies. */
+/** Headers get the type and length that the body's form implies. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
   const bytes = toBytes(given)

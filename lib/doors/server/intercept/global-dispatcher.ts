@@ -21,7 +21,7 @@ const placeholders = new WeakMap<() => unknown, Placeholder>()
 export class DispatcherSlot {
   readonly #realm: Realm
   readonly #symbol: symbol
-  /** Whether undici 8 reads this place. Dispatchers of undici 8 take only handlers of undici 8. */
+  /** Whether undici 8 reads this place; its dispatchers take only handlers of undici 8. */
   readonly isCurrent: boolean
 
   constructor(realm: Realm, symbol: symbol) {

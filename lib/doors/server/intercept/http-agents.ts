@@ -5,7 +5,6 @@
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
-/** A connection in place of the network. */
 export interface ConnectionRoute {
   /** Tells the connection from others to the same origin. */
   readonly name: string

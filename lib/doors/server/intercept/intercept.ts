@@ -50,10 +50,10 @@ export interface Interception {
 const standing = new StandingInterceptions<EngineInterception>()
 /** Loaded with the first request of undici. */
 let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
-/** Ends the interception of `node:http`; `undefined`: not intercepted. */
+/** Ends the interception of `node:http`. */
 let endRouting: (() => void) | undefined
 let interceptionCount = 0
-/** Ends the time in which late requests of a test are refused; `undefined`: no such time. */
+/** Ends the time in which late requests of a test are refused. */
 let endLateTime: (() => void) | undefined
 
 /** Milliseconds for which requests of a test are kept from the network after the end of its world. */
@@ -93,7 +93,7 @@ export function runWithin<Result>(engine: WorldEngine, work: () => Result | Prom
   return standing.within(engine, work, interception => interception.end())
 }
 
-/** Lets a test begin: the work that runs, and all that it begins, is of the test, which its runner calls by this object. */
+/** Puts a test, by the runner's object, around the rest of the running work. */
 export function enterTest(test: object): void {
   standing.enterTest(test)
 }
@@ -176,7 +176,6 @@ class EngineInterception implements Interception {
     server.emit('connection', end)
   }
 
-  /** Unaffected by later interceptions. */
   #ownDispatcher(): Dispatcher {
     const layerFor = (handler: AnyHandler): Layer => this.#layers.findLast(layer => layer.place.takes(handler))!
     return layDispatcher(this.#layers[0]!.below, (options, handler) => {

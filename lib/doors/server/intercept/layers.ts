@@ -21,7 +21,6 @@ export class Layer {
   readonly place: DispatcherSlot
   readonly below: Dispatcher
   readonly #decide: Decide
-  /** The interceptions that need the layer. */
   readonly #holders = new Set<object>()
   readonly #wasEmpty: boolean
 

@@ -62,7 +62,6 @@ export class StandingInterceptions<Each extends Standing> {
       : { scope: undefined, isEverywhere: test === 'none' || undefined }
   }
 
-  /** Puts a test, by the runner's object, around the rest of the running work. */
   enterTest(test: object): void {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
@@ -98,7 +97,6 @@ export class StandingInterceptions<Each extends Standing> {
     return true
   }
 
-  /** Interceptions made inside of the work end with the work. */
   async within<Result>(engine: object, work: () => Result | Promise<Result>, end: (interception: Each) => void): Promise<Result> {
     const boundary = new Boundary(engine)
     try {
@@ -169,7 +167,6 @@ export class StandingInterceptions<Each extends Standing> {
     return held
   }
 
-  /** Refuses a request of a test whose world is closed. */
   #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
     const test = this.#runningTest()
     const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]

@@ -10,7 +10,6 @@ export interface DispatchOptions {
   readonly method: string
   readonly headers?: unknown
   readonly body?: unknown
-  /** Query parameters outside of the path. */
   readonly query?: Readonly<Record<string, unknown>> | null
   readonly upgrade?: unknown
   /** Milliseconds to wait for the head of the answer; 0: no limit. */

@@ -1,5 +1,5 @@
 /**
- * Engine: the public interface. `RestEngine` hands each call to a part of the engine; `engine/pipeline/assemble.ts` puts the parts
+ * Engine: the public interface. `RestEngine` hands each call to a part of the engine; `engine/assembly/assemble.ts` puts the parts
  * together.
  */
 import type { MikroORM } from '@mikro-orm/core'
@@ -14,20 +14,20 @@ import type { Explanation } from './engine/journal/explanation.ts'
 import type { Change } from './engine/journal/changes.ts'
 import { readHarOrigin, writeHar, type Har, type HarOptions } from './engine/journal/har.ts'
 import type { Recorded, RecordOptions } from './engine/recording/recorded.ts'
-import { listUnavailable } from './engine/pipeline/unavailable.ts'
+import { listUnavailable } from './engine/assembly/unavailable.ts'
 import type { EngineEvent, ListenOptions } from './engine/testing/events.ts'
 import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import type { OpenApiDocument } from './description/openapi/openapi-document.ts'
-import { assemble, closeEngine, copyWorld, type Composition, type EngineParts } from './engine/pipeline/assemble.ts'
-import type { DiagramOptions, OpenApiOptions } from './engine/pipeline/descriptions.ts'
+import { assemble, closeEngine, copyWorld, type Composition, type EngineParts } from './engine/assembly/assemble.ts'
+import type { DiagramOptions, OpenApiOptions } from './engine/assembly/descriptions.ts'
 import { NO_CONTEXT, type HandleContext } from './engine/pipeline/handle.ts'
 import { readSent, type SendOptions } from './engine/pipeline/sent-request.ts'
-import type { EngineOptions } from './engine/pipeline/options.ts'
+import type { EngineOptions } from './engine/options/options.ts'
 import type { HeldRequest } from './engine/pipeline/held-request.ts'
-import { isRequestPoint, restoreBefore, type RequestPoint } from './engine/pipeline/restore-before.ts'
-import type { Snapshot } from './engine/pipeline/snapshot.ts'
-import { EngineInternals } from './engine/pipeline/engine-internals.ts'
-import { internalsOf, keepInternals } from './engine/pipeline/internals.ts'
+import { isRequestPoint, restoreBefore, type RequestPoint } from './engine/assembly/restore-before.ts'
+import type { Snapshot } from './engine/worlds/snapshot.ts'
+import { EngineInternals } from './engine/assembly/engine-internals.ts'
+import { internalsOf, keepInternals } from './engine/assembly/internals.ts'
 import { joinPieces } from './engine/pipeline/record-request.ts'
 import type { MethodText, NamedBy, PathText } from './model/client/resource-names.ts'
 import type { QueryInput } from './foundation/base/query-input.ts'
@@ -88,7 +88,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   static async #make(options: EngineOptions): Promise<RestEngine> {
-    const { openEngine } = await import('./engine/pipeline/open-engine.ts')
+    const { openEngine } = await import('./engine/assembly/open-engine.ts')
     return openEngine(options, composition => new RestEngine(composition).#parts)
   }
 
@@ -285,7 +285,7 @@ export class RestEngine<Name extends string = string> {
    */
   async conforms(request: HeldRequest | Request, response: RestResponse | Response): Promise<string[]> {
     const parts = this.#open
-    const { holdAnswer } = await import('./engine/pipeline/hold-answer.ts')
+    const { holdAnswer } = await import('./engine/assembly/hold-answer.ts')
     return holdAnswer(parts, request, response)
   }
 

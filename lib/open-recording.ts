@@ -1,8 +1,8 @@
 /** Open recording: makes an engine in memory of a file of `engine.record`, with the data before the test and its journal. */
 import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
-import type { EngineOptions } from './engine/pipeline/options.ts'
-import { internalsOf } from './engine/pipeline/internals.ts'
+import type { EngineOptions } from './engine/options/options.ts'
+import { internalsOf } from './engine/assembly/internals.ts'
 import { readRecording, type RecordedFacts, type RecordedRequest } from './engine/recording/recording-file.ts'
 import { serveRecorded } from './engine/recording/serve-recorded.ts'
 

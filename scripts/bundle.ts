@@ -46,7 +46,7 @@ export async function bundle(root: string, dist: string): Promise<void> {
     // A wrong command line is refused without the engine.
     { name: 'common', entries: ['lib/index.ts', 'lib/doors/cli/main.ts'] },
     { name: 'engine', entries: ['lib/engine.ts'] },
-    { name: 'opening', entries: ['lib/engine/pipeline/open-engine.ts'] },
+    { name: 'opening', entries: ['lib/engine/assembly/open-engine.ts'] },
     { name: 'library', entries: ['lib/index.ts'] },
     { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
     { name: 'command', entries: ['lib/doors/cli/main.ts'] },

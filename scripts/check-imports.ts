@@ -47,10 +47,10 @@ const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'doors/cli/'
  * The files that may import lib/databases/sqlite. All others use the interfaces of lib/records/database. The command ejects models of
  * SQLite files, which use `fileType`.
  */
-const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/pipeline/open-database.ts', 'doors/cli/eject', 'index.ts']
+const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/assembly/open-database.ts', 'doors/cli/eject', 'index.ts']
 
 /** The files that may import lib/databases/postgres. */
-const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/pipeline/open-database.ts']
+const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/assembly/open-database.ts']
 
 /**
  * The lines of lib/ that `lib/engine.ts` reaches by static imports, types included, at most: what a reader of the engine may meet. What is
@@ -75,12 +75,12 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'engine/config/taken-options.ts': 'options of MikroORM are told from those of the engine',
     'engine/journal/explanation.ts': 'types of --explain',
     'engine/journal/journal-entry.ts': 'the type of a journal in a file',
-    'engine/pipeline/check-options.ts': 'names of options are told from those of entities',
-    'engine/pipeline/database-option.ts': 'an address of a database is read as the engine reads it',
-    'engine/pipeline/internals.ts': 'what a server asks of an engine',
-    'engine/pipeline/open-database.ts': 'a database is opened to say what evolving it takes',
-    'engine/pipeline/options.ts': 'types of options',
-    'engine/pipeline/rehearse.ts': 'diff says what evolving would change',
+    'engine/options/check-options.ts': 'names of options are told from those of entities',
+    'engine/options/database-option.ts': 'an address of a database is read as the engine reads it',
+    'engine/assembly/internals.ts': 'what a server asks of an engine',
+    'engine/assembly/open-database.ts': 'a database is opened to say what evolving it takes',
+    'engine/options/options.ts': 'types of options',
+    'engine/assembly/rehearse.ts': 'diff says what evolving would change',
     'engine/testing/fault-options.ts': 'the bound of --delay',
     'model/json-model/from-json.ts': 'a JSON file becomes a model',
     'model/json-model/infer-model.ts': 'types of that model, by which it is saved',
@@ -106,9 +106,9 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'description/conformity/conformity.ts': 'answers are held against the document',
     'description/openapi/schema.ts': 'bodies are made by schemas',
     'engine/pipeline/respond.ts': 'answers are held in the form of the application, too',
-    'engine/pipeline/assemble.ts': 'a type: the parts of a fork',
+    'engine/assembly/assemble.ts': 'a type: the parts of a fork',
     'engine/pipeline/handle.ts': 'a type: the context of a request',
-    'engine/pipeline/hold-answer.ts': 'answers are held against the document',
+    'engine/assembly/hold-answer.ts': 'answers are held against the document',
     'engine/testing/fake-values.ts': 'bodies have made-up values',
     'engine/testing/given-options.ts': 'a type: overrides',
     'engine/testing/random.ts': 'the same seed gives the same requests',

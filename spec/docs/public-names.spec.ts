@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, listener, RestEngine } from '../../lib/index.ts'
-import { findInternals, internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { findInternals, internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { namesBelow } from '../helpers/markdown.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')

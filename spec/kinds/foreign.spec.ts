@@ -9,7 +9,7 @@ import type { EntitySchema } from '@mikro-orm/core'
 import { FullTextType } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import { AuditEvent, entities } from '../../fixtures/postgres-model/index.ts'
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 
 type Row = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Every answer is as the document says: of each operation that reads, with several ways to ask, and of writes and refusals. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import type { Resource } from '../../lib/model/model.ts'
 import { Conformity } from './conformity.ts'

@@ -2,7 +2,7 @@
  * Bodies: what the schema of a body shows as an example is accepted, and what it refuses for its type the engine refuses, and the other way
  * round.
  */
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Conformity } from './conformity.ts'

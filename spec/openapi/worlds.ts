@@ -2,7 +2,7 @@
  * Engines that descriptions are held against: the sample, as it is and configured, the library, and the model that was written for
  * PostgreSQL.
  */
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import configured from '../../fixtures/configured/index.ts'

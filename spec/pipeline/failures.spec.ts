@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import { createServer, resource, RestEngine, RestError } from '../../lib/index.ts'
-import type { EngineOptions } from '../../lib/engine/pipeline/options.ts'
+import type { EngineOptions } from '../../lib/engine/options/options.ts'
 import { LIBRARY } from '../helpers/command.ts'
 import { RawConnection, requestText } from '../helpers/raw-http.ts'
 

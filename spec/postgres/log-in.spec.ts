@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { RestEngine, auth } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
 import { HASH, Note, PASSWORD, START, User, bearer, world } from '../auth/world.ts'

@@ -7,7 +7,7 @@ import { it } from 'node:test'
 import * as fc from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { PasswordHashes } from '../../lib/records/validate/hash-passwords.ts'
 import { check } from '../helpers/check.ts'
 

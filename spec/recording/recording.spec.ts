@@ -10,7 +10,7 @@ import Database from 'better-sqlite3'
 import { RestEngine, auth, fromJson, resource } from '../../lib/index.ts'
 import { openRecording } from '../../lib/open-recording.ts'
 import type { OpenedRecording } from '../../lib/open-recording.ts'
-import { internalsOf } from '../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { Command, send } from '../helpers/command.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 

@@ -1,11 +1,11 @@
 /** World: makes a tested world from a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
-import type { EngineParts } from '../../engine/pipeline/assemble.ts'
+import type { EngineParts } from '../../engine/assembly/assemble.ts'
 import type { HandleContext } from '../../engine/pipeline/handle.ts'
 import { finishAnswer } from '../../engine/pipeline/respond.ts'
 import { LazyClient } from '../../foundation/work/abort.ts'
-import { holdAnswer } from '../../engine/pipeline/hold-answer.ts'
+import { holdAnswer } from '../../engine/assembly/hold-answer.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import type { TestedWorld } from './self-test.ts'

@@ -2,7 +2,7 @@
  * Describe: writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind, because FILE and OUT are easily
  * mistaken.
  */
-import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

@@ -2,8 +2,8 @@
  * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the result and compares with
  * the served model: a difference is an error or, where a database gave the model, a left-out column with a note.
  */
-import { internalsOf } from '../../engine/pipeline/internals.ts'
-import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { RestEngine } from '../../engine.ts'
 import { toJson } from '../../foundation/json/json.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import { defaultNames } from '../../model/resource-names.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import { isGeneratedPivot } from '../../model/metadata/read-model.ts'
 import type { FileScalar } from '../../databases/sqlite/sql/stored-time.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'

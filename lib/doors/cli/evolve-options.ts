@@ -1,7 +1,7 @@
 /** Evolve options: adds `--evolve`, `diff` and `--fresh` to a model's options, and copies a file on which `--get` evolves or migrates. */
 import { stat } from 'node:fs/promises'
-import { readDatabase } from '../../engine/pipeline/database-option.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import { describeDatabase } from '../../records/database/describe-database.ts'
 import { CommandError } from './command-error.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
@@ -54,7 +54,7 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
       2,
     )
   }
-  const { copyForTrial } = await import('../../engine/pipeline/open-database.ts')
+  const { copyForTrial } = await import('../../engine/assembly/open-database.ts')
   const { path, remove } = await copyForTrial(database)
   return { options: { ...options, database: path }, remove }
 }

@@ -1,10 +1,10 @@
 /** Evolve: shows what `schema: 'evolve'` would change in a database, and asks about new names at a terminal. */
 import { createInterface } from 'node:readline/promises'
-import { rehearse } from '../../engine/pipeline/rehearse.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { rehearse } from '../../engine/assembly/rehearse.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import type { EvolvePlan, PossibleRename } from '../../records/database/evolving.ts'
 import { describeDatabase } from '../../records/database/describe-database.ts'
-import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
 /** Whether a column is another one by a new name. */

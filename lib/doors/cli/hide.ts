@@ -3,7 +3,7 @@
  * written.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, camelPlural } from '../../model/resource-names.ts'
 import { CommandError } from './command-error.ts'

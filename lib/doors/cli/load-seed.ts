@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { parse } from 'node:path'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import { describeRounded, findRounded } from '../../foundation/json/json-numbers.ts'
 import { checkSeeds, listSeeds, type Seeds } from '../../model/seeds.ts'
 import { CommandError } from './command-error.ts'

@@ -3,14 +3,14 @@
  * the sample model is served then. Errors name the file in one line.
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
-import { readDatabase } from '../../engine/pipeline/database-option.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
 import { existsSync } from 'node:fs'
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { buildModel } from '../../model/json-model/from-json.ts'
 import type { InferOptions } from '../../model/json-model/infer.ts'
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError } from './command-error.ts'

@@ -1,9 +1,9 @@
 /** Main: runs the command. Every error is one line on standard error. */
 import { resolve } from 'node:path'
-import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
-import { readDatabase } from '../../engine/pipeline/database-option.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
 import { describeDatabase, isInMemory } from '../../records/database/describe-database.ts'
 import type { RestEngine } from '../../engine.ts'
 import { formatHelp, parseArguments, type CommandArguments } from './arguments.ts'
@@ -65,7 +65,7 @@ async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): 
   if (!(await isThere(running))) return running
   if (typeof readDatabase(running.database!) === 'string')
     await (await Engine.create({ ...running, database: ':memory:', onError: () => {} })).close()
-  const { beginAnew: begin } = await import('../../engine/pipeline/rehearse.ts')
+  const { beginAnew: begin } = await import('../../engine/assembly/rehearse.ts')
   for (const note of await begin(running)) await print(`${escapeControls(note)}\n`, 0)
   return running
 }

@@ -1,7 +1,7 @@
 /** Read rows: reads records from the database, in the form of the JSON file. */
 import type { RestEngine } from '../../engine.ts'
 import { parseLong } from '../../foundation/json/json-numbers.ts'
-import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { JsonRow } from './json-document.ts'

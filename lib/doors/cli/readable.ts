@@ -1,7 +1,7 @@
 /** Readable: checks that a file of the command line can be read; errors name the file in one line. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { findScheme, SERVERS } from '../../engine/pipeline/database-option.ts'
+import { findScheme, SERVERS } from '../../engine/options/database-option.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { CommandError, misuse, oneLine } from './command-error.ts'
 

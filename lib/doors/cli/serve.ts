@@ -1,5 +1,5 @@
 /** Serve: serves the engine over HTTP until a signal. Prints the address, example requests, and a line for every request. */
-import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { stat } from 'node:fs/promises'
 import { isIP, type AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
 /** Engines of process: lists the engines of this process at a port. Only an engine that waits at its end keeps the process running. */
-import { internalsOf } from '../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
 import { Host, type HostedProcess, type ListedProcess } from './host.ts'

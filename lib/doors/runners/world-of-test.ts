@@ -2,8 +2,8 @@
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'
 import { anything, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
-import type { EngineOptions } from '../../engine/pipeline/options.ts'
-import { internalsOf, findInternals } from '../../engine/pipeline/internals.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
+import { internalsOf, findInternals } from '../../engine/assembly/internals.ts'
 import type { Recorded } from '../../engine/recording/recorded.ts'
 
 /** An engine that the caller closes, options of an engine, or a function that returns either. */

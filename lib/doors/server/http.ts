@@ -8,7 +8,7 @@ import { HttpConnection, describeConnectionError } from './http-connection.ts'
 import { RequestListener } from './request-listener.ts'
 import { checkServerOptions, type ServerOptions, type ShownWorkbench } from './server-options.ts'
 import type { WorldEngine } from './controls/world-engine.ts'
-import { findInternals, internalsOf } from '../../engine/pipeline/internals.ts'
+import { findInternals, internalsOf } from '../../engine/assembly/internals.ts'
 
 /**
  * Makes a `node:http` server that answers every request with the engine. The caller calls `listen`. `close` lets requests in flight finish,

@@ -4,7 +4,7 @@ import type { MountedRequest } from './mount.ts'
 import { RequestListener } from './request-listener.ts'
 import { checkListenerOptions, type ListenerOptions } from './server-options.ts'
 import type { WorldEngine } from './controls/world-engine.ts'
-import { findInternals } from '../../engine/pipeline/internals.ts'
+import { findInternals } from '../../engine/assembly/internals.ts'
 
 /** A request listener of `node:http`, and a middleware of Express, Connect and Vite. */
 export interface Listener {

@@ -28,8 +28,8 @@ import { answerWorkbench, isLook, isOfWorkbench, isWorkbenchPath } from './workb
 import { written, type TransportResponse } from './transport.ts'
 import type { WorldEngine } from './controls/world-engine.ts'
 import { writeResponse } from './write-response.ts'
-import { internalsOf } from '../../engine/pipeline/internals.ts'
-import type { EngineInternals } from '../../engine/pipeline/engine-internals.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
+import type { EngineInternals } from '../../engine/assembly/engine-internals.ts'
 
 interface SentRequest {
   readonly request: MountedRequest

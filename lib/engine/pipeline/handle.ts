@@ -39,7 +39,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
 import { findPlace, operate, type Operation, type Services } from './operate.ts'
-import type { CheckedOptions } from './options.ts'
+import type { CheckedOptions } from '../options/options.ts'
 import { finishAnswer, respondCreatedAll } from './respond.ts'
 
 /** The headers and the signal of a request. */

@@ -24,7 +24,7 @@ import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import { NO_CONTEXT, findAddress, passStages, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
-import type { KeptStates } from './kept-states.ts'
+import type { KeptStates } from '../worlds/kept-states.ts'
 
 export interface RecorderParts extends StageParts {
   /** `undefined` without a journal. */

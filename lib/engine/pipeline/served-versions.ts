@@ -7,7 +7,7 @@ import type { Connection } from '../../records/database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import { NOTHING_LEARNED, addLearned, type LearnedNames } from '../../model/open-attributes.ts'
 import type { Services } from './operate.ts'
-import type { CheckedOptions } from './options.ts'
+import type { CheckedOptions } from '../options/options.ts'
 import type { SharedState } from './shared-state.ts'
 import { serveVersions } from './versions.ts'
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
-import type { EngineOptions } from '../pipeline/options.ts'
+import type { EngineOptions } from '../options/options.ts'
 import type { RecordedResource, Recording } from './recording-file.ts'
 import { rebuildEntities } from './recorded-model.ts'
 

@@ -1,5 +1,5 @@
 /** The music shop Chinook, a SQLite file that many know: every table listed, filtered, sorted and expanded, beside SQL for the same. */
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import { RestEngine } from '../../../lib/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-frameworks-'))

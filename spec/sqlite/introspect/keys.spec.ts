@@ -1,5 +1,5 @@
 /** Keys of SQLite files: what IDs are made of, how they are counted, and tables and views without any. */
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'

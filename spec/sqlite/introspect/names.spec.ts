@@ -1,5 +1,5 @@
 /** Names of SQLite files: what they become, and that any of them can be read and written. */
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fileOf, serve } from './world.ts'

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import { RestEngine } from '../../../lib/index.ts'
 import { fileOf, rowsOf, serve } from './world.ts'
 

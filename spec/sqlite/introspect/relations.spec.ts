@@ -1,5 +1,5 @@
 /** Foreign keys of SQLite files as relations: their kinds, their names, reading and writing through them. */
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'

@@ -1,5 +1,5 @@
 /** Values of SQLite files: what columns of each declared type show, take and store, and values that do not fit. */
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serve } from './world.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
-import { internalsOf } from '../../../lib/engine/pipeline/internals.ts'
+import { internalsOf } from '../../../lib/engine/assembly/internals.ts'
 import { RestEngine, RestError, resource } from '../../../lib/index.ts'
 import type { GivenRecord } from '../../../lib/index.ts'
 import { Random } from '../../../lib/engine/testing/random.ts'

@@ -1,6 +1,6 @@
 /** Snapshot controls: named states of a world, and the changes since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
-import { nameSnapshot } from '../../../engine/pipeline/snapshot.ts'
+import { nameSnapshot } from '../../../engine/worlds/snapshot.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'

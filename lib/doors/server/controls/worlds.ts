@@ -5,10 +5,10 @@
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { refuseImpossible } from './engine-refusal.ts'
-import { internalsOf } from '../../../engine/pipeline/internals.ts'
-import type { EngineInternals } from '../../../engine/pipeline/engine-internals.ts'
+import { internalsOf } from '../../../engine/assembly/internals.ts'
+import type { EngineInternals } from '../../../engine/assembly/engine-internals.ts'
 import type { Faults } from '../../../engine/testing/fault-injection.ts'
-import { nameSnapshot, type Snapshot } from '../../../engine/pipeline/snapshot.ts'
+import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {

@@ -13,7 +13,7 @@ import { anything, flag, readOptions } from '../../../foundation/base/option-tab
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from './addresses.ts'
 import type { TransportEngine } from '../transport.ts'
 import type { WorldEngine } from '../controls/world-engine.ts'
-import { internalsOf } from '../../../engine/pipeline/internals.ts'
+import { internalsOf } from '../../../engine/assembly/internals.ts'
 
 /** Options of `engine.intercept`. */
 export interface InterceptOptions {

@@ -6,7 +6,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { EngineParts } from './assemble.ts'
-import { nameSnapshot } from './snapshot.ts'
+import { nameSnapshot } from '../worlds/snapshot.ts'
 import { formatReason } from './unavailable.ts'
 
 /** A moment, by the request that came then. */

@@ -8,9 +8,9 @@ import { NO_VERSION, formatRoot, decodeSegment } from '../../records/request/add
 import { pairsOfObject, pairsOfText } from '../../records/request/query-string.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Descriptions } from './descriptions.ts'
-import type { Services } from './operate.ts'
-import type { CheckedOptions } from './options.ts'
-import type { HeldRequest } from './held-request.ts'
+import type { Services } from '../pipeline/operate.ts'
+import type { CheckedOptions } from '../options/options.ts'
+import type { HeldRequest } from '../pipeline/held-request.ts'
 
 interface HoldingParts {
   readonly descriptions: Descriptions

@@ -10,10 +10,10 @@ import type { Journal } from '../journal/journal.ts'
 import type { Events } from '../testing/events.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import type { Given } from '../testing/given.ts'
-import type { Lifecycle } from './lifecycle.ts'
-import type { ServedVersions } from './served-versions.ts'
-import type { SharedState } from './shared-state.ts'
-import { Snapshot, contentsOf, findSnapshotName, makeSnapshot, type SnapshotContents, type WorldState } from './snapshot.ts'
+import type { Lifecycle } from '../pipeline/lifecycle.ts'
+import type { ServedVersions } from '../pipeline/served-versions.ts'
+import type { SharedState } from '../pipeline/shared-state.ts'
+import { Snapshot, contentsOf, findSnapshotName, makeSnapshot, type SnapshotContents, type WorldState } from '../worlds/snapshot.ts'
 
 interface WorldParts {
   readonly shared: SharedState

@@ -5,7 +5,7 @@ import type { OutlineOfEngine, Outline } from '../../description/outline/outline
 import { describeDatabase, isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { formatRoot } from '../../records/request/address.ts'
-import type { Services } from './operate.ts'
+import type { Services } from '../pipeline/operate.ts'
 
 /** As served: read-only or not, below a base. */
 export function outlineVersion(

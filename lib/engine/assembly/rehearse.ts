@@ -5,8 +5,8 @@
 import { Notes } from '../../foundation/errors/notes.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
-import { checkOptions } from './check-options.ts'
-import type { EngineOptions } from './options.ts'
+import { checkOptions } from '../options/check-options.ts'
+import type { EngineOptions } from '../options/options.ts'
 
 interface Rehearsal {
   readonly plan: EvolvePlan

@@ -5,7 +5,7 @@ import type { EngineHandle } from '../../model/hook-context.ts'
 import { parse } from '../../records/request/parse-request.ts'
 import { QueryCache } from '../../records/request/parsed-query.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
-import { NO_CONTEXT } from './handle.ts'
+import { NO_CONTEXT } from '../pipeline/handle.ts'
 
 export interface ContextOrigin {
   readonly engine: EngineHandle

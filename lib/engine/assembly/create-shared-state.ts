@@ -4,12 +4,12 @@ import { listWatched } from '../journal/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { NamedFilters } from '../../model/added-filters.ts'
 import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
-import type { CheckedOptions } from './options.ts'
-import { Scenarios } from './scenarios.ts'
+import type { CheckedOptions } from '../options/options.ts'
+import { Scenarios } from '../worlds/scenarios.ts'
 import { Secrets } from '../journal/redact.ts'
-import { readVersions } from './read-versions.ts'
-import type { CompiledVersion } from './versions.ts'
-import type { PreparedParts, SharedState } from './shared-state.ts'
+import { readVersions } from '../pipeline/read-versions.ts'
+import type { CompiledVersion } from '../pipeline/versions.ts'
+import type { PreparedParts, SharedState } from '../pipeline/shared-state.ts'
 
 /** About as many as a test has worlds at a time. */
 const MOST_MODELS = 20

@@ -10,8 +10,8 @@ import type { Resource } from '../../model/model.ts'
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import { findId, findRowKey } from '../../records/read/row-keys.ts'
 import { RequestContext } from '../../records/request/request-context.ts'
-import type { Services } from './operate.ts'
-import type { CompiledEnvelope } from './shape-answer.ts'
+import type { Services } from '../pipeline/operate.ts'
+import type { CompiledEnvelope } from '../options/shape-answer.ts'
 
 export function createAuthServices(
   { connection, logIns }: Pick<OpenDatabase, 'connection' | 'logIns'>,

@@ -3,7 +3,7 @@ import { NO_VERSION } from '../../records/request/address.ts'
 import type { Routes } from '../../records/request/custom-routes.ts'
 import { readPath } from '../../records/request/parse-request.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
-import type { StageParts } from './handle.ts'
+import type { StageParts } from '../pipeline/handle.ts'
 
 /**
  * A version and all below; without versions: resources, reserved paths and custom routes. And the index.

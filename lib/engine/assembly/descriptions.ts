@@ -9,8 +9,8 @@ import { findSegment, type ApiSource, type DescribedLogin, type DescribeOptions 
 import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
 import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
-import type { Services } from './operate.ts'
-import type { CheckedOptions } from './options.ts'
+import type { Services } from '../pipeline/operate.ts'
+import type { CheckedOptions } from '../options/options.ts'
 import { isRendered } from '../../records/validate/model-traits.ts'
 
 /** Options of `engine.openapi`. */
@@ -199,7 +199,7 @@ export class Descriptions {
   }
 
   async #findExamples(services: Services, version: string, login: DescribedLogin | undefined): Promise<ReadonlyMap<Resource, JsonRecord>> {
-    const { findExamples } = await import('./find-examples.ts')
+    const { findExamples } = await import('../pipeline/find-examples.ts')
     const kept = this.#foundExamples.get(services.model) ?? new Map<Resource, JsonRecord | undefined>()
     this.#foundExamples.set(services.model, kept)
     return findExamples(services, { version, login, ctx: () => this.#parts.context(version) }, kept)

@@ -5,7 +5,7 @@ import type { Route } from '../../records/request/custom-routes.ts'
 import { readPath } from '../../records/request/parse-request.ts'
 import type { KnownPaths } from '../auth/public-requests.ts'
 import { checkPublicPath } from './check-pattern-path.ts'
-import type { StageParts } from './handle.ts'
+import type { StageParts } from '../pipeline/handle.ts'
 
 /** @param all the routes, those of the log-in included */
 export function findKnownPaths(

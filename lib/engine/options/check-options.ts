@@ -10,7 +10,7 @@ import type { OptionRule, OptionTable } from '../../foundation/base/option-table
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
-import { checkScenarios } from './scenarios.ts'
+import { checkScenarios } from '../worlds/scenarios.ts'
 import { compileEnvelope } from './shape-answer.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
 

@@ -192,8 +192,8 @@ const STAGES: readonly Defect[] = [
   {
     name: 'respond: a 304 has no tag',
     file: 'engine/pipeline/conditional.ts',
-    find: "const KEPT = ['etag', ",
-    replace: 'const KEPT = [',
+    find: "const KEPT_HEADERS = ['etag', ",
+    replace: 'const KEPT_HEADERS = [',
     specs: ['api/conditional-get'],
   },
   {

@@ -1,7 +1,6 @@
 /**
- * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities and the model asks for no
- * more than rows and pivot rows. Says false, with nothing written, where the unit of work must insert them, and wherever something is
- * wrong: that finds out what.
+ * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities, and rows and pivot rows
+ * suffice. Returns false, with nothing written, wherever the unit of work must insert, and on errors: the unit of work finds the cause.
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -23,11 +22,10 @@ import { findRowKeys } from '../read/row-keys.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
 /**
- * Inserts the records of a seed and returns whether statements could.
+ * Inserts the records and returns whether statements could.
  *
  * @param changes the records, valid by the model
- * @param values keeps the values that functions of the model give; the unit of work uses them again where statements cannot insert the
- * records
+ * @param values keeps values from functions of the model, for the unit of work to use again
  */
 export async function insertPlanned(
   data: SeedData,
@@ -48,11 +46,11 @@ export async function insertPlanned(
 }
 
 interface SeedPlan {
-  /** Whether the database refuses all values that are taken. */
+  /** Whether the database refuses all taken values. */
   readonly keepsUnique: boolean
 }
 
-/** Decides by the names in the records; undefined where statements cannot insert them. */
+/** Decides by the names in the records; undefined where statements cannot insert the records. */
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
   let keepsUnique = connection.keepsConstraints
   const pivots = new Map<string, ToManyAttribute>()
@@ -74,10 +72,7 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
   return Object.keys(data).some(name => nested.has(model.byName.get(name)!)) ? undefined : { keepsUnique }
 }
 
-/**
- * Adds what a record nests; says false where its records would not be inserted in the order in which MikroORM does: those of a table have
- * one place.
- */
+/** Adds nested records; returns false where MikroORM would insert in another order: the records of a table have a single place. */
 function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationAttribute>): boolean {
   for (const [target, relation] of created) {
     const known = nested.get(target)
@@ -88,22 +83,22 @@ function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationA
 }
 
 /**
- * Whether each record can be inserted as it is, before others that it links. Records that need each other in a circle are refused, and a
- * link that waits for another record counts as a change.
+ * Whether each record can be inserted before linked records. Circles of needs are refused, and a link that waits for another record counts
+ * as a change.
  */
 function comesInAnyOrder(resource: Resource): boolean {
   return resource.attributes.every(
     attribute =>
       attribute.kind !== 'toOne' ||
       !attribute.owner ||
-      // A record may need itself, or one before it: where it needs a later one, the database refuses it, and the unit of work finds the
-      // order.
+      // A record may need itself, or an earlier record. Where a later record is needed, the database refuses, and the unit of work finds
+      // the order.
       (isInsertedOnce(resource, attribute.target) &&
         (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )
 }
 
-/** Whether some records bring their keys and others get counted ones: MikroORM inserts the former first. */
+/** Whether some records give keys and others get counted keys: MikroORM inserts given keys first. */
 function mixesKeys(records: readonly unknown[], { generatedKey, keyNames }: Resource): boolean {
   if (!generatedKey) return false
   const given = records.filter(record => isObject(record) && (record[keyNames[0]!] ?? null) !== null).length
@@ -124,21 +119,21 @@ function* insertAll(
   if (errors.listed.length > 0) throw new Unplanned()
   yield* wait(connection.deferReferences())
   const relations = new PlannedRelations(connection, values)
-  const there = new Set<string>()
-  for (let open = changes; open.length > 0;) {
-    const { ready, waiting } = names.size === 0 ? { ready: open, waiting: [] } : divideByNames(open, there)
-    // The unit of work sets links later: those that lead in a circle, or to a record that is listed later.
+  const insertedNames = new Set<string>()
+  for (let remaining = changes; remaining.length > 0;) {
+    const { ready, waiting } = names.size === 0 ? { ready: remaining, waiting: [] } : divideByNames(remaining, insertedNames)
+    // The unit of work sets circular links, and links to later records, after the inserts.
     if (ready.length === 0) throw new Unplanned()
     const wanted = names.size === 0 ? undefined : collectShown(ready)
     const found = wanted === undefined || wanted.size === 0 ? undefined : yield* wait(findRowKeys(wanted, connection))
     yield* insertStage(found === undefined ? ready : ready.map(change => withRowKeys(change, found)), relations, connection)
-    if (waiting.length > 0) for (const name of nameAllNew(ready)) there.add(name)
-    open = waiting
+    if (waiting.length > 0) for (const name of nameAllNew(ready)) insertedNames.add(name)
+    remaining = waiting
   }
 }
 
 function* insertStage(changes: readonly RecordInput[], relations: PlannedRelations, { dialect }: Connection): Coroutine<void> {
-  // One that is undone has drawn keys, which are not given again.
+  // An undone insert has drawn keys, and the database does not give the same keys again.
   const ordered = dialect.failsWhole ? orderByLinks(changes) : changes
   if (ordered === undefined) throw new Unplanned()
   let rows: RecordInput[] = []

@@ -1,7 +1,4 @@
-/**
- * Run seeder: runs a seeder of MikroORM in one transaction. What it creates is written by MikroORM alone: hooks and subscribers run, and no
- * body is validated.
- */
+/** Run seeder: runs a seeder of MikroORM in a transaction. MikroORM alone writes: hooks and subscribers run, and no body is validated. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { EntityConnection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'
@@ -9,7 +6,7 @@ import type { SeederClass } from '../../model/seeds.ts'
 /** @throws Error in one line that names the seeder, when it fails; nothing is written then. */
 export async function runSeeder(seeder: SeederClass | true, connection: EntityConnection): Promise<void> {
   try {
-    await connection.write(() => sow(seeder, connection.orm))
+    await connection.write(() => runPersisting(seeder, connection.orm))
   } catch (error) {
     const [message] = (error as Error).message.split('\n')
     throw new Error(`seed: ${nameSeeder(seeder, connection.orm)} has failed, and nothing of it was written: ${message}`, { cause: error })
@@ -17,10 +14,10 @@ export async function runSeeder(seeder: SeederClass | true, connection: EntityCo
 }
 
 /**
- * Seeders count on `em.create` to persist what it creates, whatever the application says of that: so does MikroORM's manager of seeders,
- * for good.
+ * Turns `persistOnCreate` on, whatever the application says: seeders count on `em.create` to persist. MikroORM's seed manager leaves the
+ * option on for good.
  */
-async function sow(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
+async function runPersisting(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
   const before = orm.config.get('persistOnCreate')
   try {
     const manager = orm.seeder
@@ -32,7 +29,7 @@ async function sow(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
   }
 }
 
-/** The name of a seeder; of `true`, that of the seeder which the config names. */
+/** Names a seeder; `true` stands for the seeder in the config. */
 export function nameSeeder(seeder: SeederClass | true, { config }: MikroORM): string {
   return seeder === true ? (config.get('seeder').defaultSeeder ?? 'DatabaseSeeder') : seeder.name
 }

@@ -1,17 +1,15 @@
-/**
- * Seed empty: keeps of a seed what goes into empty tables. A file is started more than once, and its records would come again each time.
- */
+/** Seed empty: keeps the records for empty tables, since each start on a file would add the same records again. */
 import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 
-/** Returns the records whose tables have no rows; a note names each of the others. The same seed where all of it goes in. */
+/** Returns the records for empty tables, with a note for each table left out; the same seed where no table is left out. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
   const names = Object.keys(data).filter(name => {
     const resource = model.byName.get(name)
-    // The seed itself refuses what is unknown or read-only.
+    // The seed itself refuses unknown and read-only resources.
     return resource !== undefined && !resource.readOnly && (data[name] as readonly object[]).length > 0
   })
   if (names.length === 0) return data

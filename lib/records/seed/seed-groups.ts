@@ -1,13 +1,13 @@
 /**
- * Seed groups: divides the records of a seed into groups, where some of them can be created only when the database has counted the key of
- * another. Each group can be inserted after those before it.
+ * Seed groups: divides the records of a seed where some need a key to be counted by the database first. Each group can be inserted after
+ * the groups before.
  */
 import type { Resource } from '../../model/model.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 
 interface Grouped {
   readonly change: RecordInput
-  /** The name by which others link it, where its key is given. */
+  /** Name for links to the record, where the key is given. */
   readonly name: string | undefined
 }
 
@@ -19,7 +19,7 @@ interface GroupedNeed<R> {
 /** A deeper chain is divided without regard to the order of the list: two records may await each other's place. */
 const MAX_STAGES = 50
 
-/** Returns the groups. Records of one table, whose keys the database counts, stay in the order of the list, where that is possible. */
+/** Returns the groups. Records of a table with counted keys stay in the order of the list, where possible. */
 export function groupInStages<R extends Grouped>(
   records: readonly R[],
   needs: ReadonlyMap<R, readonly GroupedNeed<R>[]>,

@@ -1,6 +1,6 @@
 /**
- * Seed stages: the records of a seed that link others of it by the key that clients know them by. Where the primary keys of those are
- * counted by the database, they are known once the records are there: so the records come in stages, each of which links those before.
+ * Seed stages: divides the records of a seed with links by the key known to clients. The database counts the primary keys, so each stage
+ * links records of earlier stages alone.
  */
 import { idFromJson, shownText, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -8,13 +8,12 @@ import type { RowKeys } from '../read/row-keys.ts'
 import { listNew, listReferences } from '../validate/linked-records.ts'
 import type { ExistingRef, RecordInput, RecordRef } from '../validate/record-input.ts'
 
-/** A link to a record of the seed. */
 interface NamedLink {
   readonly target: Resource
   readonly ref: ExistingRef & { readonly name: string }
 }
 
-/** Lists the links of a record, and of those nested in it, to records of the seed whose keys are not known. */
+/** Lists links, also of nested records, to records of the seed without a known primary key. */
 export function* listNamed(change: RecordInput): Generator<NamedLink> {
   for (const { relation, ref } of listReferences(change)) {
     if (ref.kind === 'new') yield* listNamed(ref.record)
@@ -28,36 +27,37 @@ interface Divided {
 }
 
 /**
- * Divides records into those that link none but records which are there, and the others. Where the database counts the keys of a table, a
- * record also waits for those that the seed lists before it: `articles: [{ tags: ['x'] }, {}]` gives the IDs 1 and 2.
+ * Divides records into ready records, with links to inserted records alone, and waiting records. Where the database counts keys, a record
+ * also waits for earlier records of the table: `articles: [{ tags: ['x'] }, {}]` gives the IDs 1 and 2.
  */
-export function divideByNames(changes: readonly RecordInput[], there: ReadonlySet<string>): Divided {
-  const divided = divide(changes, there, true)
-  const isStuck = divided.ready.length === 0 && changes.some(needsOneBeside)
-  return isStuck ? divide(changes, there, false) : divided
+export function divideByNames(changes: readonly RecordInput[], insertedNames: ReadonlySet<string>): Divided {
+  const divided = divide(changes, insertedNames, true)
+  const isStuck = divided.ready.length === 0 && changes.some(needsRecordOfSameTable)
+  return isStuck ? divide(changes, insertedNames, false) : divided
 }
 
-/** Whether a record cannot be without one of its own table, which may be listed later. */
-function needsOneBeside(change: RecordInput): boolean {
+/** Whether a record needs another record of the same table, perhaps listed later. */
+function needsRecordOfSameTable(change: RecordInput): boolean {
   return change.links.some(
     ({ attribute, link }) => !attribute.nullable && attribute.target === change.resource && link?.kind === 'existing',
   )
 }
 
-function divide(changes: readonly RecordInput[], there: ReadonlySet<string>, keepsOrder: boolean): Divided {
+function divide(changes: readonly RecordInput[], insertedNames: ReadonlySet<string>, keepsOrder: boolean): Divided {
   const ready: RecordInput[] = []
   const waiting: RecordInput[] = []
-  const held = new Set<Resource>()
+  const waitingResources = new Set<Resource>()
   for (const change of changes) {
     const counted = listNew(change).map(({ resource }) => resource)
-    const isReady = !counted.some(resource => held.has(resource)) && [...listNamed(change)].every(({ ref }) => there.has(ref.name))
+    const isReady =
+      !counted.some(resource => waitingResources.has(resource)) && [...listNamed(change)].every(({ ref }) => insertedNames.has(ref.name))
     ;(isReady ? ready : waiting).push(change)
-    if (!isReady && keepsOrder) for (const resource of counted) if (resource.generatedKey) held.add(resource)
+    if (!isReady && keepsOrder) for (const resource of counted) if (resource.generatedKey) waitingResources.add(resource)
   }
   return { ready, waiting }
 }
 
-/** Collects the keys by which records link others of the seed. */
+/** Collects the keys in links to records of the seed. */
 export function collectShown(changes: readonly RecordInput[]): Map<Resource, Map<string, ShownKey>> {
   const wanted = new Map<Resource, Map<string, ShownKey>>()
   for (const change of changes) {
@@ -70,7 +70,7 @@ export function collectShown(changes: readonly RecordInput[]): Map<Resource, Map
   return wanted
 }
 
-/** Returns a record with the primary keys of what it links. */
+/** Puts primary keys into the links of a record. */
 export function withRowKeys(change: RecordInput, found: RowKeys): RecordInput {
   const replace = <R extends RecordRef | null>(ref: R, target: Resource): R => {
     if (ref?.kind === 'new') return { ...ref, record: withRowKeys(ref.record, found) }

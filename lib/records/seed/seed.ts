@@ -1,6 +1,6 @@
 /**
- * Seed: inserts records by resource name, in any order, in one transaction, validated like bodies of POST. A record may link any other
- * record of the seed by its ID, also one that comes later, one nested in another, or one that links back.
+ * Seed: inserts records by resource name, in any order, in a single transaction, validated like bodies of POST. A record may link any
+ * record of the seed by ID: a later record, a nested record, or a record with a link back.
  */
 import { idNames } from '../../model/key.ts'
 import { chain } from '../../foundation/work/awaitable.ts'
@@ -30,7 +30,7 @@ import { translateDatabaseError } from '../unit-of-work/database-errors.ts'
 import { listReferences, type Reference } from '../validate/linked-records.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 
-/** Access rules do not apply to records that the application inserts. */
+/** Access rules do not apply to records from the application. */
 const WITHOUT_RULES = {
   writing: undefined,
   exists: () => true,
@@ -40,11 +40,7 @@ const WITHOUT_RULES = {
   mayMention: () => true,
 } as const
 
-/**
- * Inserts the records of a seed.
- *
- * @throws RestError with all errors of all records, each with its path (`users.0.email`).
- */
+/** @throws RestError with all errors of all records, each with a path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
   if (await insertAsRows(data, model, connection)) return
   const { changes, errors } = await validateSeed(data, model, connection)
@@ -61,7 +57,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Adds to a refusal that it is about a seed, and to each error the path of its record where it does not name it itself. */
+/** Adds to a refusal the mention of the seed, and to each error the path of the record, where the error does not name the path. */
 function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   if (!(error instanceof RestError) || error.errors === undefined) return error
   const details = error.errors.map(({ code, detail, attribute }) => {
@@ -69,7 +65,7 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
     return code === 'reference_not_found' && attribute !== undefined ? named + suggestKey(attribute, data, model) : named
   })
   const listed = error.errors.map(({ detail }) => detail).join(' ')
-  // What is not listed is counted behind it.
+  // Keeps the count of unlisted errors at the end of the message.
   const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
   return new RestError(error.status, error.code, `seed: ${message}`, {
     errors: error.errors,
@@ -77,7 +73,7 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   })
 }
 
-/** Inserts the records as rows and returns whether that was possible; inserting them one by one then finds what the database refuses. */
+/** Inserts the records as rows and returns whether rows were possible; inserting one by one then finds what the database refuses. */
 async function insertAsRows(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
   const tables = buildRows(data, model)
   if (tables === undefined) return false
@@ -92,10 +88,10 @@ async function insertAsRows(data: SeedData, model: Model, connection: Connection
 }
 
 /**
- * Checks and inserts records inside a transaction; returns their entities, in order.
+ * Checks and inserts records inside a transaction; returns the entities, in order.
  *
- * @param errors the errors that validation has found
- * @param translating gets what is written, for errors of the database
+ * @param errors errors found by validation
+ * @param translating gets the written records, for errors of the database
  */
 export async function insert(
   changes: readonly RecordInput[],
@@ -108,9 +104,9 @@ export async function insert(
   await checkChanges(changes, { known: new Set(records.flatMap(listNames)) }, connection, EVERYTHING, errors)
   const refusal = errors.refusal()
   if (refusal !== undefined) throw refusal
-  // A query must not flush records that are not linked yet.
+  // A query must not flush records whose links are not set yet.
   em.setFlushMode(FlushMode.COMMIT)
-  // No order of inserts exists where classes of one table refer to each other's owners.
+  // No order of inserts exists where classes of a table refer to each other's owners.
   await connection.deferReferences()
   const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], listed: [], entered: [], named: new Set() }
   translating.work = work
@@ -121,7 +117,7 @@ export async function insert(
   return changes.map(change => loader.findEntity(change))
 }
 
-/** Returns a sentence for a link to a record that may be meant to be one of the seed, which does not give its ID. */
+/** Suggests to give a record of the seed an ID, where a missing link may mean a record without an ID. */
 function suggestKey(path: string, data: SeedData, model: Model): string {
   const [name = '', , attributeName = ''] = path.split('.')
   const attribute = model.byName.get(name)?.byName.get(attributeName)
@@ -133,13 +129,13 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
   return lacks ? ` Give the ${singular} in the seed its "${names.join('", "')}", so that others can refer to it.` : ''
 }
 
-/** A record of the seed, at the top level or nested in another one, which then sets one of its links. */
+/** A record of the seed; `implied` is the link set by the enclosing record. */
 interface SeedRecord {
   readonly change: RecordInput
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
-  /** The name by which others link it, where its key is given. */
+  /** Name for links to the record, where the key is given. */
   readonly name: string | undefined
-  /** The same by the key that clients know it by, where that is another one. */
+  /** The same name by the key known to clients, where different from the primary key. */
   readonly shownName: string | undefined
 }
 
@@ -160,56 +156,53 @@ function listRecords(change: RecordInput, implied?: SeedRecord['implied']): Seed
   ]
 }
 
-/** A dependency: a record cannot be inserted before another one. */
+/** A dependency: `record` cannot be inserted before `needed`. */
 interface Need {
   readonly record: SeedRecord
   readonly needed: SeedRecord
-  /** The path of the link. */
   readonly at: string
-  /** The link, where it is the record's own and not in an embedded object. */
+  /** The link; undefined for a link in an embedded object. */
   readonly link: ToOneAttribute | undefined
   /**
-   * Whether the other record must be inserted before this one is created: the database generates its key, which the link needs
-   * (`needsKey`); or it is required within a table.
+   * Whether `needed` must be inserted before `record` is created: the link needs a generated key (`needsKey`), or is required within a
+   * table.
    */
   readonly awaitsKey: boolean
 }
 
-/** A link that is not set yet. */
 interface OpenLink extends Reference {
   readonly record: SeedRecord
 }
 
-/** Returns the dependency that a link between two records makes: the one with the foreign key comes second, unless that may be null. */
+/** Returns the dependency made by a link: the holder of the foreign key comes second, unless the foreign key may be null. */
 function findNeed(record: SeedRecord, { relation, within = [] }: Reference, other: SeedRecord): Need | undefined {
   const name = owningName(relation)
-  const held = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
-  if (held === undefined || held.nullable) return undefined
+  const foreignKey = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
+  if (foreignKey === undefined || foreignKey.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  // Records of one table are inserted together, without the links between them.
+  // Records of a table are inserted together, without the links among each other.
   const isBeside = findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
-  const awaitsKey = held.kind === 'toOne' && (isBeside || (needsKey(held) && needed.name === undefined))
-  const link = held.kind === 'toOne' && within.length === 0 ? held : undefined
+  const awaitsKey = foreignKey.kind === 'toOne' && (isBeside || (needsKey(foreignKey) && needed.name === undefined))
+  const link = foreignKey.kind === 'toOne' && within.length === 0 ? foreignKey : undefined
   return {
     record: holder,
     needed,
     link,
-    at: joinPath(holder.change.path, [...within.map(embedded => embedded.name), held.name].join('.')),
+    at: joinPath(holder.change.path, [...within.map(embedded => embedded.name), foreignKey.name].join('.')),
     awaitsKey,
   }
 }
 
 /**
- * Loads records in two rounds: first every record with its plain values and the links that its constructor takes, then the other links,
- * when all entities exist. MikroORM then orders the inserts. A record that needs a generated key of another one is created after that one
- * is inserted.
+ * Loads records in two rounds: first each record with plain values and the links taken by the constructor, then the other links, when all
+ * entities exist. MikroORM orders the inserts. A record that needs the generated key of another is created after the insert of the other.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
   readonly #work: Work
   readonly #byChange: ReadonlyMap<RecordInput, SeedRecord>
   readonly #byName: ReadonlyMap<string, SeedRecord>
-  readonly #made = new Map<SeedRecord, Entity>()
+  readonly #entities = new Map<SeedRecord, Entity>()
   readonly #order: ReadonlyMap<SeedRecord, number>
   readonly #places = new Map<Entity, number>()
   #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
@@ -223,15 +216,15 @@ class Loader {
   }
 
   findEntity(change: RecordInput): Entity {
-    return this.#made.get(this.#byChange.get(change)!)!
+    return this.#entities.get(this.#byChange.get(change)!)!
   }
 
-  /** The place of an entity in the list of records; one that is none of them comes last. */
+  /** The place of an entity in the list of records; unlisted entities come last. */
   placeOf(entity: Entity): number {
     return this.#places.get(entity) ?? this.#records.length
   }
 
-  /** Refuses records that need each other in a circle, so that none of them can come first. */
+  /** Refuses records that need each other in a circle: none can come first. */
   refuseCircles(): void {
     const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
@@ -245,7 +238,8 @@ class Loader {
       }
     }
     this.#needs = needs
-    // Records without needs come first, then those that need only these. The rest are in circles, or need a record that is.
+    // Records without needs come first, then records with needs met by earlier records. The rest are in circles, or need a record in a
+    // circle.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
     for (let record = free.pop(); record !== undefined; record = free.pop()) {
@@ -279,7 +273,7 @@ class Loader {
     let open: readonly OpenLink[] = this.#records.flatMap(record => listReferences(record.change).map(each => ({ ...each, record })))
     for (const records of this.#groupRecords()) {
       for (const record of records) await this.#make(record)
-      // A link that holds a key may need others first, of which that key consists.
+      // A link with a key may wait for other links: parts of the key.
       for (let count = Infinity; open.length < count; open = await this.#linkAll(open)) count = open.length
       await this.#work.em.flush()
     }
@@ -291,9 +285,9 @@ class Loader {
     }
   }
 
-  /** Creates a record, after those that the constructor of its class takes, since it may read them. */
+  /** Creates a record after the arguments of the constructor, since the constructor may read the arguments. */
   async #make(record: SeedRecord): Promise<void> {
-    if (this.#made.has(record)) return
+    if (this.#entities.has(record)) return
     const { change } = record
     const { constructorParams = [] } = this.#work.em.getMetadata().get(change.resource.entity as EntityName)
     const taken: Entity = {}
@@ -301,7 +295,7 @@ class Loader {
       for (const { needed, link } of this.#needs.get(record)!) {
         if (link === undefined || !constructorParams.includes(link.property)) continue
         await this.#make(needed)
-        taken[link.property] = linkedValue(link, this.#made.get(needed)!)
+        taken[link.property] = linkedValue(link, this.#entities.get(needed)!)
       }
       for (const { attribute, within, link } of change.links) {
         const isTaken = link?.kind === 'existing' && within === undefined && constructorParams.includes(attribute.property)
@@ -310,17 +304,17 @@ class Loader {
       }
     }
     const entity = await create({ ...change, links: [], lists: [] }, this.#work, taken)
-    this.#made.set(record, entity)
+    this.#entities.set(record, entity)
     this.#places.set(entity, this.#order.get(record)!)
   }
 
-  /** Returns the records in groups, each of which can be inserted after those before; nearly always there is one group. */
+  /** Returns the records in groups, each to be inserted after the groups before; nearly always a single group. */
   #groupRecords(): (readonly SeedRecord[])[] {
     if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
     return groupInStages(this.#records, this.#needs)
   }
 
-  /** Sets the links between records that exist, and returns those that it could not set yet. */
+  /** Sets the links between existing records; returns the links still open. */
   async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
     const later: OpenLink[] = []
     for (const link of links) if (!(await this.#link(link))) later.push(link)
@@ -328,7 +322,7 @@ class Loader {
   }
 
   async #link({ record, relation, within, ref }: OpenLink, last = false): Promise<boolean> {
-    const entity = this.#made.get(record)
+    const entity = this.#entities.get(record)
     const target = entity === undefined ? undefined : await this.#findTarget(ref, relation)
     if (entity === undefined || target === undefined) return false
     if (!last && this.#mustWait(record, relation, ref)) return false
@@ -345,7 +339,7 @@ class Loader {
     return true
   }
 
-  /** Sets a link, to the entity or to its key; returns false while the key does not exist. */
+  /** Links the entity, or the key of the entity; returns false while the key does not exist. */
   #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Reference['within']): boolean {
     requireTargetKey(attribute, target)
     if (attribute.holdsKey && !hasKey(target)) return false
@@ -354,24 +348,24 @@ class Loader {
     return true
   }
 
-  /** Whether a link must wait: of a record in several tables, MikroORM sets a link to a new record in the wrong one. */
+  /** Whether a link must wait: for a record in several tables, MikroORM sets a link to a new record in the wrong table. */
   #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
     const other = this.#findRecord(ref, relation)
     if (other === undefined) return false
     const name = owningName(relation)
     const holder = name === undefined ? record : other
-    const held = name === undefined ? relation : relation.target.byName.get(name)
-    return held?.kind === 'toOne' && held.nullable && holder.change.resource.source.kind === 'joined'
+    const foreignKey = name === undefined ? relation : relation.target.byName.get(name)
+    return foreignKey?.kind === 'toOne' && foreignKey.nullable && holder.change.resource.source.kind === 'joined'
   }
 
   #findRecord(ref: RecordRef, relation: RelationAttribute): SeedRecord | undefined {
     return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(nameReference(ref, relation.target))
   }
 
-  /** Returns the entity of a reference: a record of the seed, once it is created, or one of the database. */
+  /** Returns the entity of a reference, from the seed, once created, or from the database. */
   async #findTarget(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
     const record = this.#findRecord(ref, relation)
-    if (record !== undefined) return this.#made.get(record)
+    if (record !== undefined) return this.#entities.get(record)
     const { key } = ref as RecordRef & { kind: 'existing' }
     const isReferred = owningName(relation) === undefined && (relation.kind === 'toMany' || relation.targetKey === undefined)
     return isReferred ? reference(relation.target, key, this.#work.em) : (await load(relation.target, key, this.#work))!

@@ -1,6 +1,6 @@
 /**
- * Validates the records of a seed by the model. One may link any other of the seed by the key that clients know it by, also where its
- * primary key is yet to be counted.
+ * Validate seed: validates the records of a seed by the model. A record may link another record of the seed by the key known to clients,
+ * even before the database has counted the primary key.
  */
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -14,7 +14,6 @@ import { References, nameAllNew } from '../validate/references.ts'
 import { validateRecord } from '../validate/validate-record.ts'
 import { ValidationContext, type ValidationRules } from '../validate/validation-context.ts'
 
-/** Records to be made, with the errors that the model finds. */
 export interface ValidatedSeed {
   readonly changes: readonly RecordInput[]
   readonly errors: FieldErrors
@@ -25,7 +24,7 @@ export function validateSeed(data: SeedData, model: Model, connection: ReadingCo
   return validateTogether(connection, rules => validateAll(data, model, rules))
 }
 
-/** Validates records that come together: again, once the others that they link are known. */
+/** Validates records together: a second time, once the linked records are known. */
 export async function validateTogether(
   connection: ReadingConnection,
   validate: (rules: ValidationRules) => ValidatedSeed,

@@ -1,10 +1,9 @@
-/** Checks the body of a PUT of the path of an attribute, as far as its kind shows what it may be. Refuses with body_invalid. */
+/** Check attribute body: checks the body of a PUT to the path of an attribute, by the kind of the attribute; refuses with body_invalid. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Attribute } from '../../model/model.ts'
 import { isListChange } from './list-change.ts'
 
-/** Refuses a body that the attribute cannot have as its value. */
 export function checkAttributeBody(attribute: Attribute, body: unknown): void {
   const { kind, name } = attribute
   if (body === undefined) throw restError('body_invalid', `The body must be the JSON value of "${name}", got no body.`)

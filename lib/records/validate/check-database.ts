@@ -1,7 +1,4 @@
-/**
- * Check database: finds the errors of a change that only the database shows: links to records that do not exist, unique values that are
- * taken. Runs inside the transaction of the change, before anything is written.
- */
+/** Check database: finds links to missing records and taken unique values, inside the transaction and before the first write. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
@@ -19,35 +16,34 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** The owner of a new record, which sets one of its links: a key, or a change where the owner is new as well. */
+/** A link of a new record that the owner sets; `owner` is a change where the owner is new as well. */
 export interface Implied {
   readonly name: string
   readonly owner: KeyValues | RecordInput
 }
 
-/** Facts about the changes that they do not give themselves. */
 export interface Checking {
-  /** The key of the record that is changed; without it, records are made. */
+  /** Key of the changed record; undefined: the records are new. */
   readonly self?: KeyValues | undefined
   readonly implied?: Implied | undefined
-  /** Records that will exist when the references are followed, as `recordName` calls them. */
+  /** Names (`recordName`) of records that will exist once the references are followed. */
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
   readonly linksLater?: boolean
 }
 
-/** Returns a name that is unique to the record. */
+/** Returns the same name by every class of a hierarchy. */
 export function recordName(resource: Resource, key: KeyValues): string {
   return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
 }
 
-/** Says that there is no record of an ID, as the rest of a sentence. */
+/** Formats the end of a sentence: no record has the ID. */
 export function formatMissing(id: RecordKey, target: Resource): string {
   return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
-/** Returns the key that a new record gives itself or gets from its owner, as far as it is known. */
+/** Returns the key given by the record or the owner; undefined where a part is not known. */
 export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
@@ -65,7 +61,7 @@ export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues 
   return key
 }
 
-/** Names the records whose keys are given, which others that are new with them may link. */
+/** Names new records with given keys, for other new records to link. */
 export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
   const names = new Set<string>()
   if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
@@ -80,13 +76,13 @@ interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
   readonly errors: FieldErrors
-  /** The unique values of the records checked so far: two records of one body must not share them either. */
+  /** Unique values of the records so far: two records of a body must not share a value either. */
   readonly seen: Set<string>
-  /** Whether the records looked up so far exist: a body may link one record often. */
+  /** Whether each record looked up so far exists: a body may link a record often. */
   readonly found: Map<string, boolean>
 }
 
-/** Adds the errors of the changes of a body that only the database shows. */
+/** Adds the errors found by the database. */
 export function checkChanges(
   changes: readonly RecordInput[],
   checking: Checking,
@@ -105,7 +101,7 @@ export function checkChanges(
   )
 }
 
-/** Whether a change needs no statement: it links no record that is there, and has no value that must be unique. */
+/** Whether a change links no stored record and gives no unique value. */
 function needsNoStatement(change: RecordInput, checking: Checking): boolean {
   const { links, lists, values, resource } = change
   if (checking.uniquesLater === true)
@@ -120,7 +116,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
-/** Returns the names of attributes that belong to a unique set, or hold an embedded attribute that does. */
+/** Names the attributes in a unique set; of an embedded member, the embedded attribute. */
 export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
@@ -134,24 +130,24 @@ function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): R
   for (const change of changes) yield* checkRecord(change, check)
 }
 
-/** Evaluates the access rules of all resources of a change: the check cannot wait, and the change may alter the data that rules read. */
+/** Evaluates all access rules beforehand: the check cannot wait, and the change may alter the data of a rule. */
 function* evaluateRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Coroutine<void> {
-  for (const change of changes) yield* evaluateOwn(change, isStored, visibility)
+  for (const change of changes) yield* evaluateRecord(change, isStored, visibility)
 }
 
-function* evaluateOwn(change: RecordInput, isStored: boolean, visibility: Visibility): Coroutine<void> {
+function* evaluateRecord(change: RecordInput, isStored: boolean, visibility: Visibility): Coroutine<void> {
   yield* wait(visibility.ask({ resource: change.resource, about: 'scope' }))
   if (visibility.writing !== undefined) yield* wait(visibility.writing.ask({ resource: change.resource, about: 'scope' }))
-  for (const { ref } of listReferences(change)) if (ref.kind === 'new') yield* evaluateOwn(ref.record, false, visibility)
+  for (const { ref } of listReferences(change)) if (ref.kind === 'new') yield* evaluateRecord(ref.record, false, visibility)
   const links = change.links.map(({ attribute, link }) => ({ attribute, refs: link === null ? [] : [link] }))
   for (const { attribute, refs } of [...links, ...change.lists.map(({ attribute, items }) => ({ attribute, refs: items }))]) {
     const { target: resource } = attribute
     const isLinked = refs.some(ref => ref.kind === 'existing')
     if (isLinked && !(yield* wait(visibility.permits(resource, 'get')))) continue
-    // The records that a list or an inverse link has now are read as well.
+    // The current records of a list or an inverse link are read as well.
     const holds = attribute.kind === 'toOne' && attribute.owner
     if (isLinked || !holds) yield* wait(visibility.ask({ resource, about: 'scope' }))
-    // A record that gets another link by its own foreign key is updated, and an orphan is deleted.
+    // A record with a new value in the foreign key is updated, and an orphan is deleted.
     const other = owningAttribute(attribute)
     if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) yield* wait(visibility.permits(resource, 'update'))
     if (isStored && attribute.orphanRemoval) yield* wait(visibility.permits(resource, 'delete'))
@@ -165,11 +161,11 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
   const references = listReferences(change)
   const missing = yield* findMissing(references, check)
   if (check.uniquesLater !== true) yield* checkUniques(change, check, missing)
-  const own = check.self ?? findGivenKey(change, check.implied)
+  const ownKey = check.self ?? findGivenKey(change, check.implied)
   for (const { ref, relation } of references) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
-      // The present members of an owner may be about to go, so the owner counts as new here. The database refuses what conflicts after all.
+      // The owner counts as new: present members may be about to go. The database refuses remaining conflicts.
       yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
       continue
     }
@@ -178,7 +174,7 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
     if (
       holder !== undefined &&
       target.keyNames.includes(holder) &&
-      (own === undefined || !sameKey(own, takeKeyParts(target, holder, ref.key)))
+      (ownKey === undefined || !sameKey(ownKey, takeKeyParts(target, holder, ref.key)))
     ) {
       errors.push({
         code: 'key_fixed',
@@ -188,11 +184,11 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
       })
       continue
     }
-    // A list of a new record with itself, and the foreign key that the list sets, are one place.
+    // A new record in a list of itself has the same reference twice: in the list, and in the foreign key.
     if (missing.delete(ref)) {
       errors.push({
         code: 'reference_not_found',
-        // The ID that the body gives may be another one than the key.
+        // The ID in the body may differ from the key.
         detail: `"${ref.path}"${formatMissing(idFromJson(ref.given, target) ?? ref.key, target)}`,
         attribute: ref.path,
         value: ref.given,
@@ -201,27 +197,26 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
   }
 }
 
-/** A link to a record that is to be looked for. */
-interface AskedLink {
+interface SoughtLink {
   readonly ref: RecordRef & { readonly kind: 'existing' }
   readonly target: Resource
   /** Names the record. */
   readonly name: string
 }
 
-/** Finds the links to records that do not exist for the caller, among them those that they may not read. */
+/** Finds links to records missing or unreadable for the caller. */
 function* findMissing(references: readonly Reference[], check: DatabaseCheck): Reading<Set<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
-  const asked: AskedLink[] = []
+  const sought: SoughtLink[] = []
   for (const { ref, relation } of references) {
     const { target } = relation
-    // A record that links itself will exist when the link is followed.
+    // A record with a link to itself exists once the link is followed.
     const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (ref.isItself === true && visibility.allows(target, 'get'))
-    if (!isThere) asked.push({ ref, target, name: nameOwn(target, ref.key) })
+    if (!isThere) sought.push({ ref, target, name: nameByClass(target, ref.key) })
   }
-  if (asked.length > 1) yield* findListed(asked, check)
-  for (const { ref, target, name } of asked) {
+  if (sought.length > 1) yield* findListed(sought, check)
+  for (const { ref, target, name } of sought) {
     let exists = found.get(name)
     if (exists === undefined) {
       const given = { ...WHOLE, key: ref.key, findValues: visibility.findValues, ctx: visibility.ctx }
@@ -233,25 +228,25 @@ function* findMissing(references: readonly Reference[], check: DatabaseCheck): R
   return missing
 }
 
-/** Whether nothing need be looked for: the record of a reference comes with this one, or has just been found and exists for everybody. */
+/** Whether no look-up is needed: the record comes with the body, or was just found while no rule hides records. */
 function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
   return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
 }
 
-/** Names the record that a reference links, as `Checking.known` does. */
+/** Names the linked record as `Checking.known` does. */
 export function nameReference({ name, key }: RecordRef & { readonly kind: 'existing' }, target: Resource): string {
   return name ?? recordName(target, key)
 }
 
-/** Names a record by the entity itself, not by its root: a record of another class is not one of these. */
-function nameOwn(target: Resource, key: KeyValues): string {
+/** Names a record by class, not by root: a record of another class is no match. */
+function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }
 
-/** Looks for the records of each resource with one statement, however many a body links. */
-function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
+/** Looks up all linked records of a resource in a single statement. */
+function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
-  for (const { ref, target, name } of asked) {
+  for (const { ref, target, name } of sought) {
     const [key] = ref.key
     if (found.has(name) || typeof key === 'object') continue
     const keys = listed.get(target) ?? new Map<string, string>()
@@ -272,19 +267,19 @@ function* findListed(asked: readonly AskedLink[], { visibility, dialect, found }
   }
 }
 
-/** An attribute of a unique set, with its new value where the change gives one. */
+/** An attribute of a unique set, with the new value where `given`. */
 interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** The path of the owner by the place of the record, or the name of a new record that it links: two of one owner must differ. */
-  readonly made?: string
+  /** Path or name of a linked new record: two records with the same link must differ. */
+  readonly newRecord?: string
 }
 
 /**
- * Adds the errors of unique values that are taken.
+ * Adds errors of taken unique values.
  *
- * @param missing links that do not exist for the caller, left out so that uniqueness reveals nothing about them
+ * @param missing links without a record for the caller, skipped so that uniqueness reveals nothing about hidden records
  */
 function* checkUniques(
   change: RecordInput,
@@ -295,18 +290,18 @@ function* checkUniques(
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
     const parts = findUniqueParts(paths, change, implied, missing)
-    // A set that the change does not concern stays as it is. What a new record leaves out is NULL or a default: the database checks it.
+    // Skips sets without a change, and new records with gaps: the database checks NULLs and defaults.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
     const text = `${resource.className} ${paths.join()} ${parts.map(formatPart).join()}`
     let taken = parts.every(part => part.given) && seen.has(text)
     seen.add(text)
-    if (!taken && parts.every(part => part.made === undefined)) {
+    if (!taken && parts.every(part => part.newRecord === undefined)) {
       const statement = lookForTaken(resource, parts, self !== undefined, dialect)
       const given = parts.flatMap(part => part.values)
       taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
     }
     if (!taken) continue
-    // A hidden attribute is named only when the body gives it.
+    // A hidden attribute is named only where the body gives a value.
     const named = paths.filter((_, index) => parts[index]!.given || !parts[index]!.attribute.hidden)
     for (const path of named) {
       const at = change.path === '' ? path : `${change.path}.${path}`
@@ -321,15 +316,12 @@ function* checkUniques(
   }
 }
 
-function formatPart({ values, made }: UniquePart): string {
-  if (made !== undefined) return `new ${made}`
+function formatPart({ values, newRecord }: UniquePart): string {
+  if (newRecord !== undefined) return `new ${newRecord}`
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/**
- * Returns the parts of a unique set; undefined when one of them becomes NULL, which conflicts with nothing, or a record that no other can
- * link yet.
- */
+/** Returns undefined where a part becomes NULL, or a new record nobody else can link: neither conflicts. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,
@@ -344,15 +336,17 @@ function findUniqueParts(
     const found = findChange(change, names)
     if (implied?.name === path) {
       const { owner } = implied
-      // The place of a record does not determine which of several resources it links: the database checks it.
+      // The place does not determine which resource the record links: the database checks.
       if (attribute.kind === 'toOneOf') return undefined
-      parts.push('resource' in owner ? { attribute, given: true, values: [], made: owner.path } : { attribute, given: true, values: owner })
+      parts.push(
+        'resource' in owner ? { attribute, given: true, values: [], newRecord: owner.path } : { attribute, given: true, values: owner },
+      )
     } else if (found === undefined) {
       parts.push({ attribute, given: false, values: [] })
     } else if ('link' in found) {
       if (found.link === null || found.link.kind === 'new' || missing.has(found.link)) return undefined
       const { key, name } = found.link
-      parts.push({ attribute: found.attribute, given: true, values: key, ...(name === undefined ? {} : { made: name }) })
+      parts.push({ attribute: found.attribute, given: true, values: key, ...(name === undefined ? {} : { newRecord: name }) })
     } else {
       if (found.value === null) return undefined
       parts.push({ attribute, given: true, values: [found.value] })

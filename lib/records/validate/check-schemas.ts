@@ -1,8 +1,6 @@
 /**
- * Check schemas: asks the application's schemas and functions (`AttributeRules.schema`) about the values of a body, those of nested records
- * included. It is done before passwords are hashed and before a transaction begins, since a schema may take its time. What they refuse goes
- * with the body, and becomes errors of its validation, beside all others. A value that is not of its attribute's type is refused by the
- * model, and no schema is asked about it.
+ * Check schemas: asks the schemas of the application (`AttributeRules.schema`) about values of the right type, before hashing and before
+ * the transaction, since a schema may be slow. Refusals travel with the body and join the errors of validation.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -14,7 +12,7 @@ import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** What is wrong with a value: a dotted path below it, empty for the value itself, and what a schema says of it. */
+/** A refusal; `below` is a dotted path inside the value, empty for the value itself. */
 interface Issue {
   readonly below: string
   readonly message: string
@@ -22,22 +20,22 @@ interface Issue {
 
 type IssuesByName = ReadonlyMap<string, readonly Issue[]>
 
-/** The issues of a body, by the names of its attributes. Clients cannot send it: JSON has no symbols. */
+/** Issues by attribute name. Clients cannot send symbols: JSON has none. */
 const ISSUES = Symbol('issues')
 
-/** The longest sentence of a schema that is passed on, in characters. */
+/** Longest message passed on, in characters. */
 const MAX_MESSAGE = 500
 
 export function hasSchemas({ entities }: Model): boolean {
   return entities.some(({ attributes }) => attributes.some(({ schema }) => schema !== undefined))
 }
 
-/** Whether a schema refuses some value of a body. */
+/** Whether a schema refused a value of the body. */
 export function hasIssues(body: object): boolean {
   return (body as { readonly [ISSUES]?: IssuesByName })[ISSUES] !== undefined
 }
 
-/** Adds what schemas refuse of the value of a name to the errors at its place. */
+/** Adds the refusals of an attribute to the errors. */
 export function addIssues(body: object, name: string, place: ValidationContext): void {
   for (const { below, message } of (body as { readonly [ISSUES]?: IssuesByName })[ISSUES]?.get(name) ?? []) {
     const path = below === '' ? place.path : `${place.path}.${below}`
@@ -45,7 +43,7 @@ export function addIssues(body: object, name: string, place: ValidationContext):
   }
 }
 
-/** Returns the body of a request with what schemas refuse of it. */
+/** Returns the body with all refusals attached; the same body without a refusal. */
 export function* checkSchemas(
   body: unknown,
   resource: Resource,

@@ -1,6 +1,6 @@
 /**
- * Contradictions: finds the errors of a body in which two places set one link differently. Records of a body link each other by their own
- * foreign keys, by the other sides of one-to-ones, and by lists, which also exclude all other records. Needs the model only.
+ * Contradictions: finds places of a body that set the same link differently: a foreign key, the other side of a 1:1, or a list, and a list
+ * excludes all records not listed. Needs the model only.
  */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -11,23 +11,23 @@ import { owningAttribute } from './relation-sides.ts'
 import { listReferences } from './linked-records.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
-/** A record of a body: the change that creates it, or the name of a record that exists. */
+/** A new record by its change, or a stored record by name. */
 type Identity = RecordInput | string
 
-/** The value that one place of a body gives a foreign key: a record, or null. */
+/** The record (or null) that a place of a body puts into a foreign key. */
 interface LinkAssignment {
   readonly path: string
   readonly value: unknown
   readonly links: Identity | null
 }
 
-/** All records that link one record, or are linked with it, as one place lists them. */
+/** All records linked with a record, as listed in a place of the body. */
 interface LinkedSet {
   readonly path: string
   readonly members: ReadonlyMap<Identity, LinkAssignment>
 }
 
-/** Values by a record, and by one of its attributes. */
+/** Values by record and attribute name. */
 class ByRecord<V> {
   readonly #values = new Map<Identity, Map<string, V>>()
 
@@ -47,21 +47,21 @@ class ByRecord<V> {
 
 interface ContradictedLinks {
   readonly errors: FieldErrors
-  /** By the record that has the foreign key, and its attribute. */
+  /** By the holder of the foreign key, and the attribute. */
   readonly foreign: ByRecord<LinkAssignment>
-  /** By the record that is linked, and the attribute of the others. */
+  /** By the linked record, and the attribute of the holders. */
   readonly inverse: ByRecord<LinkedSet>
-  /** By the record that has a many-to-many list, and the side of the pivot table. */
+  /** By the record with the many-to-many list, and the side of the pivot table. */
   readonly pivots: ByRecord<LinkedSet>
 }
 
 /**
- * Adds the errors of a body that sets one link in two ways.
+ * Adds the errors of contradicting links.
  *
- * @param self the key of the record that is changed
+ * @param self the key of the changed record
  */
 export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
-  // It takes two places to contradict each other.
+  // A single place contradicts nothing.
   if (countPlaces(change) < 2) return
   const links: ContradictedLinks = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
   collectLinks(change, self === undefined ? change : recordName(change.resource, self), links)
@@ -78,7 +78,7 @@ export function addContradictions(change: RecordInput, self: KeyValues | undefin
   }
 }
 
-/** Counts the places of a body that set links. */
+/** Counts the places with links. */
 function countPlaces(change: RecordInput): number {
   let count = change.links.length + change.lists.length
   if (count > 0) for (const { ref } of listReferences(change)) if (ref.kind === 'new') count += countPlaces(ref.record)
@@ -92,7 +92,7 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
       setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path, record), links)
   }
   for (const { attribute, path, items, removed } of change.lists) {
-    // A change of some members says nothing of the others.
+    // A change of some members leaves the others open.
     if (attribute.via.kind === 'foreign' && removed !== undefined) setMembers(attribute, record, items, links)
     else if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
     else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items, record) })
@@ -100,7 +100,7 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
   for (const { ref } of listReferences(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
 }
 
-/** Notes which records link a record by their own foreign keys. */
+/** Notes all records with a foreign key to a record. */
 function setInverse(
   relation: RelationAttribute,
   record: Identity,
@@ -112,7 +112,7 @@ function setInverse(
   links.inverse.set(record, nameAttribute(relation.target, owningAttribute(relation)!.name), { path, members })
 }
 
-/** Notes of some records that they link a record by their own foreign keys. */
+/** Notes some of the records with a foreign key to a record. */
 function setMembers(
   relation: RelationAttribute,
   record: Identity,
@@ -136,19 +136,19 @@ function listMembers(relation: RelationAttribute, refs: readonly RecordRef[], re
   return new Map(assignments.map(each => [each.links!, each]))
 }
 
-/** @param record the one that has the link */
+/** @param record the holder of the link */
 function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, path: string, record: Identity): LinkAssignment {
   if (ref === null) return { path, value: null, links: null }
   if (ref.kind === 'new') return { path: ref.record.path, value: undefined, links: ref.record }
   return { path: ref.path, value: ref.given, links: ref.isItself === true ? record : recordName(target, ref.key) }
 }
 
-/** Returns one name for an attribute of all classes that inherit it. */
+/** Returns the same name by every class of a hierarchy. */
 function nameAttribute(resource: Resource, attribute: string): string {
   return `${findHierarchyRoot(resource).className}.${attribute}`
 }
 
-/** Returns one name for each side of a pivot table. */
+/** Names each side of a pivot table. */
 function nameSide({ via }: ToManyAttribute): string {
   return via.kind === 'pivot' ? `${via.owner ? '>' : '<'}${via.table}` : ''
 }

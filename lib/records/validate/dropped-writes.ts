@@ -1,7 +1,7 @@
 /**
- * Dropped writes: a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do instead nothing`) may drop a
- * statement, and the database reports no error. Takes what a request has asked for, and the rows afterwards; refuses with statement_dropped
- * where nothing has come of it, which takes back all that the request, or the trigger, has written.
+ * Dropped writes: detects statements dropped in silence by a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule
+ * (`do instead nothing`), by comparing rows with the request. Refuses with statement_dropped, and so undoes all writes of request and
+ * trigger.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -16,16 +16,14 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { ListInput } from './record-input.ts'
 import { omitUnchanged } from './unchanged.ts'
 
-/** What a write looks at rows with. */
 export interface Looking {
   readonly connection: ReadingConnection
   readonly reader: Reader
 }
 
-/** What the database has not done. */
 type Undone = 'inserted' | 'changed' | 'deleted'
 
-/** Makes the refusal, which names the triggers and rules of the table. */
+/** Makes the refusal, with the names of the triggers and rules of the table. */
 export function* dropped(resource: Resource, undone: Undone, connection: ReadingConnection, table = resource.table): Coroutine<RestError> {
   const names = yield* wait(connection.droppers(table))
   const named = names.length === 0 ? '' : `: ${names.map(name => `"${name}"`).join(', ')}`
@@ -36,10 +34,9 @@ export function* dropped(resource: Resource, undone: Undone, connection: Reading
 }
 
 /**
- * Refuses a removal that has left the record as it was. Where a trigger has changed the record instead (`deleted_at`), the removal is that
- * change.
+ * Refuses a deletion without effect. Where a trigger changes the record instead (`deleted_at`), the change counts as deletion.
  *
- * @param before the record as it was shown
+ * @param before the record as shown before
  */
 export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, looking: Looking): Coroutine<void> {
   const { reader, connection } = looking
@@ -48,7 +45,7 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* dropped(resource, 'deleted', connection)
 }
 
-/** The same for the records of a list, by one statement where the database compares a list of keys. */
+/** Checks many deletions, in a single statement where the database compares lists of keys. */
 export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
@@ -61,21 +58,20 @@ export function* requireAllRemoved(
     if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, looking)
 }
 
-/** Returns the stored record before a change, where something could drop the change; else undefined. */
+/** Returns the stored record before a change; undefined where nothing could drop the change. */
 export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<JsonRecord | undefined> {
   if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined
   return yield* wait(reader.asStored.record(resource, key))
 }
 
-/** A change that has been written, or not. */
 interface WrittenChange {
   readonly body: JsonObject
-  /** The record before it, where something could drop it. */
+  /** The record before the change; undefined where nothing could drop the change. */
   readonly stored: JsonRecord | undefined
   readonly lists: readonly ListInput[]
 }
 
-/** Refuses a change that has left a record, or its lists, as they were, though the body says otherwise. */
+/** Refuses where the record or a list is as before, though the body differs. */
 export function* requireWritten(
   { resource, key }: { readonly resource: Resource; readonly key: KeyValues },
   { body, stored, lists }: WrittenChange,
@@ -85,20 +81,20 @@ export function* requireWritten(
   const after = stored && (yield* wait(looking.reader.asStored.record(resource, key)))
   if (stored !== undefined && after !== undefined && isSame(after, stored)) {
     const rest = omitUnchanged(body, resource, [stored], true)
-    if (Object.keys(rest).some(name => isOwn(name, rest[name], stored, resource)))
+    if (Object.keys(rest).some(name => isInRow(name, rest[name], stored, resource)))
       throw yield* dropped(resource, 'changed', looking.connection)
   }
   yield* requireLists(lists, resource, key, view, looking)
 }
 
-/** Whether a value of a body is one of the row itself, which is shown. */
-function isOwn(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
+/** Whether a value is in the record's own row, and shown. */
+function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
   const attribute = byName.get(name)
   if (attribute === undefined || !(name in stored) || isEmpty(value)) return false
   return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
 }
 
-/** Refuses lists that are not what the body says, where a table of their links has something that drops statements. */
+/** Refuses lists unlike the body, where a trigger or rule of the table could drop statements. */
 export function* requireLists(
   lists: readonly ListInput[],
   resource: Resource,
@@ -122,14 +118,14 @@ export function* requireLists(
   }
 }
 
-/** What the caller is not shown stays in a list that is replaced. */
+/** Counts visible records only: hidden records stay in a replaced list. */
 function* countSeen(resource: Resource, keys: readonly KeyValues[], { visibility }: View, reader: Reader): Coroutine<number> {
   let count = 0
   for (const key of keys) if (yield* wait(reader.exists(resource, key, visibility))) count++
   return count
 }
 
-/** What is left of an embedded object that the body gives as it is. */
+/** Without any change, an embedded object is left empty. */
 function isEmpty(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0
 }

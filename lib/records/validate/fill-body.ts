@@ -1,7 +1,6 @@
 /**
- * Fill body: adds what the engine gives to new and changed records in the place of the client (`AttributeRules.fill`), those nested in the
- * body included. What a client names itself is left to validation, which refuses it. Refuses with forbidden where a new record needs a
- * value and there is none.
+ * Fill body: adds values of the engine (`AttributeRules.fill`) to new and changed records, nested records included; validation refuses
+ * values of clients for the same names. Refuses with forbidden where a new record needs a value and gets none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -13,46 +12,49 @@ import { RequestContext } from '../request/request-context.ts'
 import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import { findAskedClass, isOfClass } from './record-class.ts'
 
-/** What becomes of the record of a body. */
 export type FillMode = 'create' | 'update'
 
-/** The names in a body that the engine has filled. Clients cannot send it: JSON has no symbols. */
+/** Names filled by the engine. Clients cannot send symbols: JSON has none. */
 const FILLED = Symbol('filled')
 
-/** Whether the engine has given the value that a body has by a name. */
+/** Whether the engine gave the value of a name. */
 export function isFilled(body: object, name: string): boolean {
   const names = (body as { readonly [FILLED]?: ReadonlySet<string> })[FILLED]
   return names?.has(name) === true
 }
 
-/** Returns a body whose values are all given by the engine. */
+/** Marks all values of a body as given by the engine. */
 export function giveBody(body: JsonObject): JsonObject {
   return { ...body, [FILLED]: new Set(Object.keys(body)) }
 }
 
-/** Whether records of a model are filled. */
 export function hasFills({ entities }: Model): boolean {
   return entities.some(({ attributes }) => attributes.some(({ fill }) => fill !== undefined))
 }
 
-/** Returns the body of a request with what the engine gives to its records. */
+/** Returns the body with the values of the engine; the same body where nothing is filled. */
 export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx: HookContext): Coroutine<unknown> {
   if (!isObject(body)) return body
-  const own = mode === 'create' ? findAskedClass(resource, body) : resource
+  const recordClass = mode === 'create' ? findAskedClass(resource, body) : resource
   let filled = body
   for (const name of Object.keys(body)) {
     const value = body[name]
-    const nested = typeof value === 'object' && value !== null ? yield* fillNested(own.byName.get(name), value, ctx) : value
+    const nested = typeof value === 'object' && value !== null ? yield* fillNested(recordClass.byName.get(name), value, ctx) : value
     if (nested !== value) filled = { ...filled, [name]: nested }
   }
   const names = new Set<string>()
-  for (const attribute of own.attributes) {
-    const give = attribute.fill?.[mode]
-    if (give === undefined || !isOfClass(attribute, own) || body[attribute.name] !== undefined || body[shownName(attribute)] !== undefined)
+  for (const attribute of recordClass.attributes) {
+    const fill = attribute.fill?.[mode]
+    if (
+      fill === undefined ||
+      !isOfClass(attribute, recordClass) ||
+      body[attribute.name] !== undefined ||
+      body[shownName(attribute)] !== undefined
+    )
       continue
-    const value = idOfCaller(yield* wait(give(ctx, body)), attribute, ctx)
+    const value = idOfCaller(yield* wait(fill(ctx, body)), attribute, ctx)
     if (value === undefined || (value === null && attribute.needed)) {
-      if (mode === 'create' && attribute.needed) throw lackOf(attribute, own, ctx)
+      if (mode === 'create' && attribute.needed) throw missingValue(attribute, recordClass, ctx)
       continue
     }
     filled = { ...filled, [attribute.name]: value }
@@ -62,8 +64,8 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
 }
 
 /**
- * Functions of the application know the caller by the primary key (`ctx.user.id`), clients by another attribute where the option `key` says
- * so. A link is filled by either of the two.
+ * Translates the caller's primary key (`ctx.user.id`) into the key known to clients (option `key`). An application may fill a link with
+ * either.
  */
 function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
   if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value
@@ -74,7 +76,7 @@ function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unk
   return value === user[keyNames[0]!] ? (user[shownKey.name] ?? value) : value
 }
 
-function lackOf({ name }: Attribute, resource: Resource, ctx: HookContext): Error {
+function missingValue({ name }: Attribute, resource: Resource, ctx: HookContext): Error {
   requireLogIn(resource, 'create', ctx)
   return restError(
     'forbidden',
@@ -82,7 +84,7 @@ function lackOf({ name }: Attribute, resource: Resource, ctx: HookContext): Erro
   )
 }
 
-/** An object in the place of a link, or of a member of a list, is a new record. */
+/** Fills new records: objects in place of a link or a list member. */
 function* fillNested(attribute: Attribute | undefined, value: object, ctx: HookContext): Coroutine<unknown> {
   if (attribute === undefined || !(isRelation(attribute) || attribute.kind === 'toOneOf')) return value
   if (!Array.isArray(value)) return attribute.kind === 'toMany' ? value : yield* fillRecord(attribute, value, ctx)

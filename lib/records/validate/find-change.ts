@@ -1,16 +1,15 @@
-/** Find change: what the change of a record says of one of its attributes, also inside embedded objects. */
+/** Find change: the value or link of an attribute in a change, embedded objects included. */
 import { formatPath } from '../../model/owning-links.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { LinkInput, RecordInput, ValueInput } from './record-input.ts'
 
-/** Returns the attribute at the end of a dotted path. */
 export function findAttribute(resource: Resource, names: readonly string[]): Attribute | undefined {
   let attribute = resource.byName.get(names[0]!)
   for (const name of names.slice(1)) attribute = attribute?.kind === 'embedded' ? attribute.byName.get(name) : undefined
   return attribute
 }
 
-/** Returns what a change says of the attribute at the end of a dotted path. */
+/** Returns the value or link at a dotted path. */
 export function findChange(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
   const link = change.links.find(({ attribute, within = [] }) => formatPath({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
@@ -23,7 +22,7 @@ export function findChange(change: RecordInput, names: readonly string[]): Value
   return undefined
 }
 
-/** Returns the value as the body gave it, for the error. */
+/** Returns the value as given in the body, for an error. */
 export function findGivenValue(change: RecordInput, path: string): unknown {
   const found = findChange(change, path.split('.'))
   if (found === undefined) return undefined

@@ -1,7 +1,4 @@
-/**
- * Fixed attributes: a body may repeat them, but not change them. They are the key of a record, its class, and the link that the path or the
- * owner sets.
- */
+/** Fixed attributes: a body may repeat, but not change, the key and the class of a record, and the link set by the path or the owner. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
 import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey, type KeyValues } from '../../model/key.ts'
@@ -9,32 +6,30 @@ import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAtt
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { References } from './references.ts'
 
-/** The link of a new record that its place sets: the path, or the record that it is nested in. */
+/** The link of a new record, set by the path or the enclosing record. */
 export interface ImpliedLink {
-  /** The attribute, which the body need not give. */
   readonly name: string
-  /** The key of the owner; undefined where it is not known yet. */
+  /** Key of the owner; undefined: not known yet. */
   readonly key: KeyValues | undefined
   readonly link?: ToOneAttribute | undefined
 }
 
-/** Why an attribute is fixed. */
 export interface Fixed {
   readonly code: FieldError['code']
-  /** The rest of the sentence of the error, behind the path. */
+  /** End of the sentence, after the path. */
   readonly text: string
-  /** Whether a value of a body is the one that the record has. */
+  /** Whether a value repeats the current value. */
   readonly isSame: (value: unknown) => boolean
 }
 
-/** The place of a record: facts about it that its body does not give. */
+/** Facts about a record beyond the body. */
 interface KnownRecord {
   readonly mode: 'create' | 'update'
   readonly key?: KeyValues
   readonly implied?: ImpliedLink
 }
 
-/** Returns why the body of a record cannot set an attribute; undefined where it can. */
+/** Returns why the body cannot set an attribute; undefined where allowed. */
 export function findFixed(
   attribute: Attribute,
   resource: Resource,
@@ -88,7 +83,7 @@ function readKeyPart(attribute: Attribute & { kind: 'scalar' | 'toOne' }, value:
   return value === null ? undefined : ([readScalar(value, attribute.type)] as KeyValues)
 }
 
-/** Parses the link of a relation to one of several resources: an object with the type and the ID, and nothing else. */
+/** Parses an object with the type and the ID, and nothing else. */
 export function parseBranchLink(attribute: ToOneOfAttribute, value: unknown): { branch: PolymorphicTarget; key: KeyValues } | undefined {
   if (!isObject(value)) return undefined
   const { [attribute.typeName]: type, id } = value

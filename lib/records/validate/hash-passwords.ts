@@ -1,7 +1,6 @@
 /**
- * Hash passwords: puts hashes in the place of the plain passwords of a body, those of nested records included. It is done before a
- * transaction begins, so that no lock is held meanwhile; what is written afterwards is a body like any other. A resource that leads to no
- * user costs nothing.
+ * Hash passwords: replaces plain passwords in a body, nested records included, by hashes. Runs before the transaction begins, so that no
+ * lock is held while hashing. Costs nothing for a resource without a relation to users.
  */
 import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -14,88 +13,78 @@ import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts
 import type { Attribute, EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 
-/** Whose passwords are hashed, and how. */
 export interface PasswordKind {
   readonly entity: object
   readonly property: string
   readonly hash: (plain: string) => Promise<string>
-  /** Whether a text is such a hash already: it is kept. */
+  /** Whether a text is a hash already, to be kept. */
   readonly isHash: (text: string) => boolean
 }
 
-/** Users that are looked through for plain passwords. */
-const LOOKED_THROUGH = 1000
+/** Users read in search of plain passwords. */
+const MAX_USERS_READ = 1000
 
-/** Passwords of a seed that are hashed at the same time: as many as Node.js has threads for it. */
-const AT_ONCE = 4
+/** Passwords of a seed hashed at the same time: as many as Node.js has threads for hashing. */
+const PARALLEL_HASHES = 4
 
 type Replace = (plain: string) => string
 
 export class PasswordHashes {
   readonly #kind: PasswordKind
   readonly #users: Resource
-  /** The resources whose bodies may hold a user. */
-  readonly #leading: ReadonlySet<Resource>
-  /** Hashes that were made before the transaction of a request, by what ends the request. */
-  readonly #ahead = new WeakMap<RequestAbort, Map<string, string[]>>()
+  /** Resources whose bodies may hold a user. */
+  readonly #holders: ReadonlySet<Resource>
+  /** Hashes made before the transaction, by request. */
+  readonly #hashedAhead = new WeakMap<RequestAbort, Map<string, string[]>>()
 
-  /** @param users the resource of the users */
   constructor(kind: PasswordKind, users: Resource, { entities }: Model) {
     this.#kind = kind
     this.#users = users
-    this.#leading = findLeading(findHierarchyRoot(users), entities)
+    this.#holders = findHolders(findHierarchyRoot(users), entities)
   }
 
-  /** Returns the body of a request with hashes in the place of passwords. */
   inBody(body: unknown, resource: Resource, end?: RequestAbort): Awaitable<unknown> {
-    const plain = this.#list(body, resource)
+    const plain = this.#listPlain(body, resource)
     if (plain.length === 0) return body
-    const ahead = end === undefined ? undefined : this.#ahead.get(end)
-    return this.#hashEach(plain, ahead, end).then(hashes => this.#walk(body, resource, () => hashes.shift()!))
+    const hashedAhead = end === undefined ? undefined : this.#hashedAhead.get(end)
+    return this.#hashEach(plain, hashedAhead, end).then(hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** Makes the hashes of a request ahead, where the application begins the transaction; undefined where there is no password. */
+  /** Hashes ahead, for a transaction begun by the application; undefined without a password. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
-    const plain = this.#list(body, resource)
-    return plain.length === 0 || this.#ahead.has(end) ? undefined : this.#keepAhead(plain, end)
+    const plain = this.#listPlain(body, resource)
+    return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
   }
 
   async #keepAhead(plain: readonly string[], end: RequestAbort): Promise<void> {
     const hashes = await this.#hashEach(plain, undefined, end)
-    const ahead = new Map<string, string[]>()
-    for (const [index, text] of plain.entries()) ahead.set(text, [...(ahead.get(text) ?? []), hashes[index]!])
-    this.#ahead.set(end, ahead)
+    const hashedAhead = new Map<string, string[]>()
+    for (const [index, text] of plain.entries()) hashedAhead.set(text, [...(hashedAhead.get(text) ?? []), hashes[index]!])
+    this.#hashedAhead.set(end, hashedAhead)
   }
 
-  /**
-   * Returns records that the application inserts, with hashes in the place of passwords. Those that are the same are hashed once: a test
-   * has many users.
-   */
+  /** Hashes the passwords of records from the application. Equal passwords are hashed once: a test has many users. */
   async inRecords<T extends object>(records: readonly T[], resource: Resource): Promise<readonly T[]> {
-    const hashes = await this.#hashOnce(this.#list(records, resource))
+    const hashes = await this.#hashOnce(this.#listPlain(records, resource))
     return hashes.size === 0 ? records : (this.#walk(records, resource, text => hashes.get(text)!) as readonly T[])
   }
 
-  /** Returns a seed with hashes in the place of passwords. */
   async inSeed(data: SeedData, { byName }: Model): Promise<SeedData> {
     const lists = Object.entries(data).flatMap(([name, records]) => {
       const resource = byName.get(name)
       return resource === undefined ? [] : [{ name, records, resource }]
     })
-    const hashes = await this.#hashOnce(lists.flatMap(({ records, resource }) => this.#list(records, resource)))
+    const hashes = await this.#hashOnce(lists.flatMap(({ records, resource }) => this.#listPlain(records, resource)))
     if (hashes.size === 0) return data
     const hashed = lists.map(({ name, records, resource }) => [name, this.#walk(records, resource, text => hashes.get(text)!)])
     return { ...data, ...(Object.fromEntries(hashed) as SeedData) }
   }
 
-  /**
-   * Notes users whose password is no hash, after a seeder of MikroORM has run: what a seeder writes is stored as it comes, and the log-in
-   * of such a user answers 401.
-   */
+  /** Notes users with a plain password after a seeder of MikroORM: seeders store values as given, and such a user's log-in answers 401. */
   async notePlain({ orm }: EntityConnection, seeder: string, notes: Notes): Promise<void> {
     const { entity, property, isHash } = this.#kind
     const em = orm.em.fork()
-    const users = (await em.find(entity as EntityName, {}, { fields: [property], filters: false, limit: LOOKED_THROUGH })) as JsonObject[]
+    const users = (await em.find(entity as EntityName, {}, { fields: [property], filters: false, limit: MAX_USERS_READ })) as JsonObject[]
     const plain = users.filter(({ [property]: value }) => typeof value === 'string' && value !== '' && !isHash(value)).length
     if (plain > 0)
       notes.add(
@@ -105,39 +94,43 @@ export class PasswordHashes {
   }
 
   async #hashOnce(plain: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const left = [...new Set(plain)]
+    const remaining = [...new Set(plain)]
     const hashes = new Map<string, string>()
     const work = async (): Promise<void> => {
-      for (let text = left.pop(); text !== undefined; text = left.pop()) hashes.set(text, await this.#kind.hash(text))
+      for (let text = remaining.pop(); text !== undefined; text = remaining.pop()) hashes.set(text, await this.#kind.hash(text))
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: PARALLEL_HASHES }, work))
     return hashes
   }
 
-  /** One after the other: a request with many passwords leaves the other threads to others. */
-  async #hashEach(plain: readonly string[], ahead: Map<string, string[]> | undefined, end: RequestAbort | undefined): Promise<string[]> {
+  /** Hashes one by one: a request with many passwords leaves the other threads to other requests. */
+  async #hashEach(
+    plain: readonly string[],
+    hashedAhead: Map<string, string[]> | undefined,
+    end: RequestAbort | undefined,
+  ): Promise<string[]> {
     const hashes: string[] = []
     for (const text of plain) {
       end?.throwIfReached()
       end?.checkTime()
-      const known = ahead?.get(text)
+      const known = hashedAhead?.get(text)
       const hash = known?.shift() ?? (await this.#kind.hash(text))
-      // The records may be made once more, one by one.
+      // Keeps the hash: the records may be made once more, one by one.
       known?.push(hash)
       hashes.push(hash)
     }
     return hashes
   }
 
-  #list(body: unknown, resource: Resource): string[] {
+  #listPlain(body: unknown, resource: Resource): string[] {
     const plain: string[] = []
-    if (this.#leading.has(resource)) this.#walk(body, resource, text => (plain.push(text), text))
+    if (this.#holders.has(resource)) this.#walk(body, resource, text => (plain.push(text), text))
     return plain
   }
 
-  /** Returns the value with other texts in the place of passwords; what has none is the same value. */
+  /** Replaces passwords; returns the same value where nothing is replaced. */
   #walk(value: unknown, resource: Resource, replace: Replace): unknown {
-    if (!this.#leading.has(resource)) return value
+    if (!this.#holders.has(resource)) return value
     return walkObjects(value, record =>
       walkMembers(record, resource, (attribute, member) => {
         if (this.#isPassword(attribute, resource)) return this.#isPlain(member, attribute) ? replace(member) : member
@@ -150,7 +143,7 @@ export class PasswordHashes {
     if (isRelation(attribute)) return this.#walk(value, attribute.target, replace)
     if (attribute.kind === 'toOneOf') {
       const type = isObject(value) ? value[attribute.typeName] : undefined
-      // Without a type it is a change of the record that is linked, whichever that is.
+      // Without a type, the body changes the linked record, of any of the resources.
       const targets = listTargets(attribute).filter(({ singular }) => type === undefined || type === singular)
       return targets.reduce((walked, target) => this.#walk(walked, target, replace), value)
     }
@@ -167,15 +160,14 @@ export class PasswordHashes {
     return classValues === undefined || classValue === undefined || classValues.has(classValue)
   }
 
-  /** An empty text stands for no password: nobody logs in by it. What validation refuses is left to it. */
+  /** An empty text means no password: nobody logs in with an empty text. Texts refused by validation stay as given. */
   #isPlain(value: unknown, attribute: Attribute): value is string {
     if (typeof value !== 'string' || value === '' || !value.isWellFormed() || this.#kind.isHash(value)) return false
-    const most = attribute.kind === 'scalar' ? attribute.type.length : undefined
-    return most === undefined || value.length <= most || countCharacters(value) <= most
+    const maxLength = attribute.kind === 'scalar' ? attribute.type.length : undefined
+    return maxLength === undefined || value.length <= maxLength || countCharacters(value) <= maxLength
   }
 }
 
-/** Returns a seed with hashes in the place of passwords, where they are hashed. */
 export function hashedSeed(
   data: SeedData,
   { hashes, model }: { readonly hashes: PasswordHashes | undefined; readonly model: Model },
@@ -183,7 +175,7 @@ export function hashedSeed(
   return hashes === undefined ? data : hashes.inSeed(data, model)
 }
 
-/** Replaces an object, or each of an array. */
+/** Walks an object, or each object of an array. */
 function walkObjects(value: unknown, walk: (object: JsonObject) => JsonObject): unknown {
   if (Array.isArray(value)) {
     const walked = value.map((item: unknown) => walkObjects(item, walk))
@@ -208,14 +200,14 @@ function walkMembers(
   return copy
 }
 
-/** Finds the resources that lead to the users by relations. */
-function findLeading(users: Resource, entities: readonly Resource[]): ReadonlySet<Resource> {
-  const leading = new Set(entities.filter(resource => findHierarchyRoot(resource) === users))
-  for (let size = 0; size < leading.size;) {
-    size = leading.size
-    for (const resource of entities) if (listLinked(resource.attributes).some(target => leading.has(target))) leading.add(resource)
+/** Finds the resources with a chain of relations to the users. */
+function findHolders(users: Resource, entities: readonly Resource[]): ReadonlySet<Resource> {
+  const holders = new Set(entities.filter(resource => findHierarchyRoot(resource) === users))
+  for (let size = 0; size < holders.size;) {
+    size = holders.size
+    for (const resource of entities) if (listLinked(resource.attributes).some(target => holders.has(target))) holders.add(resource)
   }
-  return leading
+  return holders
 }
 
 function listLinked(attributes: readonly Attribute[]): readonly Resource[] {

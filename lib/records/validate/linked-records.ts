@@ -1,16 +1,15 @@
-/** Linked records: lists the places of a change that link a record, and the new records that are nested in a change. */
+/** Linked records: lists the links of a change, and the new records nested inside. */
 import type { EmbeddedAttribute, RelationAttribute } from '../../model/model.ts'
 import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'
 
-/** Whether a reference leads to the new record that has it. */
+/** Whether a new record links itself. */
 export function isItself(ref: RecordRef | null): ref is ExistingRef & { readonly isItself: true } {
   return ref?.kind === 'existing' && ref.isItself === true
 }
 
-/** A place of a change that links a record. */
 export interface Reference {
   readonly relation: RelationAttribute
-  /** The embedded objects that the relation is in; undefined: none. */
+  /** Embedded objects around the relation; undefined: none. */
   readonly within?: readonly EmbeddedAttribute[] | undefined
   readonly ref: RecordRef
 }
@@ -22,7 +21,7 @@ export function listReferences({ links, lists }: RecordInput): Reference[] {
   ]
 }
 
-/** Lists a new record and all new records that are nested in it. */
+/** Lists a new record and all new records nested inside. */
 export function listNew(change: RecordInput): RecordInput[] {
   return [change, ...listReferences(change).flatMap(({ ref }) => (ref.kind === 'new' ? listNew(ref.record) : []))]
 }

@@ -1,15 +1,15 @@
 /**
- * Look-ups: the statements by which a write looks for other records, compiled once for each dialect: for an engine and its forks; those
- * under a scope once for each form of that.
+ * Look-ups: statements of a write for finding other records, compiled once for a dialect (of an engine and all forks), and under a scope
+ * once for each form of the scope.
  */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING, notEvaluated, type Visibility } from '../plan/visibility.ts'
 import { ScopedStatements } from './scoped-statements.ts'
 
-type KnownAnswers = Map<string, Statement | undefined>
+type StatementsByShape = Map<string, Statement | undefined>
 
-const statements = new WeakMap<Dialect, WeakMap<object, KnownAnswers>>()
+const statements = new WeakMap<Dialect, WeakMap<object, StatementsByShape>>()
 
 /** See `Dialect.exists`. */
 export function lookForOne(resource: Resource, visibility: Visibility, dialect: Dialect): Statement {
@@ -29,7 +29,7 @@ export function lookForSome(resource: Resource, visibility: Visibility, dialect:
 
 const scoped = new WeakMap<Dialect, WeakMap<Resource, Map<string, ScopedStatements<Statement | undefined>>>>()
 
-/** Finds a statement by the scope of the caller. A look-up cannot wait for a scope: it stops at one that has not answered yet. */
+/** Throws where the scope has no answer yet: a look-up cannot wait. */
 function findScoped(
   kind: string,
   resource: Resource,
@@ -57,7 +57,7 @@ export function lookForTaken(
 ): Statement | undefined {
   let shape = excludeSelf ? 'other' : 'any'
   for (const { attribute, given } of attributes) shape += `\0${given ? '' : '='}${attribute.property}`
-  // Attributes of different embedded objects may have one name.
+  // Attributes of embedded objects may share a name, so no statement is kept for such attributes.
   return attributes.every(({ attribute }) => resource.byName.get(attribute.name) === attribute)
     ? find(dialect, resource, shape, () => dialect.taken(resource, attributes, excludeSelf))
     : dialect.taken(resource, attributes, excludeSelf)
@@ -68,7 +68,7 @@ export function lookForReferrers(resource: Resource, attribute: ToOneAttribute, 
   return find(dialect, attribute, resource.className, () => dialect.referrers(resource, attribute))!
 }
 
-/** Reads the version of a record, or its key where it has none. See `Dialect.columns`. */
+/** Reads the version of a record, or the key of a record without a version. See `Dialect.columns`. */
 export function lookForVersion(resource: Resource, dialect: Dialect): Statement {
   const { version, key } = resource
   const column = version?.source.kind === 'column' ? version.source.column : key[0]!.column

@@ -1,12 +1,11 @@
-/** Model traits: what writing depends on in a model as a whole. It is found once for a model, which an engine shares with its forks. */
+/** Model traits: facts about a whole model for writing, found once for an engine and all forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
   /** Whether functions of the application render attributes. */
   readonly renders: boolean
-  /** Whether classes inherit from each other. */
   readonly inherits: boolean
-  /** Whether the model removes orphans: one may be the record of the path itself. */
+  /** An orphan may be the record of the path itself. */
   readonly removesOrphans: boolean
 }
 

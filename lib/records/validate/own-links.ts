@@ -1,6 +1,6 @@
 /**
- * Own links: finds the links of a new record to itself, by the ID that its body gives. Nothing looks for such a record: it comes into being
- * with its links. A list with the record itself, or the other side of a one-to-one, sets the foreign key of the record.
+ * Own links: finds links of a new record to itself, by the ID in the body, since no query can find the record before the insert. A list
+ * with the record itself, or the other side of a 1:1, sets the foreign key of the record.
  */
 import { sameKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
@@ -11,12 +11,12 @@ import { owningAttribute } from './relation-sides.ts'
 import { isItself, listReferences } from './linked-records.ts'
 import type { ExistingRef, LinkInput, RecordInput, RecordRef } from './record-input.ts'
 
-/** Whether a relation may lead to the record that has it. */
+/** Whether a relation may lead to its own record. */
 export function mayLeadBack({ target }: RelationAttribute, resource: Resource): boolean {
   return target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource)
 }
 
-/** Returns the change of a new record, in which the links to the record itself are marked. */
+/** Marks links of a new record to itself with `isItself`. */
 export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): RecordInput {
   const { resource, links, lists } = change
   if (!listReferences(change).some(({ relation, ref }) => ref.kind === 'existing' && mayLeadBack(relation, resource))) return change
@@ -35,13 +35,13 @@ export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): Record
   return { ...marked, links: [...marked.links, ...listImplied(marked)] }
 }
 
-/** Lists the foreign keys that other sides of the links alone set. A body that says something else of them contradicts itself. */
+/** Lists foreign keys set by the other side alone. A body with another value contradicts itself. */
 function listImplied(change: RecordInput): LinkInput[] {
   const implied = new Map<string, LinkInput>()
   for (const { relation, ref } of listReferences(change)) {
     const attribute = isItself(ref) ? owningAttribute(relation) : undefined
-    const isSaid = change.links.some(link => link.attribute.name === attribute?.name && link.within === undefined)
-    if (attribute !== undefined && !isSaid) implied.set(attribute.name, { attribute, path: (ref as ExistingRef).path, link: ref })
+    const isGiven = change.links.some(link => link.attribute.name === attribute?.name && link.within === undefined)
+    if (attribute !== undefined && !isGiven) implied.set(attribute.name, { attribute, path: (ref as ExistingRef).path, link: ref })
   }
   return [...implied.values()]
 }

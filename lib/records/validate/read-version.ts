@@ -1,6 +1,6 @@
 /**
- * Read the version of a record by one statement, where nothing else of it is loaded before it is written. Refuses with precondition_failed
- * and record_not_found.
+ * Read version: reads the version of a record by a statement of its own, where the write loads nothing else. Refuses with
+ * precondition_failed and record_not_found.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -20,9 +20,7 @@ export class VersionReader {
     this.#connection = connection
   }
 
-  /**
-   * Reads the version of a record where the request depends on it, by a condition in its headers or in its body; refuses by the headers.
-   */
+  /** Reads the version where headers or body (`isGiven`) depend on the version; checks the headers. */
   *read(
     { resource, key, id }: RecordAddress,
     { ctx: { headers } }: View,
@@ -39,7 +37,6 @@ export class VersionReader {
   }
 }
 
-/** Whether a request depends on the version of its record. */
 export function hasPrecondition(headers: Readonly<Record<string, string>>): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
 }

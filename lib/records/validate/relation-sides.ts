@@ -1,18 +1,16 @@
-/**
- * Relation sides: which attribute of the related records holds the foreign key, and which side of a one-to-one the other one fills.
- */
+/** Relation sides: finds the attribute with the foreign key, and the other side of a 1:1. */
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
 
-/** Returns the other side of a one-to-one that its owning side fills. */
+/** Returns the inverse side of a 1:1, where the relation is the owning side. */
 export function filledSide(relation: RelationAttribute): string | undefined {
   return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
 /**
- * Returns the attribute of the target that holds the foreign key of an inverse relation; where that links one of several entities, the
- * branch for this one.
+ * Returns the attribute of the target with the foreign key; where the attribute links several entities, the branch of the relation's
+ * entity.
  */
 export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
@@ -23,7 +21,7 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
 }
 
 /**
- * Returns the name of the attribute of a nested record that its owner sets: the other side of the relation, where that holds the foreign
+ * Names the attribute of a nested record that the owner sets: the other side of the relation, where the nested record holds the foreign
  * key.
  */
 export function owningName(relation: RelationAttribute): string | undefined {
@@ -31,7 +29,7 @@ export function owningName(relation: RelationAttribute): string | undefined {
   return relation.owner ? undefined : relation.otherSide
 }
 
-/** Returns the link that a new member of a list gets from the record that has the list, where it holds the foreign key. */
+/** Returns the link from a new list member to the list's record, where the member holds the foreign key. */
 export function implyOwner(list: ToManyAttribute, key: KeyValues): { implied?: ImpliedLink } {
   return list.via.kind === 'foreign' ? { implied: { name: list.via.attribute, key, link: owningAttribute(list) } } : {}
 }

@@ -1,6 +1,6 @@
 /**
- * Required attributes: finds those that a new record, or a new embedded object, was not given. Refuses with forbidden where one is a link
- * that does not exist for the caller: an error that asks for it would reveal it.
+ * Required attributes: finds attributes that a new record or embedded object lacks. Refuses with forbidden where a missing link leads to a
+ * resource hidden from the caller: an error would reveal the link.
  */
 import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -12,16 +12,14 @@ import { hasVisibleTarget, type Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'
 import type { LinkInput, ValueInput } from './record-input.ts'
 
-/** A new object whose attributes are required. */
 interface NewObject {
   readonly attributes: readonly Attribute[]
-  /** The attributes that the place of the record sets. */
+  /** Attributes set by the place of the record. */
   readonly filled?: readonly (string | undefined)[]
-  /** The action of the caller, for the error. */
+  /** Action of the caller, for the error. */
   readonly action: string
 }
 
-/** Adds the errors of required attributes that a new object was not given. */
 export function requireAttributes(given: JsonObject, { attributes, filled = [], action }: NewObject, context: ValidationContext): void {
   const missing: Attribute[] = []
   for (const attribute of attributes) {
@@ -29,7 +27,7 @@ export function requireAttributes(given: JsonObject, { attributes, filled = [], 
     const name = shownName(attribute)
     if (isGiven(given, name) || (name !== attribute.name && isGiven(given, attribute.name))) continue
     if (filled.includes(attribute.name)) continue
-    // In a seed the other record may set the link.
+    // In a seed, the other record may set the link.
     if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
     context.errors.describe(() => {
       const path = joinPath(context.path, name)
@@ -47,10 +45,10 @@ function isGiven(given: JsonObject, name: string): boolean {
   return Object.hasOwn(given, name) && given[name] !== undefined
 }
 
-/** Only asked whether attributes are there, not what they hold. */
+/** The check asks for presence of attributes, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** Returns the errors of an embedded object that a change makes where there was none before. */
+/** Returns the errors of an embedded object set where null was before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],

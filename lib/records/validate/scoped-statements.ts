@@ -1,11 +1,11 @@
-/** Scoped statements: one statement of a resource under the scopes of callers, compiled once for each form that these have. */
+/** Scoped statements: a statement of a resource under the scopes of callers, compiled once for each form of the scopes. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Resource } from '../../model/model.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 import { LastPlans, findOrMake, type CacheStep } from '../read/plan-cache.ts'
 
-/** The forms that are kept. */
+/** Maximum of forms kept. */
 const FORMS = 200
 
 export class ScopedStatements<T> {

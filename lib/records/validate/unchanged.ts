@@ -1,6 +1,6 @@
 /**
- * Unchanged: leaves out of a change the values that equal the shown values. The stored values stay byte for byte: a date-time with
- * microseconds, a UUID in upper case, a stray value of a file.
+ * Unchanged: omits values equal to the shown values. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case,
+ * a stray value of a file.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -9,10 +9,10 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
 
-/** Kinds of values that have one stored form: setting the same value again changes nothing. */
+/** Kinds with a single stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** Whether the database may store a value of the body in another form, or MikroORM does not see that the value is stored. */
+/** Whether a value of the body may have another stored form, or MikroORM cannot see the value as stored. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -21,7 +21,7 @@ export function givesStoredForms(body: JsonObject, { byName }: Resource): boolea
   return false
 }
 
-/** Whether a value of an attribute may be stored in several forms. */
+/** Whether values may be stored in several forms. */
 export function mayHaveForms(attribute: Attribute): boolean {
   return !(hasOneForm(attribute) || isLink(attribute))
 }
@@ -31,12 +31,12 @@ function hasOneForm(attribute: Attribute): attribute is ScalarAttribute {
   return attribute.type.loose !== true && ONE_FORM.has(attribute.type.kind)
 }
 
-/** Whether the attribute is a relation outside of the key: a link has one stored form. */
+/** Whether the attribute is a relation outside of the key: a link has a single stored form. */
 function isLink(attribute: Attribute): boolean {
   return attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || (attribute.kind === 'toOne' && !attribute.primary)
 }
 
-/** Returns the names of attributes of a body that the application renders with other values. */
+/** Names attributes of a body shown with other values by the application. */
 export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   return Object.keys(body).filter(name => {
     const attribute = byName.get(name)
@@ -44,12 +44,12 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   })
 }
 
-/** Errors of a relation that a body repeats as shown: the record is gone or out of sight, or two lists contradict each other. */
+/** Errors of a relation given as shown: the record is gone or hidden, or two lists contradict each other. */
 const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
 
 /**
- * Returns the names of relations in a body that are refused, though they may be shown as they are given, in groups: lists that contradict
- * each other, such as all books and the favourite ones among them, do so together.
+ * Names refused relations that may repeat the shown values, in groups: lists that contradict each other, as all books and the favourite
+ * books, do so together.
  */
 export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
   const groups = new Map<string, string[]>()
@@ -68,7 +68,7 @@ export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors:
   return [...groups.values()].filter(group => group.every(isShown))
 }
 
-/** Returns the lists of a body that have the columns of one foreign key. */
+/** Names the lists over the same foreign key. */
 function listSiblings({ columns }: { readonly columns: readonly string[] }, body: JsonObject, byName: Resource['byName']): string[] {
   return Object.keys(body).filter(name => {
     const other = byName.get(name)
@@ -76,17 +76,17 @@ function listSiblings({ columns }: { readonly columns: readonly string[] }, body
   })
 }
 
-/** Returns the body without the groups of relations that are shown with the same links; the same body where there is none. */
+/** Omits groups of relations given as shown; returns the same body where nothing is omitted. */
 export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
   const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
   return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
 }
 
 /**
- * Returns the body without the values that equal those shown; the same body where there is none.
+ * Omits values equal to the shown values; returns the same body where nothing is omitted.
  *
- * @param byValue whether other spellings of a value equal it: one time in two zones, `1.5` and `1.50`; so it is in an existing database,
- * where links are compared, too
+ * @param byValue whether other spellings are equal too (a time in two zones, `1.5` and `1.50`), as in an existing database, where links are
+ * compared as well
  */
 export function omitUnchanged(
   body: JsonObject,
@@ -97,26 +97,26 @@ export function omitUnchanged(
   let changed: Record<string, unknown> | undefined
   for (const name of Object.keys(body)) {
     const attribute = byName.get(name)
-    // A read-only attribute is refused, whatever its value.
+    // A read-only attribute is refused with any value.
     if (attribute === undefined || attribute.readOnly) continue
     const given = body[name]
-    // A statement that changes nothing may be refused all the same by a trigger of others.
+    // A trigger outside of the application may refuse even a statement without effect.
     if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
-    const there = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
+    const shownValues = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     const isSame = (value: unknown): boolean =>
       builtin.util.isDeepStrictEqual(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))
-    if (there.some(isSame)) {
+    if (shownValues.some(isSame)) {
       changed ??= { ...body }
       delete changed[name]
     } else if (attribute.kind === 'embedded' && !attribute.array && attribute.variants === undefined && isObject(given)) {
-      const inside = omitUnchanged(given, attribute, there.filter(isObject), byValue)
-      if (inside !== given) (changed ??= { ...body })[name] = inside
+      const changedInside = omitUnchanged(given, attribute, shownValues.filter(isObject), byValue)
+      if (changedInside !== given) (changed ??= { ...body })[name] = changedInside
     }
   }
   return changed ?? body
 }
 
-/** The kinds of values that a body may spell in several ways. */
+/** Kinds with several spellings in a body. */
 const SPELLINGS: ReadonlySet<string> = new Set(['bigint', 'decimal', 'datetime', 'time', 'uuid'])
 
 function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean {
@@ -126,7 +126,7 @@ function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean 
   return type.kind === 'decimal' ? shortenDecimal(one as string) === shortenDecimal(other as string) : one === other
 }
 
-/** Returns a decimal without the zeros at its end, and without the sign of zero. */
+/** Removes the zeros at the end, and the sign of zero. */
 function shortenDecimal(text: string): string {
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   return short === '-0' ? '0' : short

@@ -1,6 +1,6 @@
 /**
- * Validate record: turns a body into a RecordInput, or reports all its errors at once. Checks everything that needs the model only;
- * check-database.ts checks what needs the database: whether linked records exist, whether values are unique.
+ * Validate record: turns a body into a RecordInput, or reports all errors at once, as far as the model decides. check-database.ts looks for
+ * linked records and taken values.
  */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -34,35 +34,34 @@ import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
-/** The place of a record: facts about it that its body does not give. */
+/** Facts about a record beyond the body. */
 export interface Validation {
   readonly mode: 'create' | 'update'
-  /** The key of the record that is changed; a body may repeat it. */
+  /** Key of the changed record; the body may repeat the key. */
   readonly key?: KeyValues
-  /** The inverse side of the one-to-one by which the owner links the record, so that the body need not give it. */
+  /** Inverse side of the 1:1 that the owner sets; optional in the body. */
   readonly linkedFrom?: string | undefined
-  /** The link that the path or the owner sets, so that the body need not. */
+  /** Link set by the path or the owner; optional in the body. */
   readonly implied?: ImpliedLink
-  /** Whether the database refuses values that are taken, so that nothing looks for them before. */
+  /** The database refuses taken values: no look-up beforehand. */
   readonly uniquesLater?: boolean
-  /** The same for the links of lists, where nothing else of the body links records. */
+  /** The same for links of lists, where the rest of the body links no record. */
   readonly linksLater?: boolean
 }
 
-/** A record whose body is being validated. */
 interface Holder {
-  /** Whether the record, or the embedded object, is new. */
+  /** Of the record, or of the embedded object. */
   readonly mode: 'create' | 'update'
-  /** The key of the record, as far as it is known: nested records may repeat it. */
+  /** Key of the record, if known: nested records may repeat the key. */
   readonly owner: KeyValues | undefined
-  /** The links of the record, those inside embedded objects included. */
+  /** Links of the record, links inside embedded objects included. */
   readonly links: LinkInput[]
-  /** The embedded objects around the value. */
+  /** Embedded objects around the value. */
   readonly within: readonly EmbeddedAttribute[]
 }
 
 /**
- * Returns the change that a body asks for. Errors are added to the context; the change is only fit to use when there are none.
+ * Returns the change, fit for use only where the context gets no errors.
  *
  * @throws RuleNotEvaluated
  */
@@ -73,7 +72,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const lists: ListInput[] = []
   const draft: Holder = { mode, owner: key ?? readGivenKey(body, resource), links: [], within: [] }
   const { references } = context
-  const around = references.own
+  const outerName = references.own
   references.own = mode === 'create' ? nameGiven(body, resource) : undefined
   for (const name of Object.keys(body)) {
     const value = body[name]
@@ -104,15 +103,15 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   }
   const { links } = draft
   const change = { resource, path: context.path, values, links, lists }
-  references.own = around
+  references.own = outerName
   if (mode === 'update') return change
-  const own = links.length === 0 && lists.length === 0 ? change : markOwnLinks(change, implied)
-  const filled = [implied?.name, linkedFrom, ...own.links.slice(links.length).map(({ attribute }) => attribute.name)]
+  const completed = links.length === 0 && lists.length === 0 ? change : markOwnLinks(change, implied)
+  const filled = [implied?.name, linkedFrom, ...completed.links.slice(links.length).map(({ attribute }) => attribute.name)]
   requireAttributes(body, { attributes: resource.attributes, filled, action: `create ${resource.plural}` }, context)
-  return own
+  return completed
 }
 
-/** Returns the attribute of a name that a body may give; adds an error where there is none, or where it cannot be written. */
+/** Returns a writable attribute; adds an error for any other name. */
 function findAttribute(
   name: string,
   body: JsonObject,
@@ -120,12 +119,12 @@ function findAttribute(
   context: ValidationContext,
 ): Attribute | undefined {
   const attribute = resource.byName.get(name)
-  const isOpen = attribute !== undefined && (isFilled(body, name) || (context.seeding && isStored(attribute)))
+  const mayBeSet = attribute !== undefined && (isFilled(body, name) || (context.seeding && isStored(attribute)))
   if (
     attribute === undefined ||
-    (attribute.hidden && attribute.readOnly && !isOpen) ||
+    (attribute.hidden && attribute.readOnly && !mayBeSet) ||
     !isOfClass(attribute, resource) ||
-    // The place of the record shows that the link exists.
+    // The place of the record already shows the link.
     !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
   ) {
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
@@ -136,15 +135,14 @@ function findAttribute(
       attribute !== undefined && isOfClass(attribute, resource) ? attribute : undefined,
     )
   }
-  return attribute.readOnly && !isOpen ? context.error('read_only', 'is read-only.') : attribute
+  return attribute.readOnly && !mayBeSet ? context.error('read_only', 'is read-only.') : attribute
 }
 
-/** Whether there is a place to write the attribute to; a computed one has none. */
+/** Whether the attribute can be written; a computed attribute cannot. */
 function isStored(attribute: Attribute): boolean {
   return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
 }
 
-/** Validates a scalar or an embedded object. */
 function validateValue(
   attribute: ScalarAttribute | EmbeddedAttribute,
   value: unknown,
@@ -172,7 +170,7 @@ function validateEmbedded(
     return changes === undefined ? undefined : { attribute, path, value: changes }
   }
   if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of objects.', { value })
-  // A list is replaced as a whole, so each of its objects is a new one.
+  // A list is replaced as a whole: each object is new.
   const anew: Holder = { ...draft, mode: 'create' }
   const members = value.map((member: unknown, index) => validateObject(attribute, member, anew, context.at(index)) ?? [])
   return { attribute, path, value: { members } }
@@ -203,7 +201,7 @@ function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Hol
   return changes
 }
 
-/** Validates an object of one of several classes: its discriminator determines the class, and it is replaced as a whole. */
+/** Validates an object of several possible classes: the discriminator determines the class, and the object is replaced as a whole. */
 function validateVariant(
   attribute: EmbeddedAttribute,
   { discriminator, byValue }: Variants,
@@ -233,14 +231,14 @@ function validateList(attribute: ToManyAttribute, value: unknown, draft: Holder,
   if (isObject(value)) return validateListChange(attribute, value, draft, context)
   if (!Array.isArray(value)) return context.error('value_invalid', `must be an array of IDs or objects, or ${CHANGE_FORM}.`, { value })
   const items = value.map((item: unknown, index) => {
-    // What makes its member makes it once.
+    // A repeated ID creates a single record.
     if (attribute.creates === true && value.indexOf(item) < index) return undefined
     return validateReference(attribute, item, draft, context.at(index))
   })
   return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
 }
 
-/** Only IDs are linked and unlinked so: an object in an array creates a record. */
+/** Takes IDs alone; an object that creates a record belongs into an array. */
 function validateListChange(
   attribute: ToManyAttribute,
   value: JsonObject,
@@ -267,18 +265,18 @@ function validateListChange(
       if (key === undefined)
         return at.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id }) ?? []
       if (name === 'connect') return connect(key, id, { attribute, change: value, owner: draft.owner }, at) ?? []
-      // What does not exist is not in the list.
+      // A missing record is in no list.
       return isShownKey(key)
         ? (at.references.refer(target, key, id, at.path) ?? [])
         : { kind: 'existing' as const, key, path: at.path, given: id }
     })
   }) as [RecordRef[], ExistingRef[]]
-  const both = removed.find(({ given }) => items.some(item => item.kind === 'existing' && item.given === given))
-  if (both !== undefined) context.error('conflict', `links and unlinks one ${target.singular}.`, { value: both.given })
+  const overlap = removed.find(({ given }) => items.some(item => item.kind === 'existing' && item.given === given))
+  if (overlap !== undefined) context.error('conflict', `links and unlinks one ${target.singular}.`, { value: overlap.given })
   return { attribute, path: context.path, items, removed }
 }
 
-/** Refers to the record of an ID; one that is not there becomes a new one, where the change of the list says so. */
+/** Refers to the record of an ID, or creates a missing record where the list or the change of the list says so. */
 function connect(
   key: RecordKey,
   id: unknown,
@@ -330,7 +328,7 @@ function validationOfNested(attribute: RelationAttribute, owner: Holder['owner']
   return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
 }
 
-/** Returns the reference to the record of an ID; adds an error where there is none. */
+/** Refers to the record of an ID; adds an error where no record has the ID. */
 function refer(id: RecordKey, given: unknown, target: Resource, context: ValidationContext): RecordRef | undefined {
   const { path } = context
   if (!isShownKey(id)) return { kind: 'existing', key: id, path, given }
@@ -341,8 +339,8 @@ function refer(id: RecordKey, given: unknown, target: Resource, context: Validat
 }
 
 /**
- * Validates the link of a relation to one of several resources: an object whose type names the resource. With nothing but an `id` beside
- * that it links, with anything else it creates.
+ * Validates the link of a relation to several resources: an object with a type naming the resource. With `id` alone beside the type, the
+ * object links, otherwise creates.
  */
 function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
   const { path } = context
@@ -379,7 +377,6 @@ function validateBranchReference(rest: JsonObject, target: Resource, context: Va
   return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
 }
 
-/** The refusal of a body that is not an object, where one is due. */
 export function notAnObject(body: unknown, what: string) {
   const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
   return restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)

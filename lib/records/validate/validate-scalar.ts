@@ -1,4 +1,4 @@
-/** Validate scalar: validates a scalar value of a body: its type, the items of an enum, the length of a text. */
+/** Validate scalar: checks the type, the items of an enum, and the length of a text. */
 import { isUnreachable } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -16,7 +16,7 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
   return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
 }
 
-/** Refuses the key of a record that no path would lead to. */
+/** Refuses a key without a possible path. */
 export function refuseUnreachable({ attribute, value }: ValueInput, resource: Resource, context: ValidationContext): void {
   if (!isUnreachable(value, attribute.name, resource)) return
   const text = 'is the ID of the record in paths: it must not be empty, "." or "..", and must not contain NUL.'
@@ -24,9 +24,9 @@ export function refuseUnreachable({ attribute, value }: ValueInput, resource: Re
 }
 
 /**
- * Returns a value in its plain form, as `readScalar` does; undefined where it is refused.
+ * Returns a value in plain form (`readScalar`); undefined where refused.
  *
- * @param dialect undefined: the database is known to store all values of the type
+ * @param dialect undefined: the database stores all values of the type
  */
 export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect'] | undefined): ScalarValue | undefined {
   const typed = readTyped(value, type)
@@ -40,12 +40,12 @@ function readTyped(value: unknown, type: ScalarType): ScalarValue | undefined {
   return type.kind === 'text' && (typed as string | undefined)?.isWellFormed() === false ? undefined : typed
 }
 
-function isLonger(text: string, most: number): boolean {
-  // A character takes one unit or two.
-  return text.length > most && countCharacters(text) > most
+function isLonger(text: string, maxLength: number): boolean {
+  // A character takes up to two units: counting characters is needed only above the limit.
+  return text.length > maxLength && countCharacters(text) > maxLength
 }
 
-/** An answer does not repeat a value that nobody may see: it may be a password. */
+/** An answer does not repeat hidden values, such as passwords. */
 function shownValue({ hidden }: ScalarAttribute, value: unknown): { value?: unknown } {
   return hidden ? {} : { value }
 }

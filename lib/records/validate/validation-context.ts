@@ -1,4 +1,4 @@
-/** Validation context: the current place in the body, the errors found so far, and the rules of the whole body. */
+/** Validation context: the place in the body, the errors so far, and the rules of the whole body. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -8,26 +8,24 @@ import type { Attribute, Resource } from '../../model/model.ts'
 import type { References } from './references.ts'
 import { EVERYTHING, describeClosed, openNames, type Visibility } from '../plan/visibility.ts'
 
-/** The rules for all records of a body. */
 export interface ValidationRules {
-  /** The database says which values it can store. */
+  /** Tells which values the database can store. */
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
-  /** The body is a record of a seed, which may set what clients may only read. */
+  /** The body is a record of a seed, and may set attributes read-only for clients. */
   readonly seeding?: boolean
-  /** The resources, rows and attributes that exist for the caller. A relation to any other is unknown. Default: everything. */
+  /** Resources, rows and attributes that exist for the caller; a relation to any other is unknown. Default: everything. */
   readonly visibility?: Visibility
-  /** The records that the body links by another key than the primary one. */
+  /** Records linked by the key known to clients. */
   readonly references: References
 }
 
-/** A place in a body. */
 export class ValidationContext {
   readonly errors: FieldErrors
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   readonly seeding: boolean
   readonly visibility: Visibility
   readonly references: References
-  /** The dotted path of the place, empty for the body itself. */
+  /** Dotted path; empty for the body itself. */
   readonly path: string
 
   constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING, references }: ValidationRules, path = '') {
@@ -39,22 +37,22 @@ export class ValidationContext {
     this.path = path
   }
 
-  /** Returns the context of an attribute of the object at this place, or of a member of the list. */
+  /** Returns the context of an attribute, or of a list member. */
   at(name: string | number): ValidationContext {
     return new ValidationContext(this.errors, this, joinPath(this.path, name))
   }
 
   /**
-   * Adds an error at this place. Returns undefined, as validators do for what is not valid.
+   * Adds an error; returns undefined, as validators do for invalid values.
    *
-   * @param text the rest of the sentence, behind the path
+   * @param text the end of the sentence, after the path
    */
   error(code: FieldError['code'], text: string, more: Partial<FieldError> = {}): undefined {
     this.errors.push({ code, detail: `"${this.path}" ${text}`, attribute: this.path, ...more })
     return undefined
   }
 
-  /** Adds the error of a name that is not an attribute of the object. */
+  /** Adds the error of an unknown name. */
   unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
     this.errors.describe(() => {
       const names = openNames(attributes().filter(attribute => !attribute.readOnly))
@@ -75,13 +73,13 @@ export function joinPath(path: string, name: string | number): string {
   return path === '' ? String(name) : `${path}.${name}`
 }
 
-/** Returns the known name nearest to an unknown one, as a member of an error. */
+/** Returns the nearest known name, as a member of an error. */
 export function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
   const suggestion = findNearest(name, known)
   return suggestion === undefined ? {} : { suggestion }
 }
 
-/** Names a record by its place in what was given; a record that is all of it has none. */
+/** Names a record by path; a record without a path, by resource. */
 export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
   return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

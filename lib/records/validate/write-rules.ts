@@ -1,7 +1,7 @@
 /**
- * Write rules: holds each row that a request touches against the rules for writing (`ResourceConfig.write`), as it was before the change
- * and as it has become, in a few statements whatever the number of rows. Both ways of writing say which rows they touch: the statements of
- * a plan, and MikroORM's unit of work. Refuses with forbidden, or token_missing where a log-in would help.
+ * Write rules: checks each row of a request against `ResourceConfig.write`, before and after the change, in few statements for any number
+ * of rows. Planned statements and MikroORM's unit of work report the rows. Refuses with forbidden, or token_missing where a log-in would
+ * help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -22,7 +22,7 @@ export class WriteRules {
   readonly #reader: Reader
   readonly #view: View
   readonly #writing: Visibility
-  /** The rows that are held against the rules once they are written, by the roots of their hierarchies. */
+  /** Rows to be checked after the write, by hierarchy root. */
   readonly #touched = new Map<Resource, Keys>()
 
   private constructor(reader: Reader, view: View, writing: Visibility) {
@@ -31,34 +31,31 @@ export class WriteRules {
     this.#writing = writing
   }
 
-  /** Returns the rules for what a request writes; undefined where the caller may write all that exists. */
+  /** Returns undefined where the caller may write all visible rows. */
   static of(reader: Reader, view: View): WriteRules | undefined {
     const { writing } = view.visibility
     return writing && new WriteRules(reader, view, writing)
   }
 
-  /** Whether there is a rule for rows of the resource. */
+  /** Whether rows of the resource have a rule. */
   govern(resource: Resource): boolean {
     return findRuled(resource).length > 0
   }
 
-  /** Evaluates the rules for rows of the resource, before a change alters the data that they read. */
+  /** Evaluates the rules before a change alters the data of the rules. */
   prepare(resource: Resource): Awaitable<void> {
     let asking: Awaitable<unknown>
     for (const ruled of findRuled(resource)) asking = chain(asking, () => this.#writing.ask({ resource: ruled, about: 'scope' }))
     return chain(asking, () => undefined)
   }
 
-  /**
-   * Refuses to change the record of a path, unless the body is about links alone that other rows hold; returns whether it has been found.
-   */
+  /** Refuses to change the record of a path, except by links held in other rows; returns whether the record was found. */
   *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<boolean> {
     return this.govern(resource) && isAboutOwnRow(body, resource) && (yield* this.change(resource, [key]))
   }
 
   /**
-   * Refuses to change rows that the caller may not write. Must be asked before they are changed. Returns whether all of them have been
-   * found: not where nothing is asked of them.
+   * Refuses rows closed to the caller; to be called before the change. Returns whether all rows were found; false where no rule was asked.
    */
   *change(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
     if (keys.length === 0 || !this.govern(resource)) return false
@@ -67,49 +64,49 @@ export class WriteRules {
     let areFound = false
     for (const ruled of findRuled(resource)) {
       if (!(yield* this.#restricts(ruled))) continue
-      const outside = yield* this.#without(ruled, others, this.#writing)
-      for (const key of yield* this.#leaveGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'change')
+      const outside = yield* this.#findOutside(ruled, others, this.#writing)
+      for (const key of yield* this.#omitGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'change')
       areFound = outside.length === 0
     }
     for (const key of others) known.set(formatKey(key), key)
     return areFound
   }
 
-  /** Whether the rule of a resource leaves out any rows. */
+  /** Whether the rule excludes any rows. */
   *#restricts(ruled: Resource): Coroutine<boolean> {
     yield* wait(this.#writing.ask({ resource: ruled, about: 'scope' }))
     return this.#writing.scopeOf(ruled) !== undefined
   }
 
-  /** Remembers a row that the request has made, for `confirm`. */
+  /** Remembers a new row, for `confirm`. */
   made(resource: Resource, key: KeyValues): void {
     if (this.govern(resource)) this.#rowsOf(resource).set(formatKey(key), key)
   }
 
   /**
-   * Refuses to delete rows that the caller may not write, also where the database deletes or unlinks others with them that the caller may
-   * not write. Must be asked before they are deleted.
+   * Refuses to delete rows closed to the caller, including rows deleted or unlinked along by the database; to be called before the
+   * deletion.
    */
   *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: ReadingConnection): Coroutine<void> {
     const seen = new Set<string>()
-    for (let going = group(removed); going.size > 0;) {
+    for (let doomed = group(removed); doomed.size > 0;) {
       const next = new Map<Resource, KeyValues[]>()
-      for (const [resource, keys] of going) {
-        const fresh = keys.filter(key => !seen.has(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`))
-        for (const key of fresh) seen.add(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`)
-        yield* this.change(resource, fresh)
+      for (const [resource, keys] of doomed) {
+        const unseen = keys.filter(key => !seen.has(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`))
+        for (const key of unseen) seen.add(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`)
+        yield* this.change(resource, unseen)
         for (const { resource: other, attribute } of resource.referrers) {
-          if (attribute.onDelete === 'refuse' || fresh.length === 0 || !this.#reaches(other, attribute.onDelete)) continue
-          const keysOfOther = yield* this.#findReferring(other, attribute, fresh, connection)
+          if (attribute.onDelete === 'refuse' || unseen.length === 0 || !this.#reaches(other, attribute.onDelete)) continue
+          const keysOfOther = yield* this.#findReferring(other, attribute, unseen, connection)
           if (attribute.onDelete === 'unlink') yield* this.change(other, keysOfOther)
           else next.set(other, [...(next.get(other) ?? []), ...keysOfOther])
         }
       }
-      going = next
+      doomed = next
     }
   }
 
-  /** Whether a deletion that comes to a resource comes to rows with rules. */
+  /** Whether a deletion reaches rows with rules. */
   #reaches(resource: Resource, by: 'cascade' | 'unlink', passed: Set<Resource> = new Set()): boolean {
     if (this.govern(resource)) return true
     if (by === 'unlink' || passed.has(resource)) return false
@@ -140,14 +137,14 @@ export class WriteRules {
     return found
   }
 
-  /** Refuses rows that have become what the caller may not write. To be asked once all is written. */
+  /** Refuses rows changed or made into rows closed to the caller; to be called after all writes. */
   *confirm(): Coroutine<void> {
     for (const [root, rows] of this.#touched) {
       const keys = [...rows.values()]
       for (const ruled of findRuled(root)) {
         if (!(yield* this.#restricts(ruled))) continue
-        const outside = yield* this.#without(ruled, keys, this.#writing)
-        for (const key of yield* this.#leaveGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'make')
+        const outside = yield* this.#findOutside(ruled, keys, this.#writing)
+        for (const key of yield* this.#omitGone(ruled, outside)) throw yield* this.#refuse(ruled, key, 'make')
       }
     }
   }
@@ -159,24 +156,24 @@ export class WriteRules {
     return rows
   }
 
-  /** Returns those of the keys, whose rows may not be written, of which there are rows. */
-  *#leaveGone(resource: Resource, outside: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
+  /** Omits keys without a row. */
+  *#omitGone(resource: Resource, outside: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (outside.length === 0) return outside
-    const gone = new Set(yield* this.#without(resource, outside, EVERYTHING))
+    const gone = new Set(yield* this.#findOutside(resource, outside, EVERYTHING))
     return outside.filter(key => !gone.has(key))
   }
 
-  /** Returns those of the keys whose rows are not among those of a visibility. */
-  *#without(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Coroutine<readonly KeyValues[]> {
+  /** Returns the keys of rows outside a visibility. */
+  *#findOutside(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0) return keys
     const found = keys.length === 1 ? undefined : yield* wait(this.#reader.existing(resource, keys, visibility))
     if (found !== undefined) return keys.filter(key => !found.has(formatKey(key)))
-    const without: KeyValues[] = []
-    for (const key of keys) if (!(yield* wait(this.#reader.exists(resource, key, visibility)))) without.push(key)
-    return without
+    const missing: KeyValues[] = []
+    for (const key of keys) if (!(yield* wait(this.#reader.exists(resource, key, visibility)))) missing.push(key)
+    return missing
   }
 
-  /** Names the row, if it exists for the caller. */
+  /** Names the row only where visible to the caller. */
   *#refuse(resource: Resource, key: KeyValues, what: 'change' | 'make'): Coroutine<Error> {
     const { visibility, ctx } = this.#view
     requireLogIn(resource, what === 'change' ? 'update' : 'create', ctx)
@@ -193,7 +190,7 @@ export class WriteRules {
   }
 }
 
-/** As texts, by which `Reader.existing` names them, too. */
+/** Formats a key like `Reader.existing`. */
 export function formatKey(key: KeyValues): string {
   return key.map(String).join()
 }
@@ -210,7 +207,7 @@ function group(rows: readonly { readonly resource: Resource; readonly key: KeyVa
 
 const ruledOf = new WeakMap<Resource, readonly Resource[]>()
 
-/** Returns the resources whose rules a row of the resource may be subject to: its own, and those of the classes of its hierarchy. */
+/** Returns all resources with rules in the hierarchy: each may apply to a row. */
 function findRuled(resource: Resource): readonly Resource[] {
   const root = findHierarchyRoot(resource)
   let ruled = ruledOf.get(root)
@@ -221,13 +218,13 @@ function findRuled(resource: Resource): readonly Resource[] {
   return ruled
 }
 
-/** Whether a body is about more of a record than links which other rows hold. */
+/** Whether a body has more than links held in other rows. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
   return names.length === 0 || names.some(name => !isHeldByOthers(byName.get(name)))
 }
 
-/** Whether other rows hold what an attribute links. A many-to-many link belongs to the record on its owning side. */
+/** Whether other rows hold the links of an attribute. A many-to-many link belongs to the record on the owning side. */
 export function isHeldByOthers(attribute: Attribute | undefined): boolean {
   if (attribute?.kind === 'toMany') return attribute.via.kind === 'foreign' || !attribute.via.owner
   return attribute?.kind === 'toOne' && !attribute.owner

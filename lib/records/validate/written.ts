@@ -1,18 +1,18 @@
-/** Written: the record that a write is about, and its result. */
+/** Written: the record of a write, and the result. */
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 
-/** A written record: its key, and the record as the request asks for it. */
+/** `record` has the form asked for by the request. */
 export interface Written {
   readonly resource: Resource
   readonly key: KeyValues
   readonly record: JsonRecord
-  /** Whether the write has removed the record, which is shown as it was. */
+  /** The write removed the record; `record` is the former state. */
   readonly removed?: boolean
 }
 
-/** The address of a record: the resource and the key in the path; `id` is the key as the client sent it. */
+/** `id` is the key as sent by the client. */
 export interface RecordAddress {
   readonly resource: Resource
   readonly key: KeyValues

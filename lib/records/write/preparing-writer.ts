@@ -1,6 +1,6 @@
 /**
- * Preparing writer: the writer of a model whose bodies are prepared: before the transaction of the write begins schemas check them,
- * passwords are hashed, and what the engine gives is filled in.
+ * Preparing writer: prepares bodies before the transaction begins: schemas check, passwords are hashed, and values of the engine are filled
+ * in.
  */
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -82,7 +82,7 @@ class PreparingWriter extends Writer {
     )
   }
 
-  /** Checks the plain values of a body, and hashes the passwords among them. */
+  /** Checks the plain values of a body, then hashes the passwords among the values. */
   #check(body: unknown, resource: Resource, { end, ctx }: View): Awaitable<unknown> {
     const checked = this.#schemas ? runCoroutine(checkSchemas(body, resource, ctx, this.#dialect)) : body
     return this.#hashes === undefined ? checked : chain(checked, each => this.#hashes!.inBody(each, resource, end))

@@ -1,4 +1,4 @@
-/** Writer: puts the stages of a write together: validate, check, apply, and read the answer. Each request is one transaction. */
+/** Writer: joins the stages of a write in a transaction: validate, check, apply, and read the answer. */
 import { FlushMode, type EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -88,8 +88,8 @@ export class Writer {
   }
 
   /**
-   * POST of an array: creates its records by the same statements. Gives undefined, with nothing written, where they are to be created one
-   * by one.
+   * POST of an array: creates all records by the same statements. Returns undefined, with nothing written, where each record needs a write
+   * of its own.
    */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
@@ -121,7 +121,7 @@ export class Writer {
     return yield* this.#written(target, keyOfEntity(target, created), view)
   }
 
-  /** PUT and PATCH of a record: the given attributes change, the others stay. */
+  /** PUT and PATCH of a record: attributes not given stay. */
   update(address: RecordAddress, body: unknown, view: View): Awaitable<Written> {
     if (!isObject(body)) throw notAnObject(body, `of the attributes to change`)
     return this.change(address, body, view)
@@ -140,7 +140,7 @@ export class Writer {
     return this.#changeBy(address, body, view)
   }
 
-  /** Changes a record by what the engine gives it, which bodies need not be allowed to have. */
+  /** Changes a record by values of the engine, also in attributes closed to clients. */
   give(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     return this.#changeBy(address, giveBody(body), view)
   }
@@ -163,7 +163,7 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** Changes the linked record, when it is of the resource that the type of the object names, if any; else creates and links one. */
+  /** Changes the linked record, where the type in the object is missing or names the record's resource; else creates and links a record. */
   protected changeOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const why = (): string => `"${attribute.name}" is a link to one of several entities`
     return this.#write(undefined, work => this.#updateOneOf(address, attribute, body, view, work), view, why)
@@ -177,13 +177,13 @@ export class Writer {
     return yield* this.#update(address, yield* this.filled({ [attribute.name]: body }, address.resource, 'update', view), view, work)
   }
 
-  /** Returns a body with what the engine gives in the place of the client. */
+  /** Fills in the values of the engine. */
   // oxlint-disable-next-line require-yield -- a writer whose records are filled waits
   protected *filled(body: JsonObject, _resource: Resource, _mode: FillMode, _view: View): Coroutine<JsonObject> {
     return body
   }
 
-  /** Changes the record that the to-one links, or creates and links one when there is none. */
+  /** Changes the linked record; creates and links a record where the link is empty. */
   protected changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#planned.updateLinked(address, attribute, body, view)
     const why = (): string => explainUnplanned(attribute.target, 'update', body, this.#connection)
@@ -199,7 +199,7 @@ export class Writer {
     let before: JsonRecord | undefined
     let stored: JsonRecord | undefined
     if (linked === undefined) {
-      // Creating a record would set the link: the same refusal as that of an ID.
+      // Creating a record would set the read-only link: refuses as for an ID.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, view)
       if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
       const { otherSide } = attribute
@@ -223,7 +223,7 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** DELETE of a record; returns it was. */
+  /** DELETE of a record; returns the former record. */
   delete(address: RecordAddress, view: View): Awaitable<Written> {
     const why = (): string => explainUnplanned(address.resource, 'delete', undefined, this.#connection)
     return this.#write(this.#removal.remove(address, view), work => this.#delete(address, view, work), view, why)
@@ -231,7 +231,8 @@ export class Writer {
 
   *#delete(address: RecordAddress, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
-    // Reading the answer shows that the record exists. A version may be subject to a precondition; one of several classes may be more rows.
+    // The answer shows that the record exists. Loads for the precondition of a version, and for a record of a hierarchy, perhaps of several
+    // rows.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view, {})
@@ -243,7 +244,7 @@ export class Writer {
     return { resource, key, record }
   }
 
-  /** DELETE of a to-one: removes the related record, and the link to it. */
+  /** DELETE of a to-one: removes the related record, and the link. */
   deleteLinked(address: RecordAddress, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
     const why = (): string => `the record that "${relation.name}" links is removed with the link`
     return this.#write(undefined, work => this.#deleteLinked(address, relation, view, work), view, why)
@@ -276,7 +277,7 @@ export class Writer {
     return written
   }
 
-  /** DELETE of a list: removes the related records that meet the filters; returns them as they were. */
+  /** DELETE of a list: removes the related records within the filters; returns the former records. */
   deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
     const planned = this.#removal.removeRelated(address, attribute, view)
@@ -306,7 +307,7 @@ export class Writer {
     return key
   }
 
-  /** @param body what is to be changed of the record: `{}` for all of it; undefined: nothing */
+  /** @param body the planned change: `{}` for the whole record; undefined: none */
   *#loaded(address: RecordAddress, work: Work, view: View, body?: JsonObject): Coroutine<Entity> {
     const { resource, key, id } = address
     const isAlone = view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, work)
@@ -318,7 +319,7 @@ export class Writer {
     return entity
   }
 
-  /** Evaluates the access rules that the answer depends on; returns the record as it is, where the change may remove it. */
+  /** Evaluates the access rules of the answer; returns the record where the change may remove the record. */
   #before({ resource, key }: RecordAddress, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return (this.#traits.removesOrphans && !isPlain) || hasFixed(resource)
@@ -326,7 +327,7 @@ export class Writer {
       : chain(this.#reader.prepare(resource, view), () => undefined)
   }
 
-  /** Returns the record of the path after the change; as it was, where the model's own rules have removed it. */
+  /** Returns the record of the path after the change; the former record, where rules of the model removed the record. */
   *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record !== undefined) return { resource, key, record }
@@ -341,15 +342,15 @@ export class Writer {
     return record === undefined ? yield* refuseNew(resource, key, this.#looking) : { resource, key, record }
   }
 
-  /** Whether a write may begin anew: it calls no function of the application, which is called once for a request. */
+  /** Whether a write may begin again: functions of the application are called once for a request, so a write without calls may. */
   #isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
 
   /**
-   * Writes by statements where that is planned, else by a unit of work: also where they turn out to be not enough. It is one transaction.
+   * Writes by planned statements, or by a unit of work where no plan exists or the statements were not enough; a single transaction.
    *
-   * @param why why there is no plan, for `engine.explain`
+   * @param why reason for the missing plan, for `engine.explain`
    */
   #write<T>(planned: PlannedWrite<T> | undefined, steps: (work: Work) => Coroutine<T>, view: View, why: () => string): Awaitable<T> {
     const { trace } = view
@@ -363,7 +364,7 @@ export class Writer {
     return this.#runPlanned(planned, view, otherwise)
   }
 
-  /** @param otherwise what to do where the statements are not enough, with nothing written */
+  /** @param otherwise called where the statements are not enough, with nothing written */
   #runPlanned<T>({ values, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<T>): Awaitable<T> {
     const { end, ctx } = view
     const work = (): Awaitable<T | undefined> => {
@@ -387,9 +388,9 @@ export class Writer {
 
   *#workIn<T>(work: Work, steps: (work: Work) => Coroutine<T>, view: View): Coroutine<T> {
     view.end?.throwIfReached()
-    // A query must not flush entities that are half changed.
+    // A query must not flush half-changed entities.
     work.em.setFlushMode(FlushMode.COMMIT)
-    // MikroORM does not order inserts and deletes where a class refers to one that inherits.
+    // MikroORM does not order inserts and deletes where a class refers to an inheriting class.
     if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
     const result = yield* steps(work)
     if (work.writing !== undefined) yield* confirmWritten(work, work.writing)

@@ -1,6 +1,6 @@
 /**
- * Bind write: turns the values of a valid change into parameters, and adds defaults and the values of the constructor, of `onCreate` and
- * `onUpdate`. Gives undefined where a value cannot be bound: the unit of work writes the change then.
+ * Bind write: turns the values of a valid change into parameters of a statement, with defaults and the values of the constructor,
+ * `onCreate` and `onUpdate`. A value without a parameter gives undefined: the unit of work then writes the change.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/work/surroundings.ts'
@@ -19,13 +19,12 @@ import { toParameter } from './row-shape.ts'
 import { isItself } from '../validate/linked-records.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
 
-/** A statement with its parameters. */
 export interface BoundStatement {
   readonly statement: Statement
   readonly parameters: readonly unknown[]
 }
 
-/** An insert, and the key of the new record; undefined where the database counts it. */
+/** `key` is undefined where the database counts the key. */
 export interface BoundInsert extends BoundStatement {
   readonly resource: Resource
   readonly stored: StoredTable
@@ -33,21 +32,20 @@ export interface BoundInsert extends BoundStatement {
   readonly key: KeyValues | undefined
 }
 
-/** Columns with the parameters for their values. */
 export interface BoundColumns {
   readonly columns: readonly StoredColumn[]
   readonly parameters: readonly unknown[]
 }
 
-/** The stored JSON of embedded objects that a change gives parts of. */
+/** Stored JSON of embedded objects partly given by a change. */
 export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
 
-/** Returns the statement that inserts a record; undefined where the unit of work must do it. */
+/** Returns undefined where the unit of work must insert the record. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
   const { resource } = change
-  // A key by which the record links itself may be counted yet, and other rules may hold for what is linked as one of another class.
+  // A record linking itself may have no counted key yet. Linked as another class, the record may fall under other rules.
   const isOpen = change.links.some(({ attribute, link }) => isItself(link) && (link.key.length === 0 || attribute.target !== resource))
   if (isOpen || !connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
@@ -58,7 +56,7 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   const keys: unknown[] = []
   const { writing } = connection.dialect
   for (const property of stored.properties.values()) {
-    // The database begins to count.
+    // The database sets the first version.
     if (property === stored.version) continue
     const value = findValue(property, given, made, stored, ask)
     if (value === undefined) continue
@@ -77,14 +75,14 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   return { statement, parameters, key, resource, stored, columns }
 }
 
-/** Returns how many of so many rows one statement inserts. */
+/** Returns how many of the rows the next statement inserts. */
 export function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
   const { insertedRows, insertedValues, insertedEach } = thresholds
   const most = length === 0 ? 1 : Math.max(1, Math.min(rows, insertedRows, Math.floor(insertedValues / length)))
   return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
 }
 
-/** Returns the statement that inserts rows with the same columns, of which there are several. */
+/** Returns the insert of several rows with the same columns. */
 export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection): BoundStatement {
   const { stored, columns } = bound[0]!
   const statement = findStatement(`insert ${bound.length}`, stored, columns, () =>
@@ -93,7 +91,7 @@ export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection)
   return { statement, parameters: bound.flatMap(({ parameters }) => parameters) }
 }
 
-/** Returns the key of a record by the values of its properties; undefined where the database counts it, null where one is missing. */
+/** Returns the key by the values of the key's properties; undefined: the database counts the key, null: a part is missing. */
 function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | null | undefined {
   if (values.length === 0 && generatedKey) return undefined
   const parts = values.flat()
@@ -102,7 +100,7 @@ function findKey(values: readonly unknown[], { key, generatedKey }: Resource): K
 }
 
 /**
- * Returns the columns that a change of a record sets, apart from the version; undefined where the unit of work must do it.
+ * Returns the columns set by a change, without the version; undefined: left to the unit of work.
  *
  * @param documents see `planned-documents.ts`
  */
@@ -116,13 +114,14 @@ export function bindColumns(
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   for (const property in given) {
-    const of = stored.properties.get(property)!
-    if (of !== stored.version && !addColumns(given[property], of, { columns, parameters }, dialect.writing)) return undefined
+    const storedProperty = stored.properties.get(property)!
+    if (storedProperty !== stored.version && !addColumns(given[property], storedProperty, { columns, parameters }, dialect.writing))
+      return undefined
   }
   return { columns, parameters }
 }
 
-/** Returns the columns with those that every change sets; undefined where the unit of work must do it. */
+/** Adds the columns set by every change (`onUpdate`). Returns undefined where the unit of work must write. */
 export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
@@ -137,7 +136,7 @@ export function addTouched(
   return all
 }
 
-/** Adds the columns of a property with the parameters for its value; says false where that cannot be bound. */
+/** Returns false for a value without a parameter. */
 function addColumns(
   value: unknown,
   { columns, convertsNull }: StoredProperty,
@@ -154,7 +153,7 @@ function addColumns(
   return true
 }
 
-/** Returns the statement that shows whether the record of a key differs from these values. */
+/** Returns the statement asking whether the stored record differs from the values. */
 export function bindDiffers(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -165,7 +164,7 @@ export function bindDiffers(
   return { statement, parameters: [...parameters, ...key] }
 }
 
-/** Returns the statement that sets these columns of the record of a key: in any case, or if one of them changes. */
+/** Returns the update of a record. A guarded statement changes the row only where a column differs. */
 export function bindUpdate(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -178,12 +177,11 @@ export function bindUpdate(
   return { statement, parameters: guarded ? [...parameters, ...key, ...parameters] : [...parameters, ...key] }
 }
 
-/** Returns the statement that deletes the record of a key. */
 export function bindDelete(stored: StoredTable, key: readonly unknown[], { dialect }: Connection): BoundStatement {
   return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
 }
 
-/** Returns the statements that delete the records of keys: one where a list of them is a parameter. */
+/** Returns a single statement where a list of keys can be a parameter. */
 export function bindDeleteAll(
   stored: StoredTable,
   keys: readonly KeyValues[],
@@ -204,12 +202,12 @@ export function bindDeleteAll(
   return [{ statement, parameters: [list] }]
 }
 
-/** Returns the parameters of a scope, which stand behind others of a statement. */
+/** Returns the parameters of a scope, from place `from` of the statement on. */
 export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
 
-/** Returns the parameters for a key: its parts and, in a table of several classes, the class. */
+/** Returns the parameters for the parts of a key and, in a table of several classes, for the class. */
 export function bindKey(
   key: KeyValues,
   resource: Resource,
@@ -225,7 +223,7 @@ export function bindKey(
   return parameters
 }
 
-/** Returns the values of a change by property, as properties hold them. */
+/** Returns the values of a change by property, in the form held by properties. */
 function takeValues({ values, links }: RecordInput, stored: StoredTable, documents = NO_DOCUMENTS): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const { attribute, value } of values) {
@@ -243,7 +241,7 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
   return given
 }
 
-/** Takes the values of an embedded object, whose attributes are in columns of their own; all of them are null where there is none. */
+/** Takes the values of an embedded object stored in columns. Without an object, all the columns are null. */
 function takeInside(
   values: readonly ValueInput[] | null,
   { attributes }: EmbeddedAttribute,
@@ -259,12 +257,12 @@ function takeInside(
   else for (const { attribute, value } of values) take(attribute, value)
 }
 
-/** Returns the value of a link: the key as the property of the target holds it, a list where it has several parts. */
+/** Returns a key in the form held by the target's property; a list for a key of several parts. */
 function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
   return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
 
-/** Calls the constructor of the class, where there is code in it. The time that it sets is that of the engine. */
+/** Calls the constructor of the class, if the constructor has code. A time set by the constructor becomes the engine's time. */
 function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
   if (construct === undefined) return undefined
   const from = Date.now()
@@ -286,18 +284,18 @@ function findValue(
   return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
 }
 
-/** The statements of a table that are kept: clients decide which attributes a body gives. */
+/** Limit of the statements kept for a table: clients choose the attributes of a body. */
 const SHAPES = 200
 
 interface KnownBinding {
   readonly shapes: LruCache<Statement>
-  /** The last statement of each kind: the text of its shape costs more than a look at its columns. */
+  /** By kind, the last statement: comparing columns costs less than building the text of a shape. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 
 const statements = new WeakMap<StoredTable, KnownBinding>()
 
-/** Returns a statement of a table for a set of columns, which is compiled when it is first asked for. */
+/** Compiles a statement for a set of columns at the first use. */
 export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
   let known = statements.get(stored)
   if (known === undefined) statements.set(stored, (known = { shapes: new LruCache(SHAPES), last: new Map() }))

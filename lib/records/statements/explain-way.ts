@@ -1,6 +1,6 @@
 /**
- * Explain way: says by which way a write goes, and why it is not that of statements, for `engine.explain`. It asks what plan-rows.ts and
- * plan-body.ts decide by, and is asked for nothing but an explanation.
+ * Explain way: tells `engine.explain` why the unit of work does a write, not statements. Asks the decisions of plan-rows.ts and
+ * plan-body.ts; no write calls the functions here.
  */
 import { isObject } from '../../foundation/json/json.ts'
 import type { RowConnection } from '../database/connection.ts'
@@ -9,18 +9,14 @@ import { planChanges, planNew } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import { cascadesOrUnlinks } from '../unit-of-work/remove.ts'
 
-/** A write by statements of a plan. */
 export const BY_STATEMENTS = 'by statements of a plan'
 
-/** What a request does to a record. */
 type Deed = 'insert' | 'update' | 'delete'
 
-/** Returns the sentence for a write that the unit of work does. */
 export function byUnitOfWork(why: string): string {
   return `by MikroORM's unit of work, since ${why}`
 }
 
-/** Returns why the unit of work writes a record. */
 export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, connection: RowConnection): string {
   const listens = connection.explainListeners()
   if (listens !== undefined) return listens
@@ -50,7 +46,7 @@ function explainWhole({ className, version }: Resource, deed: Deed): string {
   )
 }
 
-/** Finds the attribute that a plan does not take by itself. */
+/** Names the first attribute for which a body with the attribute alone has no plan. */
 function explainBody(
   resource: Resource,
   deed: Deed,

@@ -1,6 +1,6 @@
 /**
- * Find taken: says which value of a body is taken, where the database has refused one that nothing had looked for before. Refuses with
- * unique_conflict, as the check does; `Unplanned` where the database has to be asked in another transaction.
+ * Find taken: names the taken value of a body after the database has refused a statement sent without a check. Refuses with
+ * unique_conflict, as the check does. Throws `Unplanned` where only another transaction can ask the database.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Coroutine } from '../../foundation/work/awaitable.ts'
@@ -12,7 +12,6 @@ import { Unplanned } from '../unit-of-work/unplanned.ts'
 import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { Validation } from '../validate/validate-record.ts'
 
-/** A body whose statement has been refused. */
 export interface RefusedBody {
   readonly body: JsonObject
   readonly resource: Resource
@@ -20,7 +19,7 @@ export interface RefusedBody {
   readonly view: View
 }
 
-/** Throws the error of the check; returns where it finds none. */
+/** Throws the error found by the check; returns where the check finds none. */
 export function* findTaken(
   error: unknown,
   { body, resource, validation, view }: RefusedBody,
@@ -28,6 +27,6 @@ export function* findTaken(
   validator: ChangeValidator,
 ): Coroutine<void> {
   if (!failsWhole) yield* validator.validate(body, resource, validation, view)
-  // Another new record would draw another key.
+  // A second insert would draw another counted key.
   else if (validation.mode === 'update' || error instanceof UniqueConstraintViolationException) throw new Unplanned('', { cause: error })
 }

@@ -1,7 +1,7 @@
 /**
- * Flat bulk: inserts the rows of an array of bodies of one shape (row-shape.ts) together: the number of statements grows by one for many
- * rows. It decides nothing by errors of its own: where a body is refused, by validation or by the database, nothing is written, and the
- * records are created one by one, which says where it is.
+ * Flat bulk: inserts the rows of an array such as `[{ "name": "a" }, { "name": "b" }]` together, where all bodies have the same shape
+ * (row-shape.ts). A statement inserts many rows. Reports no error: where validation or the database refuses a body, nothing is written, and
+ * the records are created singly to find the place of the error.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
@@ -35,7 +35,7 @@ export class FlatBulk {
     this.#shapes = shapes
   }
 
-  /** Returns how statements create the records that bodies describe, together; undefined where they are created one by one. */
+  /** Returns undefined where the records are created singly. */
   insert(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[]> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
@@ -57,7 +57,7 @@ export class FlatBulk {
     return records.map((record, index) => ({ resource, key: keys[index]!, record }))
   }
 
-  /** @param member what the values are kept by that functions of the model give: the body as it was given */
+  /** @param member the body as sent: key of the values made by functions of the model */
   #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[], member: JsonObject): BoundInsert {
     const { row, columns, made } = shape
     const values = made.length === 0 ? undefined : valuesForMember(member)
@@ -68,7 +68,6 @@ export class FlatBulk {
     return { ...bound, resource, stored: row.stored, columns: bound.key === undefined ? columns : [...columns, row.stored.key[0]!] }
   }
 
-  /** Inserts rows; returns their keys. */
   *#insertRows(bound: readonly BoundInsert[], resource: Resource, { end }: View): Coroutine<readonly KeyValues[]> {
     const keys: KeyValues[] = []
     const turns = new Turns()
@@ -79,7 +78,7 @@ export class FlatBulk {
       const { statement, parameters } = group.length === 1 ? group[0]! : bindRows(group, this.#connection)
       const written = yield* this.#run(statement, parameters)
       const counted = group[0]!.key === undefined ? (written.keys?.() ?? [written.counted]) : []
-      // A trigger of the file has ignored one, or the database does not say which keys it has counted.
+      // A trigger of the file ignored a row, or the database does not tell the counted keys.
       if (written.rows < group.length || (group[0]!.key === undefined && counted.length < group.length)) throw new Unplanned()
       keys.push(...group.map(({ key }, index) => key ?? keyFromCount(counted[index]!, resource)))
       from += group.length
@@ -95,7 +94,7 @@ export class FlatBulk {
     }
   }
 
-  /** Reads what is answered. One by one more records may be shown than in a list. */
+  /** Reads the answer. Records created singly may be more than a list may show. */
   *#read(resource: Resource, keys: readonly KeyValues[], view: View): Coroutine<readonly JsonRecord[]> {
     try {
       return yield* wait(this.#reader.records(resource, keys, view))
@@ -105,7 +104,7 @@ export class FlatBulk {
   }
 
   *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {
-    // Those that clients name by another key have just been found.
+    // `withRowKeys` has just found records named by a shown key.
     if (link === undefined || link.attribute.target.shownKey !== undefined) return true
     const keys = new Map<string, KeyValues>()
     for (const { [link.name]: value } of bodies) {

@@ -1,6 +1,6 @@
 /**
- * Flat writer: inserts or changes one row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts. Gives
- * undefined where a value cannot be bound: nothing is written then, and the unit of work takes over.
+ * Flat writer: inserts or changes a single row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts: `POST
+ * /authors` with `{ "name": "a" }`. A value without a parameter gives undefined: nothing is written, and the unit of work takes over.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -44,7 +44,7 @@ export class FlatWriter {
     this.#versions = versions
   }
 
-  /** Returns how a statement creates the record that a body describes; undefined where more is needed. */
+  /** Returns undefined where a statement is not enough. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.findInsert(resource, body)
     if (shape === undefined || shape.callsEarly) return undefined
@@ -53,7 +53,7 @@ export class FlatWriter {
     return { values, run: () => this.#insert(shape, body, asked) }
   }
 
-  /** Returns how a statement creates a member of a list of a record that is there; undefined where more is needed. */
+  /** Creates a member of a stored record's list; undefined where a statement is not enough. */
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const link = list.where === undefined && !list.readOnly && list.via.kind === 'foreign' ? owningAttribute(list) : undefined
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
@@ -66,7 +66,7 @@ export class FlatWriter {
     return { values, run: () => this.#append(shape, owner, linked, asked) }
   }
 
-  /** Returns how a statement changes what a body gives of a record; undefined where more is needed. */
+  /** Returns undefined where a statement is not enough. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource, key } = address
     const shape = this.#shapes.find(resource, body, 'update')
@@ -87,18 +87,18 @@ export class FlatWriter {
     return yield* this.#insert(shape, body, asked)
   }
 
-  /** @param body what the client gives, and the link that the path gives */
+  /** @param body the client's body with the link given by the path */
   *#insert(shape: RowShape, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {
     const { resource, view, values } = asked
     const before = view.trace?.enter('validate')
-    const own = body === asked.body && shape.link !== undefined ? yield* this.#resolveLink(shape.link, body, view) : body
-    const fields = own && bindFields(shape, own)
-    if (own === undefined || fields === undefined) return yield* this.#refuse(asked)
+    const linkedBody = body === asked.body && shape.link !== undefined ? yield* this.#resolveLink(shape.link, body, view) : body
+    const fields = linkedBody && bindFields(shape, linkedBody)
+    if (linkedBody === undefined || fields === undefined) return yield* this.#refuse(asked)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const writing = WriteRules.of(this.#reader, view)
     if (writing !== undefined) yield* wait(writing.prepare(resource))
-    const bound = bindNewRow({ shape, resource, body: own, fields, values }, this.#connection)
+    const bound = bindNewRow({ shape, resource, body: linkedBody, fields, values }, this.#connection)
     const key = bound && (yield* this.#rows.insert(bound, shape.row.stored, asked))
     return key && (yield* this.#rows.answerNew(key, asked, writing))
   }
@@ -113,9 +113,9 @@ export class FlatWriter {
       const written = parameters === undefined ? undefined : yield* this.#rows.update(change, asked)
       if (written !== undefined) return written
     }
-    // Nothing else is said of a record that does not exist for the caller, nor where a trigger of a file may refuse the statement. Where
-    // nothing else need be known before, the statement of the change looks for it.
-    const isUnseen = rules?.hides(resource) === true && this.#looks(shape, asked)
+    // A missing or hidden record must give record_not_found, before rules or a trigger of a file refuse the change. Where nothing else must
+    // be known before, the changing statement itself looks for the record.
+    const isUnseen = rules?.hides(resource) === true && this.#looksFirst(shape, asked)
     if (rules?.asksOf(resource) === true) {
       if (!isUnseen) yield* rules.admit(address, body)
     } else if (this.#connection.mayHoldMisfits && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
@@ -123,36 +123,36 @@ export class FlatWriter {
     yield* this.#versions.read(address, view, false)
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
-    const { shape: left } = changed
-    const own = left?.link === undefined ? changed.body : yield* this.#resolveLink(left.link, changed.body, view)
-    const parameters = left && own && bindFields(left, own)
-    if (left === undefined || parameters === undefined) return yield* this.#refuse(asked, id)
+    const { shape: changedShape } = changed
+    const linkedBody = changedShape?.link === undefined ? changed.body : yield* this.#resolveLink(changedShape.link, changed.body, view)
+    const parameters = changedShape && linkedBody && bindFields(changedShape, linkedBody)
+    if (changedShape === undefined || parameters === undefined) return yield* this.#refuse(asked, id)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
-    const { row, columns, statement } = left
+    const { row, columns, statement } = changedShape
     return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address, isUnseen }, asked)
   }
 
-  /** Whether the statement that changes a record may be the first that looks for it. */
-  #looks(shape: RowShape, asked: RowAsked): boolean {
+  /** Whether the changing statement may be the first to look for the record. */
+  #looksFirst(shape: RowShape, asked: RowAsked): boolean {
     return asked.rules?.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, asked.view)
   }
 
-  /** Returns a body with the primary key of the record that it links; undefined where that does not exist for the caller. */
+  /** Returns the body with the primary key of the linked record; undefined where the record is missing or hidden from the caller. */
   *#resolveLink(link: LinkField, body: JsonObject, { visibility }: View): Coroutine<JsonObject | undefined> {
     const { attribute, name, readKey } = link
-    const own = isLinkedByShown(link) ? yield* withRowKey(link, body, this.#connection) : body
-    const key = own && readKey(own[name])
+    const rowBody = isLinkedByShown(link) ? yield* withRowKey(link, body, this.#connection) : body
+    const key = rowBody && readKey(rowBody[name])
     if (visibility !== EVERYTHING) {
       const isSeen = yield* wait(retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)))
       if (!isSeen || (key !== undefined && !(yield* wait(visibility.permits(attribute.target, 'get'))))) return undefined
     }
-    // One that clients name by another key has just been found.
-    if (key === undefined || (visibility === EVERYTHING && attribute.target.shownKey !== undefined)) return own
-    return (yield* wait(this.#reader.exists(attribute.target, key, visibility))) ? own : undefined
+    // `withRowKey` has just found a record named by a shown key.
+    if (key === undefined || (visibility === EVERYTHING && attribute.target.shownKey !== undefined)) return rowBody
+    return (yield* wait(this.#reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
   }
 
-  /** Says what is wrong with a body. Of a record that does not exist nothing else is said. */
+  /** Throws the errors of a body; for a missing or hidden record, record_not_found alone. */
   *#refuse({ resource, body, validation, view }: RefusedBody, id?: string): Coroutine<undefined> {
     try {
       yield* this.#validator.validate(body, resource, validation, view)
@@ -164,7 +164,7 @@ export class FlatWriter {
     }
   }
 
-  /** Leaves out of a body what equals the values shown, which are no changes. */
+  /** Leaves out values equal to the shown values: no changes. */
   *#omitShown(
     shape: RowShape,
     { resource, key }: RecordAddress,
@@ -176,7 +176,7 @@ export class FlatWriter {
   }
 }
 
-/** Whether nothing need be known of a row before a statement changes it: no function of the model, and no condition of the request. */
+/** Whether a statement may change a row unread: no function of the model to call, no condition of the request to check. */
 function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
   return touched.length === 0 && !hasPrecondition(ctx.headers)
 }

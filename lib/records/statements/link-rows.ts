@@ -1,6 +1,6 @@
 /**
- * Link rows: puts the primary keys of linked records into bodies whose links are written by a shape (row-shape.ts), where clients know
- * these records by another key.
+ * Link rows: puts primary keys into bodies written by a shape (row-shape.ts), where clients know the linked records by another key, such as
+ * `{ "author": "some-slug" }`.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -9,12 +9,12 @@ import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
 import type { LinkField } from './row-shape.ts'
 
-/** Whether a link is given by another key than the primary one. */
+/** Whether clients name the linked record by a key other than the primary key. */
 export function isLinkedByShown(link: LinkField | undefined): link is LinkField {
   return link?.attribute.target.shownKey !== undefined
 }
 
-/** Returns a body with the primary key of what it links; undefined where there is no such record. */
+/** Returns undefined where the linked record is missing. */
 export function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
@@ -22,7 +22,7 @@ export function* withRowKey(link: LinkField, body: JsonObject, connection: Readi
   return key && replaceLink(body, link, key)
 }
 
-/** Returns bodies with the primary keys of what they link, which one statement finds; undefined where a record is missing. */
+/** Finds all keys by a single statement; returns undefined where a linked record is missing. */
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],
@@ -42,14 +42,13 @@ export function* withRowKeys(
   })
 }
 
-/** The ID that a body links; null where it links nothing, undefined for what cannot be one. */
+/** Returns null for no link, undefined for a value unfit as an ID. */
 function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
   if (value === null) return null
   if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined
   return idFromJson(value, attribute.target)
 }
 
-/** Returns a body that links the record of a key. */
 export function replaceLink(body: JsonObject, { name }: Pick<LinkField, 'name'>, [key]: KeyValues): JsonObject {
   return { ...body, [name]: typeof key === 'bigint' ? String(key) : key }
 }

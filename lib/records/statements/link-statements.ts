@@ -1,6 +1,6 @@
 /**
- * Link statements: runs the statements that set links of rows, and makes their parameters. Whatever the database refuses is left to the
- * unit of work: `Unplanned`.
+ * Link statements: runs the statements setting links of rows, and makes the parameters. A refusal by the database becomes `Unplanned`: the
+ * unit of work takes over.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { keyFromText, type KeyValues } from '../../model/key.ts'
@@ -17,20 +17,20 @@ export class LinkStatements {
     this.#connection = connection
   }
 
-  /** Returns the parameter for a key of one part. */
+  /** Takes keys of a single part. */
   toParameter(key: KeyValues, resource: Resource): unknown {
     const [parameter] = bindKey(key, resource, resource.readStored()!, this.#connection)
     if (parameter === undefined) throw new Unplanned()
     return parameter
   }
 
-  /** Returns the parameter for a list of keys, each once. */
+  /** Returns the parameter for a list of distinct keys. */
   encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
     const distinct = new Set(keys.map(key => this.toParameter(key, target)))
     return this.#connection.dialect.encodeList([...distinct], target.key[0]!.type)
   }
 
-  /** Reads the first column of the rows of a statement. */
+  /** Returns the first column of the rows. */
   *read(statement: Statement, parameters: readonly unknown[]): Coroutine<readonly unknown[]> {
     const rows = yield* wait(
       this.#connection.read(function* () {
@@ -55,7 +55,7 @@ export class LinkStatements {
   }
 }
 
-/** Returns keys of one part that the database has given as texts. */
+/** Turns texts of the database into keys of a single part. */
 export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
   return texts.map(text => {
     const key = keyFromText(String(text), target)

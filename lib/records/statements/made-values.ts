@@ -1,51 +1,51 @@
 /**
- * Made values: what functions of the model (`onCreate`, `onUpdate`) have given for a request. A write that statements turn out not to do is
- * done again, by the unit of work or in another transaction: it gets the values that have been made, in the order in which they were asked
- * for, and each function is called once.
+ * Made values: keeps the values made by functions of the model (`onCreate`, `onUpdate`) for a request. A write given up by statements is
+ * repeated by the unit of work, or in another transaction. The repeated write takes the kept values in the same order, and no function is
+ * called twice for a value.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import { keepSurroundings } from '../../foundation/work/surroundings.ts'
 import type { Computed } from '../../model/stored-table.ts'
 
-/** The values of the write that asks now. Functions of the model answer at once. */
+/** Values of the write now calling a function. Functions of the model answer at once, so a module variable is enough. */
 let current: MadeValues | undefined
 
-/** The values of units of work that do a write again. */
+/** By entity manager, for units of work repeating a write. */
 const repeated = new WeakMap<object, MadeValues>()
 
-/** The values of the members of arrays, which may be created one by one after all. */
+/** By body of an array: the records may be created singly after all. */
 const ofMembers = new WeakMap<object, MadeValues>()
 
 export class MadeValues {
   #made: Map<object, unknown[]> | undefined
-  /** How many of them the present try has taken. */
+  /** By function, the number of values taken by the present try. */
   #taken: Map<object, number> | undefined
 
-  /** The write begins, or begins again. */
+  /** Starts a try with the first values. */
   begin(): void {
     this.#taken = undefined
   }
 
-  /** The write begins again as a unit of work. */
+  /** Starts a try of a unit of work. */
   beginIn(em: EntityManager): void {
     this.begin()
     if (this.#made !== undefined) repeated.set(em, this)
   }
 
-  /** Returns the next value of a function: one that it has given in an earlier try, or a new one. */
-  next(asked: object, make: () => unknown): unknown {
+  /** Returns the next value of a function: kept from an earlier try, or new. */
+  next(source: object, make: () => unknown): unknown {
     this.#made ??= new Map()
     this.#taken ??= new Map()
-    let made = this.#made.get(asked)
-    if (made === undefined) this.#made.set(asked, (made = []))
-    const at = this.#taken.get(asked) ?? 0
-    this.#taken.set(asked, at + 1)
+    let made = this.#made.get(source)
+    if (made === undefined) this.#made.set(source, (made = []))
+    const at = this.#taken.get(source) ?? 0
+    this.#taken.set(source, at + 1)
     if (at === made.length) made.push(make())
     return made[at]
   }
 }
 
-/** Returns the values of a body: those that it has got as a member of an array, or new ones. */
+/** Returns the values kept for a body of an array, or none. */
 export function valuesForMember(body: object): MadeValues {
   return ofMembers.get(body) ?? new MadeValues()
 }
@@ -54,7 +54,7 @@ export function keepForMember(body: object, values: MadeValues): void {
   ofMembers.set(body, values)
 }
 
-/** Asks a function of the model for a value of a record that statements write. */
+/** Calls a function of the model for a record written by statements. */
 export function compute(computed: Computed, entity: object, em: EntityManager, values: MadeValues): unknown {
   current = values
   try {
@@ -64,11 +64,11 @@ export function compute(computed: Computed, entity: object, em: EntityManager, v
   }
 }
 
-/** Calls a function of the model, unless the write that asks has a value of it. */
-export function makeOnce(asked: object, em: EntityManager, make: () => unknown): unknown {
+/** Calls a function of the model, unless the asking write has a kept value. */
+export function makeOnce(source: object, em: EntityManager, make: () => unknown): unknown {
   const values = current ?? repeated.get(em)
   if (values === undefined) return make()
-  // A write that the function itself begins has values of its own.
+  // A write begun by the function has separate values.
   current = undefined
-  return values.next(asked, make)
+  return values.next(source, make)
 }

@@ -1,6 +1,6 @@
 /**
- * Plan body: finds out whether statements can write all records that a body is about: those nested in it, and those whose links its lists
- * set. The decision is by the model, by how the tables of an existing file are declared, and by the names in the body, before anything
+ * Plan body: decides whether statements can write all records of a body, such as nested and linked books in `{ "name": "a", "books": [{
+ * "title": "b" }, 3] }`. Decides by the model, by the declared tables of an existing file and by the names in the body, before anything
  * runs.
  */
 import { withoutIds } from '../../model/ids-name.ts'
@@ -12,44 +12,43 @@ import { bodyOfNew, listGiven } from '../validate/list-change.ts'
 import { planRows, type RowPlan } from './plan-rows.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
-/** What a body is about beside the record itself. */
+/** The rows of a body beside the record itself. */
 export interface BodyPlan {
-  /** Whether rows of others are written, or read, too. */
+  /** Whether rows of other records are written or read. */
   readonly isWide: boolean
-  /** See `StoredTable`: of all records that the body creates. */
+  /** See `StoredTable`: true of the record and of all nested records. */
   readonly keepsUnique: boolean
-  /** Whether records that are there get another link. */
+  /** Whether stored records get another link. */
   readonly linksOthers: boolean
-  /** The resources of the new records that it nests, each with the relation that they are nested in. */
+  /** By resource of nested new records, the relation around the records. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
-  /** Whether it gives parts of an object that is stored as JSON: where there is none yet, it may lack some. */
+  /** Whether the body gives parts of an object stored as JSON: a new object may lack some. */
   readonly mayLack: boolean
-  /** The pivot tables, each with the list by which the body writes it. */
+  /** By pivot table, the list of the body writing the rows. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
 
 const NO_PIVOTS: ReadonlyMap<string, ToManyAttribute> = new Map()
 const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
-/** What the decision depends on beside the model. */
 export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks'>
 
-/** Returns what the body of a new record is about; undefined where statements cannot write that. */
+/** Plans the body of a new record; undefined where statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   return plan.insert === undefined ? undefined : new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** Returns what the body of a new member of a list of a record that is there is about; undefined where statements cannot write that. */
+/** Plans the body of a new member of a stored record's list. */
 export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const plan = planRows(list.target)
   return plan?.insert === undefined ? undefined : new BodyWalk(false, on).planMember(plan, list, body, owner)
 }
 
-/** Returns what the changes of a body are about; undefined where statements cannot make them. */
+/** Plans the changes of a stored record. */
 export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
   const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
-  // In an existing table a trigger may read other tables.
+  // A trigger of an existing table may read other tables.
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
@@ -59,14 +58,14 @@ class BodyWalk implements BodyPlan {
   linksOthers = false
   mayLack = false
   pivots = NO_PIVOTS
-  /** Whether the record of the body itself is there. */
+  /** Whether the body changes a stored record. */
   readonly #changes: boolean
   readonly #on: PlannedOn
-  /** The resources whose records get another link. */
+  /** Resources of records with another link. */
   #linked: Resource[] | undefined
   #created: Map<Resource, RelationAttribute> | undefined
-  /** The relations that the walk is in. */
-  readonly #around: RelationAttribute[] = []
+  /** Relations around the present place of the walk. */
+  readonly #enclosing: RelationAttribute[] = []
   #root: Resource | undefined
 
   constructor(changes: boolean, on: PlannedOn) {
@@ -87,7 +86,7 @@ class BodyWalk implements BodyPlan {
     return isTaken ? this.plan(plan, target, body, properties, implied) : undefined
   }
 
-  /** @param implied the link that the place of the record gives it */
+  /** @param implied the link given by the place of the record */
   plan(
     plan: RowPlan,
     resource: Resource,
@@ -97,10 +96,10 @@ class BodyWalk implements BodyPlan {
   ): this | undefined {
     this.#root = resource
     if (!this.#takes(body, plan, resource, properties, implied)) return undefined
-    // Two places of a body may be about one record, which the unit of work changes once.
+    // Two places of a body may name the same record, changed once by the unit of work.
     for (const target of this.#linked ?? []) {
-      const own = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0
-      if (own + countPlaces(body, resource, target) > 1) return undefined
+      const rootPlaces = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0
+      if (rootPlaces + countPlaces(body, resource, target) > 1) return undefined
     }
     return this
   }
@@ -132,7 +131,7 @@ class BodyWalk implements BodyPlan {
 
   #takesValue(resource: Resource, attribute: Attribute, { convertsNull }: StoredProperty, value: unknown): boolean {
     if (value === null) return !convertsNull
-    // Where there is no object yet, validation asks the unit of work what it lacks.
+    // Where no object is stored yet, only validation in the unit of work finds missing parts.
     if (attribute.kind === 'embedded') {
       const isPart = this.#changes && isObject(value)
       if (isPart && attribute.document !== undefined) this.mayLack = true
@@ -141,28 +140,31 @@ class BodyWalk implements BodyPlan {
     return typeof value !== 'object' || attribute.kind !== 'toOne' || this.#takesNested(resource, attribute, value)
   }
 
-  /** Whether statements can create a record that the body of a record of the resource nests. */
+  /** Whether statements can create a record nested in a relation of the resource. */
   #takesNested(resource: Resource, relation: RelationAttribute, value: unknown): boolean {
     const { target } = relation
     const plan = planRows(target)
     if (plan?.insert === undefined || target.hierarchy !== undefined || target.readOnly || !isObject(value)) return false
-    // MikroORM inserts records that bring their keys before those whose keys are counted.
+    // MikroORM inserts records with given keys before records with counted keys.
     if (target.generatedKey && (value[target.keyNames[0]!] ?? null) !== null) return false
     this.isWide = true
     if (!this.#isOnePlace(relation)) return false
     const implied = owningAttribute(relation)
     if (implied !== undefined && !(plan.insert.has(implied.name) && isInsertedOnce(target, resource))) return false
     if (relation.kind === 'toOne' && relation.owner && !isInsertedOnce(resource, target)) return false
-    this.#around.push(relation)
+    this.#enclosing.push(relation)
     const takes = this.#takes(value, plan, target, plan.insert, implied)
-    this.#around.pop()
+    this.#enclosing.pop()
     return takes
   }
 
-  /** Whether all new records of a table come from one relation: MikroORM has an order of its own for others, and so other keys. */
+  /**
+   * Whether all new records of a table come from the same relation. Others MikroORM inserts in a different order, with different counted
+   * keys.
+   */
   #isOnePlace(relation: RelationAttribute): boolean {
     const { target } = relation
-    if ((target === this.#root && !this.#changes) || this.#around.includes(relation)) return false
+    if ((target === this.#root && !this.#changes) || this.#enclosing.includes(relation)) return false
     const known = this.#created?.get(target)
     if (known === undefined) (this.#created ??= new Map()).set(target, relation)
     return known === undefined || known === relation
@@ -172,7 +174,7 @@ class BodyWalk implements BodyPlan {
     if (attribute.kind === 'toMany') return this.#takesList(resource, attribute, value)
     if (attribute.kind !== 'toOne' || attribute.owner || attribute.targetKey !== undefined || attribute.discriminator !== undefined)
       return false
-    // What the other side held before is unlinked.
+    // The former record of the other side must be unlinked.
     return !this.#changes && (value === null || this.#takesMember(resource, attribute, value))
   }
 
@@ -185,7 +187,7 @@ class BodyWalk implements BodyPlan {
     )
       return false
     const members = listGiven(value)
-    // Validation refuses what is not a list.
+    // Validation refuses any other value.
     return (
       members === undefined ||
       (this.#keepsOrder(list, members) &&
@@ -195,19 +197,17 @@ class BodyWalk implements BodyPlan {
     )
   }
 
-  /** Whether statements can create the record that a change of a list makes where it is not there. */
+  /** Whether statements can create the record of a list change, if missing. */
   #takesNew(resource: Resource, list: ToManyAttribute, body: JsonObject | undefined): boolean {
     return body === undefined || this.#takesNested(resource, list, body)
   }
 
-  /**
-   * Whether new rows come in the order of a list: seen from the other side of an ordered one, MikroORM writes those of new records first.
-   */
+  /** Whether new rows keep the order of a list. From the other side of an ordered list, MikroORM writes rows of new records first. */
   #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
     return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
 
-  /** Whether statements can link a member of a list, or the other side of a one-to-one. */
+  /** Whether statements can link a list member, or the other side of a 1:1 relation. */
   #takesMember(resource: Resource, relation: RelationAttribute, member: unknown): boolean {
     if (typeof member === 'object') return this.#takesNested(resource, relation, member)
     const other = owningAttribute(relation)
@@ -218,7 +218,7 @@ class BodyWalk implements BodyPlan {
     return true
   }
 
-  /** Whether statements can set a link of records that are there. */
+  /** Whether statements can set a link of stored records. */
   #canLink(target: Resource, { name }: ToOneAttribute): boolean {
     const plan = planRows(target)
     const columns = plan?.update?.get(name)?.columns
@@ -235,21 +235,21 @@ class BodyWalk implements BodyPlan {
   #takesPivot(list: ToManyAttribute, resource: Resource): boolean {
     if (!canWritePivot(list) || (this.#on.mayHoldMisfits && !this.#on.havePlainLinks(listPivotColumns(list, resource)))) return false
     const { table, orderColumn } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
-    // How the rows of others are in order, MikroORM finds out.
+    // MikroORM finds the order of rows written by others.
     if (orderColumn !== undefined && this.#on.mayHoldMisfits) return false
     const known = this.pivots.get(table)
     if (known === undefined) this.pivots = new Map([...this.pivots, [table, list]])
     return known === undefined || known === list
   }
 
-  /** Whether statements can replace the members that link their owner by their own foreign key. */
+  /** Whether statements can replace members holding the foreign key. */
   #takesForeign(list: ToManyAttribute): boolean {
     const { target, via } = list
     const plan = planRows(target)
     const other = owningAttribute(list)
     if (plan === null || other === undefined || via.kind !== 'foreign' || via.targetKey !== undefined || via.discriminator !== undefined)
       return false
-    // Members that a change leaves out lose their link.
+    // Members left out of a change lose the link.
     if (this.#changes) {
       this.linksOthers = true
       if (!this.#canLink(target, other) || (list.orphanRemoval && !plan.deletes)) return false
@@ -259,7 +259,7 @@ class BodyWalk implements BodyPlan {
   }
 }
 
-/** Returns the columns by which the rows of a pivot table link, with the keys of the records that they link. */
+/** Returns the linking columns of a pivot table, with the keys of the linked records. */
 function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource): LinkColumn[] {
   const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
   const [own, other] = [resource, target].map(each => each.readStored())
@@ -272,12 +272,12 @@ function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource):
   ]
 }
 
-/** Whether statements can write the rows of the pivot table of a list. */
+/** Whether statements can write the pivot rows of a list. */
 function canWritePivot({ via, target }: ToManyAttribute): boolean {
   return (
     via.kind === 'pivot' &&
     via.discriminator === undefined &&
-    // Which place a row has that links nothing, the unit of work finds out.
+    // The unit of work finds the place of a row without a link.
     !(via.mayBeEmpty && via.orderColumn !== undefined) &&
     via.ownerColumns.length === 1 &&
     via.targetColumns.length === 1 &&
@@ -287,29 +287,29 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
 }
 
 /**
- * Whether MikroORM inserts a new record with its link to another new one at once. Where tables refer to each other in a circle it may set
- * the link later, which counts as a change of the record.
+ * Whether MikroORM inserts a new record together with the link to another new record. Where tables refer to each other in a circle,
+ * MikroORM may set the link by a later update, counted as a change of the record.
  */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   const plan = planRows(holder)!
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
 }
 
-/** Whether records of a resource refer to another one, directly or by others. */
+/** Whether records of `from` refer to `to`, directly or through others. */
 export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new Set()): boolean {
-  // Others may refer to another class of the table.
+  // Records may refer to another class of the table.
   if (from === to || to.hierarchy !== undefined) return true
   if (seen.has(to)) return false
   seen.add(to)
   return to.referrers.some(({ resource }) => leadsTo(from, resource, seen))
 }
 
-/** Whether a body gives all that an embedded object needs. */
+/** Whether a body gives all required attributes. */
 function isWhole({ attributes }: EmbeddedAttribute, body: JsonObject): boolean {
   return attributes.every(({ name, required }) => !required || body[name] !== undefined)
 }
 
-/** Counts the places of a body that name records of a resource. */
+/** Counts the places of a body naming records of `target`. */
 function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): number {
   let count = 0
   for (const name in body) {

@@ -1,29 +1,27 @@
 /**
- * Plan rows: finds out which columns of the records of a resource statements can write without MikroORM's unit of work. The decision is by
- * the model; whether they can write what a body is about, plan-body.ts decides.
+ * Plan rows: decides by the model which columns of a resource statements can write without MikroORM's unit of work. plan-body.ts decides
+ * for a body.
  */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { cascadesOrUnlinks } from '../unit-of-work/remove.ts'
 
-/** How statements write the records of a resource. */
 export interface RowPlan {
   readonly stored: StoredTable
-  /** The attributes that a statement can give a new record; undefined: none can make one. */
+  /** Attributes for an insert; undefined: no statement can insert. */
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
-  /** The attributes that a statement can change; undefined: none can change any. */
+  /** Attributes for an update; undefined: no statement can update. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** Those of them that a statement can change in an existing file, too, where a column may hold a value of another type. */
+  /** Attributes for an update in an existing file: a column may hold a value of another type. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
-  /** The properties that every change sets. */
+  /** Properties set by every change. */
   readonly touched: readonly StoredProperty[]
-  /** Whether a statement can remove a record. */
   readonly deletes: boolean
 }
 
 const plans = new WeakMap<Resource, RowPlan | null>()
 
-/** Returns how statements write the records of a resource; null where the unit of work writes all of them. */
+/** Returns null where the unit of work writes all records of the resource. */
 export function planRows(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
@@ -51,7 +49,7 @@ function makePlan(resource: Resource): RowPlan | null {
   }
 }
 
-/** Returns the columns of an embedded object; undefined where statements cannot write all of it. */
+/** Returns undefined where statements cannot write the whole object. */
 function findWithin({ attributes, property, variants }: EmbeddedAttribute, { inside }: StoredTable): StoredProperty | undefined {
   if (variants !== undefined) return undefined
   const parts: StoredProperty[] = []
@@ -72,7 +70,7 @@ function findWithin({ attributes, property, variants }: EmbeddedAttribute, { ins
   }
 }
 
-/** Whether the value of an attribute is that of the columns. */
+/** Whether the columns hold the whole value of an attribute. */
 function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty): boolean {
   if (attribute.kind === 'embedded') return attribute.document === undefined || (document !== undefined && isDocument(attribute))
   if (attribute.kind === 'scalar')
@@ -89,7 +87,7 @@ function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty)
   )
 }
 
-/** Whether all of an embedded object is in its JSON, and whatever a new one needs must be given. */
+/** Whether the JSON holds the whole object, and a body must give all needs of a new object. */
 function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   return (
     variants === undefined &&
@@ -101,10 +99,7 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/**
- * Whether a statement can change an attribute: nothing else follows from that, and the database sees what the unit of work takes for a
- * change.
- */
+/** Whether a statement can change an attribute: nothing else follows, and the database recognizes the same changes as the unit of work. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -117,22 +112,21 @@ function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProp
   )
 }
 
-/** Whether validation, or the database, sees that a value is the stored one. */
+/** Whether validation or the database recognizes an unchanged value. */
 function hasKnownForm(attribute: ScalarAttribute): boolean {
   const { source, hidden } = attribute
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
 /**
- * Whether a statement can find out what changes in an existing file, too. There a value is a change where it differs from what is shown,
- * whatever the column holds. Values that are the same have been left out before. Of an object a part may be shown, and of a hidden value
- * nothing is.
+ * Whether a statement recognizes a change in an existing file. A value different from the shown value is a change, whatever the column
+ * holds; equal values have been left out before. Embedded objects may be shown in part, hidden values not at all.
  */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }
 
-/** Whether equal values have one stored form, so that validation need not compare them with what is shown. */
+/** Whether equal values have a single stored form. Validation need not compare such values with shown values. */
 function hasOneForm({ type }: ScalarAttribute): boolean {
   return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
 }

@@ -1,6 +1,6 @@
 /**
- * Planned documents: reads the stored JSON of embedded objects that a change gives parts of. Gives nothing where there is no object yet and
- * the change lacks something that a new one needs: the unit of work finds out what.
+ * Planned documents: reads the stored JSON of embedded objects partly given by a change: `{ "address": { "city": "a" } }` keeps the stored
+ * street. Returns undefined where no object is stored and the change lacks a part of a new object: the unit of work names the missing part.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -17,7 +17,6 @@ const NONE: Documents = new Map()
 
 const statements = new WeakMap<Resource, Map<string, Statement>>()
 
-/** Returns the statement that reads a column of a record. */
 function findStatement(resource: Resource, column: string, dialect: Dialect): Statement {
   let known = statements.get(resource)
   if (known === undefined) statements.set(resource, (known = new Map()))
@@ -41,7 +40,7 @@ export function* readDocuments(change: RecordInput, key: KeyValues, connection: 
   return documents ?? NONE
 }
 
-/** Whether a change makes an object where there was none, and does not give all that it needs. */
+/** Whether a change makes a new object without all required parts. */
 function lacksAttributes({ attributes }: EmbeddedAttribute, values: readonly ValueInput[], current: JsonObject | null): boolean {
   if (current === null && !attributes.every(({ required, name }) => !required || values.some(({ attribute }) => attribute.name === name)))
     return true

@@ -1,4 +1,4 @@
-/** Planned pivots: writes the rows of the pivot table of a many-to-many list by statements, a fixed number of them. */
+/** Planned pivots: writes the pivot rows of a many-to-many list by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -20,7 +20,7 @@ export interface PivotPlace {
   readonly key: KeyValues
 }
 
-/** Parameters of the statements of a list: for the record that has it, for each of some members, and for all of these together. */
+/** Parameters for the record with the list, for each member, and for all members together. */
 interface BoundMembers {
   readonly owner: unknown
   readonly members: ReadonlySet<unknown>
@@ -38,25 +38,24 @@ export class PlannedPivots {
     this.#rules = rules
   }
 
-  /** Replaces the members of a list; one of a new record has none yet. */
+  /** Replaces the members of a list; a new record's list is still empty. */
   *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
     const { target } = place.list
     const hides = !isNew && this.#rules?.hides(target) === true
-    // The statement itself leaves in the list what the caller is not shown, where nothing else depends on that.
-    const seen = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
-    const unseen = hides && !seen ? yield* this.#findUnseen(place, keys, this.#rules) : []
+    // If nothing else depends on hidden members, the statement itself leaves hidden members in the list.
+    const leavesHidden = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
+    const unseen = hides && !leavesHidden ? yield* this.#findUnseen(place, keys, this.#rules) : []
     if (this.#governs(place)) {
       const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
       yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
     }
     const given = this.#bind(place, keys)
     const stays = unseen.length === 0 ? given : this.#bind(place, [...keys, ...unseen])
-    if (seen) yield* this.#leaveSeen(place, given, this.#rules)
+    if (leavesHidden) yield* this.#leaveSeen(place, given, this.#rules)
     else if (!isNew && !(yield* this.#leave(place, stays))) return
     if (keys.length > 0) yield* this.#enter(place, given)
   }
 
-  /** Takes some members out of a list, and appends others. */
   *change(place: PivotPlace, keys: readonly KeyValues[], removed: readonly KeyValues[]): Coroutine<void> {
     const { list, resource, key } = place
     const { target } = list
@@ -68,7 +67,7 @@ export class PlannedPivots {
       const gone = new Set(leaving.map(formatKey))
       const there = new Set(members.map(formatKey))
       const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
-      // As the unit of work does, which writes an ordered list anew.
+      // The unit of work, too, writes an ordered list anew.
       if (isOrdered) return yield* this.replace(place, after, false)
       yield* this.#rules!.writing!.change(target, findMoved(members, after))
     }
@@ -80,7 +79,7 @@ export class PlannedPivots {
     yield* this.enter(place, keys)
   }
 
-  /** Appends records to a list, apart from those that are in it. */
+  /** Appends records, apart from present members. */
   *enter(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<void> {
     if (keys.length > 0) yield* this.#enter(place, this.#bind(place, keys))
   }
@@ -90,26 +89,25 @@ export class PlannedPivots {
     yield* wait(this.#statements.run(enter, [owner, list, owner]))
   }
 
-  /** The parameters for the record that has the list, and for members. */
   #bind({ list: { target }, resource, key }: PivotPlace, keys: readonly KeyValues[]): BoundMembers {
     const members = new Set(keys.map(each => this.#statements.toParameter(each, target)))
     const list = this.#connection.dialect.encodeList([...members], target.key[0]!.type)
     return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
-  /** Whether links of the list belong to its members, which a rule may keep from being written. */
+  /** Whether the links belong to the members, and rules may forbid to write a member. */
   #governs({ list }: PivotPlace): boolean {
     return isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true
   }
 
-  /** Returns the keys of the members that do not exist for the caller, who cannot take them out. */
+  /** Returns the keys of members hidden from the caller, who cannot take out such members. */
   *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
     const { target } = place.list
     const members = yield* this.#readMembers(place)
     const given = new Set(keys.map(each => String(this.#statements.toParameter(each, target))))
     const others = members.filter(member => !given.has(String(member)))
     const unseen = yield* rules.findUnseen(target, toKeys(others, target))
-    // The unit of work has an order of its own for what the caller is not shown.
+    // The unit of work orders hidden members in another way.
     if (unseen.length > 0 && findOrder(place.list) !== undefined) throw new Unplanned()
     return unseen
   }
@@ -119,10 +117,7 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /**
-   * Takes out of a list what does not stay in it: in an ordered one all, unless nothing comes in or moves; returns whether anything may be
-   * put in.
-   */
+  /** Takes out members not staying. Empties an ordered list, unless no member comes in or moves. Returns whether members may be put in. */
   *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
     if (findOrder(place.list) !== undefined) {
@@ -138,12 +133,12 @@ export class PlannedPivots {
     return members.size > 0
   }
 
-  /** Takes out of a list what does not stay in it, and exists for the caller. */
+  /** Takes out members not staying, if visible to the caller. */
   *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
     const { dialect } = this.#connection
     const { target } = list
-    let known = scoped.get(list)
-    if (known === undefined) scoped.set(list, (known = new ScopedStatements()))
+    let known = scopedLeaves.get(list)
+    if (known === undefined) scopedLeaves.set(list, (known = new ScopedStatements()))
     const compile = ({ scopeOf }: Visibility): Statement =>
       dialect.writing.leave(this.#findPivot({ list, resource, key }), { resource: target, scopeOf })
     const leave = yield* wait(known.find(target, visibility, compile))
@@ -176,20 +171,17 @@ export class PlannedPivots {
   }
 }
 
-/**
- * The column that orders a list. Seen from its other side the list has none: rows that were put in again would move in the lists of the
- * owners.
- */
+/** Returns the column ordering a list. From the other side, a list has no order: rows put in again would move in the owners' lists. */
 function findOrder({ via }: ToManyAttribute): string | undefined {
   return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
 }
 
 const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
 
-/** Those that take out what is not in a list of keys, by the scope of the members. */
-const scoped = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
+/** The statements of `#leaveSeen`, by the members' scope. */
+const scopedLeaves = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
 
-/** Returns the keys that are in one of two lists alone. */
+/** Returns the keys found in a single list of the two. */
 function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
   const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
   return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]

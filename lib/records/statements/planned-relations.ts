@@ -1,8 +1,7 @@
 /**
- * Planned relations: writes by statements what a body says of other records than its own: records nested in it, and the links of its lists.
- * Members of a list are written together: the number of statements does not grow with their number, apart from new records and from those
- * for which functions of the model give values. Whatever the database refuses is left to the unit of work, which finds out why: `Unplanned`
- * takes back all that has been written.
+ * Planned relations: writes the other records of a body by statements: nested records, and links of lists. Members of a list share
+ * statements, apart from new records and rows with values made by functions of the model. If the database refuses a statement, `Unplanned`
+ * takes back all written rows, and the unit of work finds the reason.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -31,7 +30,7 @@ import {
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
-/** A column of a table by which its rows link the record, and the parameter for that. */
+/** The foreign key column of rows linking the record, and the parameter for the record. */
 interface PlannedLinking {
   readonly stored: StoredTable
   readonly target: Resource
@@ -46,7 +45,7 @@ export class PlannedRelations {
   readonly #statements: LinkStatements
   readonly #pivots: PlannedPivots
 
-  /** @param rules what the caller may do, where that is not everything */
+  /** @param rules undefined: the caller may do everything */
   constructor(connection: Connection, values: MadeValues, rules?: RowRules) {
     this.#connection = connection
     this.#values = values
@@ -55,7 +54,7 @@ export class PlannedRelations {
     this.#pivots = new PlannedPivots(connection, this.#statements, rules)
   }
 
-  /** Creates a record, with all that is nested in it and all links of it; returns its key. */
+  /** Creates a record with all nested records and links; returns the key. */
   *create(change: RecordInput): Coroutine<KeyValues> {
     const own = yield* this.createLinked(change)
     const key = yield* this.insert(own)
@@ -72,7 +71,7 @@ export class PlannedRelations {
   }
 
   /**
-   * Creates the records that a record links by its own foreign keys; returns its change with their keys, and without what other rows hold.
+   * Creates the records linked by the record's own foreign keys. Returns the change with the new keys, without links held by other rows.
    */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const links: LinkInput[] = []
@@ -83,7 +82,7 @@ export class PlannedRelations {
     return { ...change, links, lists: [] }
   }
 
-  /** Replaces the members of lists of a record that is there, or some of them. */
+  /** Replaces all or some members of a stored record's lists. */
   *replace(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
     for (const { attribute, items, removed } of lists) {
       const place = { list: attribute, resource, key }
@@ -104,19 +103,18 @@ export class PlannedRelations {
     }
   }
 
-  /** Appends a record to a many-to-many list. */
   enterPivot(list: ToManyAttribute, key: KeyValues, owner: { readonly resource: Resource; readonly key: KeyValues }): Coroutine<void> {
     return this.#pivots.enter({ list, resource: owner.resource, key: owner.key }, [key])
   }
 
-  /** @param own the key of a new record, which may be one of the items */
+  /** @param own the key of a new record, possibly among the items */
   *#findKeys(items: readonly RecordRef[], own?: KeyValues): Coroutine<readonly KeyValues[]> {
     const keys: KeyValues[] = []
     for (const item of items) keys.push(item.kind === 'new' ? yield* this.#createNested(item.record) : isItself(item) ? own! : item.key)
     return keys
   }
 
-  /** Whether lists leave out members that need their link, which is refused. To be asked before anything is written. */
+  /** Whether lists leave out members in need of the link. Such a change is refused, so callers ask before writing. */
   *areRefused(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<boolean> {
     for (const { attribute, items, removed } of lists) {
       if (attribute.via.kind !== 'foreign' || attribute.orphanRemoval || owningAttribute(attribute)!.nullable) continue
@@ -127,19 +125,19 @@ export class PlannedRelations {
     return false
   }
 
-  /** Inserts the row of a record that links none but records that are there; returns its key. */
+  /** Inserts a row linking only stored records; returns the key. */
   *insert(change: RecordInput): Coroutine<KeyValues> {
     const { resource } = change
     const { stored } = planRows(resource)!
     const bound = bindInsert(change, stored, this.#connection, this.#values)
     if (bound === undefined) throw new Unplanned()
     const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-    // A trigger of the file has ignored it.
+    // A trigger of the file ignored the row.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, resource)
   }
 
-  /** Inserts the rows of records that link none but records that are there: neighbours with the same columns by one statement. */
+  /** Inserts rows linking only stored records. Neighbours with the same columns share a statement. */
   *insertAll(changes: readonly RecordInput[]): Coroutine<void> {
     let group: BoundInsert[] = []
     for (const change of changes) {
@@ -160,9 +158,9 @@ export class PlannedRelations {
       const count = countTogether(group.length - from, first)
       const bound = count === 1 ? first : bindRows(group.slice(from, from + count), this.#connection)
       const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-      // A trigger of the file has ignored one.
+      // A trigger of the file ignored a row.
       if (rows < count) throw new Unplanned()
-      // Refuses keys out of range: the last one is the highest.
+      // Refuses keys out of range: the last key is the highest.
       if (first.key === undefined) keyFromCount(counted, first.resource)
       from += count
     }
@@ -179,10 +177,7 @@ export class PlannedRelations {
     return key
   }
 
-  /**
-   * Replaces the members that link the record by their own foreign key. Those before are written first: the new ones may take over a unique
-   * value.
-   */
+  /** Replaces members holding the foreign key. Former members are written first: new members may take over a unique value. */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
@@ -209,9 +204,7 @@ export class PlannedRelations {
     yield* this.#enterForeign(list, items, resource, key)
   }
 
-  /**
-   * Returns the items with the members that do not exist for the caller, which stay; refuses to take out others where the caller may not.
-   */
+  /** Returns the items with members hidden from the caller: hidden members stay. Refuses to take out others where the caller may not. */
   *#keepUnseen(
     linking: PlannedLinking,
     items: readonly RecordRef[],
@@ -230,7 +223,7 @@ export class PlannedRelations {
     return [...items, ...unseen.map(toItem)]
   }
 
-  /** Unlinks some members of a list that link the record by their own foreign key: those that do, and that exist for the caller. */
+  /** Unlinks given members, if linked to the record and visible to the caller. */
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking
@@ -257,7 +250,7 @@ export class PlannedRelations {
     for (const each of leaving) this.#rules?.touch(target, each, 'linked')
   }
 
-  /** Reads, of some keys, those whose records link the record by their own foreign key. */
+  /** Returns the given keys of records linked to the record. */
   *#findLinked(linking: PlannedLinking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
     if (refs.length === 0) return []
     const { stored, column, owner, target } = linking
@@ -277,14 +270,14 @@ export class PlannedRelations {
     yield* writing.remove(removed, this.#connection)
   }
 
-  /** Reads the keys of the records that link the record by their own foreign key and are not among the items. */
+  /** Returns the keys of records linked to the record and not among the items. */
   *#findOthers(linking: PlannedLinking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
     const { stored, column, owner, target } = linking
     const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
     return yield* this.#statements.read(others, [owner, this.#listKeys(items, target)])
   }
 
-  /** Links records by their own foreign key to the record: members of a list, or the other side of a one-to-one. */
+  /** Sets the foreign keys of list members, or of the other side of a 1:1 relation. */
   *#enterForeign(relation: RelationAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (items.length === 0) return
     const linking = this.#findLinking(relation, resource, key)
@@ -292,7 +285,7 @@ export class PlannedRelations {
     const { writing } = this.#connection.dialect
     const link = owningAttribute(relation)!
     const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
-    // Rows that are inserted together do not say their keys, by which they are held against the rules.
+    // Rules check rows by key, and rows inserted together return no keys.
     if (created.every(isOneRow) && this.#rules?.follows(target) !== true) yield* this.insertAll(created)
     else for (const record of created) yield* this.#createNested(record)
     if (!items.some(({ kind }) => kind === 'existing')) return
@@ -317,7 +310,7 @@ export class PlannedRelations {
     yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
   }
 
-  /** Sets the link of rows one by one: functions of the model are called for each of them. */
+  /** Sets the link row by row: functions of the model are called for each row. */
   *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {

@@ -1,7 +1,6 @@
 /**
- * Planned removal: removes a record, or those of a list, by a statement, inside the transaction of the request, where no code of the
- * application takes part in it, and the model removes nothing with the record but what the database does. The steps and the errors are
- * those of writer.ts.
+ * Planned removal: removes a record, or records of a list, by a statement in the request's transaction, with the steps and errors of
+ * writer.ts. Takes a removal without application code, where the model removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -35,7 +34,7 @@ export class PlannedRemoval {
     this.#versions = versions
   }
 
-  /** Returns how a statement removes the record of a path; undefined where the unit of work does. */
+  /** Returns undefined where the unit of work removes the record. */
   remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
     const plan = this.#plan(address.resource)
     return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
@@ -46,34 +45,35 @@ export class PlannedRemoval {
     return plan?.deletes === true && this.#connection.writesAlone() ? plan : undefined
   }
 
-  /** Returns how statements remove the records of a list that meet the filters; undefined where the unit of work does. */
+  /** Removes the records of a list meeting the filters; undefined: left to the unit of work. */
   removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
     const { resource } = owner
     const { target } = list
-    // MikroORM has loaded the record that has the list, and counts as a change of it that a record goes which it links by its own foreign
-    // key.
+    // The unit of work loads the record with the list. Where the record links a removed record by its own foreign key, MikroORM counts a
+    // change.
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
     return plan && { values: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
   }
 
-  /** Returns the record as it was. */
+  /** Returns the record as before the removal. */
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
-    // Where nothing else need be known before, the reading of the answer is the first to look for it.
-    const isSaid = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
-    const asks = isSaid && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
-    if (asks) yield* rules.require(address)
+    // Where nothing else must be known before, the reading of the answer is the first to look for the record.
+    const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
+    const requiresFirst =
+      isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
+    if (requiresFirst) yield* rules.require(address)
     if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
     yield* this.#versions.read(address, view, false)
     if (rules?.writing !== undefined) yield* rules.writing.remove([address], this.#connection)
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
-    // A server takes it before it has answered the last statements of the reading. It is undone where the record may not be removed. Stages
-    // of a trace follow each other.
+    // A server takes the delete before answering the last statements of the reading. The delete is undone where the record may not be
+    // removed. Stages of a trace follow each other.
     const behind = (): void => {
       removing = remove()
       if (removing instanceof Promise) removing.catch(() => {})
@@ -81,14 +81,14 @@ export class PlannedRemoval {
     const isAlone = resource.referrers.length === 0 && view.trace === undefined
     const reading = this.#reader.record(resource, key, isAlone ? { ...view, behind } : view)
     const record = yield* wait(reading)
-    if (record === undefined) throw asks ? outsideScope(resource) : notFound(resource, id)
+    if (record === undefined) throw requiresFirst ? outsideScope(resource) : notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
     const { rows } = yield* wait(removing ?? remove())
     if (rows === 0) yield* requireRemoved(resource, key, record, view, this.#looking)
     return { resource, key, record }
   }
 
-  /** Returns the records as they were. */
+  /** Returns the records as before the removal. */
   *#removeRelated({ stored }: RowPlan, owner: RecordAddress, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
     const { target } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
@@ -119,7 +119,7 @@ export class PlannedRemoval {
   }
 }
 
-/** Returns the keys that records show; undefined where they do not show what is stored. */
+/** Returns the keys shown by records; undefined where records show other than stored values. */
 function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
   const [name] = resource.keyNames
   const attribute = resource.byName.get(name!)

@@ -1,13 +1,10 @@
-/** Planned write: a write that statements are known to do, ready to be run in the transaction of the request. */
+/** Planned write: a write by statements, ready to run in the request's transaction. */
 import type { Coroutine } from '../../foundation/work/awaitable.ts'
 import type { MadeValues } from './made-values.ts'
 
 export interface PlannedWrite<T> {
-  /** What functions of the model give, for whoever does the write after all; undefined: it asks none. */
+  /** Values made by functions of the model, kept for a repeated write; undefined: no function to call. */
   readonly values: MadeValues | undefined
-  /**
-   * Gives undefined where nothing has been written, and throws `Unplanned` where that must be taken back: the unit of work does the write
-   * then.
-   */
+  /** Returns undefined where nothing is written; throws `Unplanned` to take back written rows. The unit of work then does the write. */
   readonly run: () => Coroutine<T | undefined>
 }

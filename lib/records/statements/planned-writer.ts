@@ -1,7 +1,7 @@
 /**
- * Planned writer: creates and changes a record by statements, inside the transaction of the request, where no code of the application takes
- * part in it and the model asks for no more than that (plan-rows.ts). The steps and the errors are those of writer.ts. Each method gives
- * undefined where it has written nothing, since a value cannot be bound: the unit of work writes it then.
+ * Planned writer: creates and changes a record with nested records by statements in the request's transaction, with the steps and errors of
+ * writer.ts. Takes writes without application code, where the model asks for no more (plan-rows.ts). A value without a parameter gives
+ * undefined: nothing is written, and the unit of work takes over.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -36,28 +36,26 @@ import { RowChanges, type RowAsked } from './row-changes.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
-/** How statements write what the body of a request is about. */
 interface PlannedBody {
   readonly row: RowPlan
   readonly body: BodyPlan
-  /** What functions of the model give, for whoever writes it then. */
+  /** Values made by functions of the model, kept for a repeated write. */
   readonly values: MadeValues
 }
 
-/** The write that a request asks for. */
 interface AskedWrite extends RowAsked {
   readonly values: MadeValues
-  /** The key in the path, as the client has sent it. */
+  /** The key in the path, as sent by the client. */
   readonly id?: string
 }
 
-/** What is known of a record before it changes. */
+/** A record before the change. */
 interface FoundRow {
   readonly view: View
   readonly rules: RowRules | undefined
-  /** Its version, where the request depends on it. */
+  /** The record's version, if the request depends on the version. */
   readonly current: Record<string, unknown> | undefined
-  /** The record that the answer shows. */
+  /** The record shown by the answer. */
   readonly shown: RecordAddress
 }
 
@@ -76,18 +74,18 @@ export class PlannedWriter {
     this.#versions = versions
   }
 
-  /** Returns how statements insert the record that a body describes; undefined where the unit of work does. */
+  /** Returns undefined where the unit of work inserts the record. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
-    // A body may say of which class the record is.
-    const own = findAskedClass(resource, body)
-    const row = planRows(own)
-    const plan = row === null ? undefined : planNew(row, own, body, this.#connection)
+    // A body may name the class of the record.
+    const askedClass = findAskedClass(resource, body)
+    const row = planRows(askedClass)
+    const plan = row === null ? undefined : planNew(row, askedClass, body, this.#connection)
     return row !== null && plan !== undefined && this.#writes(plan)
       ? plannedBy(row, plan, planned => this.#insertBody(planned, resource, body, view))
       : undefined
   }
 
-  /** Returns how statements create a record as a member of a list of one that is there; undefined where the unit of work does. */
+  /** Creates a member of a stored record's list; undefined: left to the unit of work. */
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource } = owner
     const row = planRows(resource) === null ? null : planRows(list.target)
@@ -97,7 +95,7 @@ export class PlannedWriter {
       : undefined
   }
 
-  /** Returns how statements make the changes of a body; undefined where the unit of work does. */
+  /** Returns undefined where the unit of work makes the changes. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(address.resource, body)
     return planned && plannedBy(planned.row, planned.plan, own => this.#updateBody(own, address, body, view))
@@ -159,8 +157,8 @@ export class PlannedWriter {
     const change = yield* this.#validate(plan, asked)
     yield* wait(this.#reader.prepare(resource, view))
     const link = owningAttribute(list)
-    const own = link === undefined ? change : withLink(change, link, owner.key)
-    const key = isWide ? yield* this.#relations(asked).create(own) : yield* this.#insert(own, row.stored, asked)
+    const linkedChange = link === undefined ? change : withLink(change, link, owner.key)
+    const key = isWide ? yield* this.#relations(asked).create(linkedChange) : yield* this.#insert(linkedChange, row.stored, asked)
     if (key === undefined) return undefined
     if (link === undefined) yield* this.#relations(asked).enterPivot(list, key, owner)
     if (rules !== undefined) yield* rules.confirm()
@@ -172,15 +170,15 @@ export class PlannedWriter {
     return bound && (yield* this.#rows.insert(bound, stored, asked))
   }
 
-  /** Returns how statements change the record that a to-one links; undefined where the unit of work does. */
+  /** Changes the linked record; undefined: left to the unit of work. */
   updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(link.target, body)
-    // What is beside the record may be the one that links it, which the unit of work has loaded.
+    // Among the body's other records may be the linking record, loaded by the unit of work.
     if (planned === undefined || planned.plan.isWide) return undefined
     return plannedBy(planned.row, planned.plan, own => this.#updateLinkedBody(own, owner, link, body, view))
   }
 
-  /** Changes the record that a to-one links; answers with the one that links it. */
+  /** Changes the linked record; answers with the linking record. */
   *#updateLinkedBody(
     plan: PlannedBody,
     owner: RecordAddress,
@@ -192,7 +190,7 @@ export class PlannedWriter {
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
     const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
-    // The unit of work creates one.
+    // The unit of work creates the record.
     if (key === undefined) return undefined
     yield* wait(authorize(link.target, 'update', visibility, ctx))
     const address = { resource: link.target, key, id: keyToSegment(key, link.target) }
@@ -207,8 +205,8 @@ export class PlannedWriter {
   *#updateBody(plan: PlannedBody, address: RecordAddress, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    // A new record could get the key of one that does not exist; and nothing else is said of one that does not exist for the caller, nor
-    // where a trigger of a file may refuse the statement.
+    // A new record could get the key of the missing record. A missing or hidden record must give record_not_found, before a trigger of a
+    // file refuses the statement.
     const rules = RowRules.of(this.#reader, view)
     const asksFirst = plan.body.created.size > 0 || this.#connection.mayHoldMisfits
     if (rules?.asksOf(resource) === true) yield* rules.admit(address, body)
@@ -227,19 +225,19 @@ export class PlannedWriter {
     const { values } = plan
     const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
     const relations = this.#relations(asked)
-    // What is wrong with the body is said before an old version is.
+    // Errors of the body come before version_conflict.
     const linksLater = current === undefined && this.#refusesLinks(plan.body) && seesMembers(plan.body, view)
     const change = yield* this.#validate(plan.body, asked, linksLater)
     yield* wait(this.#reader.prepare(shown.resource, view))
-    // What a new object lacks is said before an old version is.
+    // Missing parts of a new object come before version_conflict.
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
     if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
     if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
-    const own = plan.body.isWide ? yield* relations.createLinked(change) : change
-    const columns = bindColumns(own, plan.row.stored, this.#connection, documents)
+    const rowChange = plan.body.isWide ? yield* relations.createLinked(change) : change
+    const columns = bindColumns(rowChange, plan.row.stored, this.#connection, documents)
     if (columns === undefined) return this.#leave(plan.body)
-    // Which members of a list exist for the caller may depend on the record, as it was.
+    // Visibility of list members may depend on the record before the change.
     if (plan.body.isWide) {
       try {
         yield* relations.replace(change.lists, resource, key)
@@ -253,13 +251,13 @@ export class PlannedWriter {
     return written
   }
 
-  /** Leaves a write to the unit of work, with all that has been written. */
+  /** Leaves the write to the unit of work; takes back written rows. */
   #leave({ isWide }: BodyPlan): undefined {
     if (isWide) throw new Unplanned()
     return undefined
   }
 
-  /** Refuses an old version. What is wrong with the body is said before that, values that are taken included. */
+  /** Refuses an old version, after all errors of the body, taken values included. */
   *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: AskedWrite): Coroutine<void> {
     try {
       checkVersion(current, change)
@@ -270,12 +268,12 @@ export class PlannedWriter {
     }
   }
 
-  /** Whether the database finds values that are taken. An existing database may lack the model's constraints. */
+  /** Whether the database finds taken values. An existing database may lack the model's constraints. */
   #finds(keepsUnique: boolean): boolean {
     return keepsUnique && this.#connection.keepsConstraints
   }
 
-  /** Whether all that a body links are members of many-to-many lists, of which the database refuses those that are not there. */
+  /** Whether a body links only members of many-to-many lists, and the database refuses missing members. */
   #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
     if (pivots.size === 0 || created.size > 0 || linksOthers) return false
     for (const [table, { via }] of pivots)
@@ -284,7 +282,7 @@ export class PlannedWriter {
   }
 
   /**
-   * Validates a body. Of a record that does not exist nothing else is said.
+   * Validates a body. A missing or hidden record gives record_not_found alone.
    *
    * @param linksLater see `Validation`
    */
@@ -293,7 +291,7 @@ export class PlannedWriter {
     { resource, body, validation, view, isWide, id }: AskedWrite,
     linksLater = false,
   ): Coroutine<RecordInput> {
-    // A write that is undone has drawn keys, and a rule for writing refuses members of a list before the row is written.
+    // An undone write has drawn keys, and a rule for writing refuses list members before the row is written.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = this.#finds(keepsUnique) && !asksFirst
     try {
@@ -302,7 +300,7 @@ export class PlannedWriter {
       if (!(error instanceof RestError)) throw error
       const { key } = validation
       if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
-      // All errors are reported at once.
+      // The unit of work reports all errors at once.
       if (mayLack) throw new Unplanned('', { cause: error })
       if (uniquesLater) return yield* this.#validator.validate(body, resource, validation, view)
       throw error
@@ -315,7 +313,7 @@ function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => 
   return { values: planned.values, run: () => run(planned) }
 }
 
-/** Whether all records exist for the caller that lists of a body may link, as far as that is known at once. */
+/** Whether the caller sees all records possible in lists of a body, as far as known at once. */
 function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility === EVERYTHING) return true
   if (visibility.writing !== undefined) return false

@@ -1,6 +1,6 @@
 /**
- * Row changes: runs the statement by which a planned write inserts or changes the row that its answer shows, and reads the answer behind
- * it. The one way of bodies of one row (flat-writer.ts), and of those that say more (planned-writer.ts).
+ * Row changes: runs the statement inserting or changing the row of the answer, and reads the answer. Serves bodies of a single row
+ * (flat-writer.ts) and of several (planned-writer.ts).
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -24,27 +24,26 @@ import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
-/** What a request asks of one row. */
 export interface RowAsked extends RefusedBody {
-  /** What functions of the model give; undefined: none is asked. */
+  /** Values made by functions of the model; undefined: no function to call. */
   readonly values: MadeValues | undefined
-  /** What the caller may do, where that is not everything. */
+  /** `undefined`: the caller may do everything. */
   readonly rules: RowRules | undefined
-  /** Whether rows of other records are written in the same transaction: the unit of work then does what the database refuses. */
+  /** Whether the transaction writes rows of other records: the unit of work then takes over if the database refuses a statement. */
   readonly isWide: boolean
 }
 
 export interface PlannedRowChange {
   readonly row: RowPlan
   readonly columns: BoundColumns
-  /** What sets them where one of them differs; undefined: it is not compiled yet. */
+  /** Sets the columns where a value differs; undefined: not compiled yet. */
   readonly statement?: Statement
   readonly address: RecordAddress
-  /** The record that the answer shows. */
+  /** The record shown by the answer. */
   readonly shown: RecordAddress
-  /** Whether nobody has looked if the record exists for the caller: the statement sets one alone that does. */
+  /** Whether no look-up has found the record for the caller: the statement sets only a visible row. */
   readonly isUnseen?: boolean
-  /** Whether another way follows where the statement has changed no row. */
+  /** Whether another way follows if no row changes. */
   readonly isTried?: boolean
 }
 
@@ -59,19 +58,19 @@ export class RowChanges {
     this.#validator = validator
   }
 
-  /** Inserts a row; returns its key, undefined where nothing has been written. */
+  /** Returns the key; undefined where nothing is written. */
   *insert(
     bound: BoundStatement & { readonly key: KeyValues | undefined },
     stored: StoredTable,
     asked: RowAsked,
   ): Coroutine<KeyValues | undefined> {
     const { rows, counted } = yield* this.#run(bound, stored, asked)
-    // A trigger has dropped it, or inserts in its place: the unit of work finds out.
+    // A trigger has dropped the row, or inserts instead: the unit of work finds out.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, asked.resource)
   }
 
-  /** Reads a record that has been made, and holds it against the rules for writing. */
+  /** Reads a new record, and checks the rules for writing. */
   *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
@@ -80,20 +79,23 @@ export class RowChanges {
     return { resource, key, record }
   }
 
-  /** Sets columns of a row where one differs, and reads the record for the answer. Undefined: a value cannot be bound. */
+  /**
+   * Sets columns of a row where a value differs, and reads the answer. Undefined: a value has no parameter, or `isTried` and no row
+   * changed.
+   */
   *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { view, rules } = asked
     const { resource, key, id } = shown
     let answer: Promise<JsonRecord | undefined> | undefined
-    const ask = (): void => {
+    const startReading = (): void => {
       const reading = this.#reader.record(resource, key, view)
       answer = reading instanceof Promise ? reading : undefined
-      // Where the change fails, the reading behind it does so, too.
+      // If the change fails, the reading fails, too.
       answer?.catch(() => {})
     }
     // Stages of a trace follow each other.
-    const rows = yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : ask)
+    const rows = yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : startReading)
     if (rows === undefined || (rows === 0 && change.isTried === true)) return undefined
     if (rules !== undefined) {
       yield* rules.confirm()
@@ -109,7 +111,7 @@ export class RowChanges {
     return yield* rules.refuseLeft(shown)
   }
 
-  /** Refuses a change of which nothing has come, though a column differs. */
+  /** Refuses a change without effect, though a column differs. */
   *#requireSet({ row: { stored }, columns, address }: PlannedRowChange, resource: Resource): Coroutine<void> {
     if (columns.columns.length === 0) return
     const connection = this.#connection
@@ -117,8 +119,8 @@ export class RowChanges {
     if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* dropped(resource, 'changed', connection)
   }
 
-  /** Returns the number of rows that have changed; undefined where nothing has been done, since a value cannot be bound. */
-  *#set(change: PlannedRowChange, asked: RowAsked, behind: (() => void) | undefined): Coroutine<number | undefined> {
+  /** Returns the number of changed rows; undefined: a value has no parameter, and nothing is written. */
+  *#set(change: PlannedRowChange, asked: RowAsked, sendNext: (() => void) | undefined): Coroutine<number | undefined> {
     const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
     if (columns.columns.length === 0) return 0
@@ -128,48 +130,48 @@ export class RowChanges {
       const { parameters } = columns
       const all = [...parameters, ...self, ...parameters]
       if (isUnseen === true) {
-        const own = yield* this.#findSeen(change, asked)
+        const scopedStatement = yield* this.#findSeen(change, asked)
         all.push(...bindScope(own, all.length, asked.view.visibility, connection.dialect))
-        return (yield* this.#run({ statement: own, parameters: all }, stored, asked, behind)).rows
+        return (yield* this.#run({ statement: scopedStatement, parameters: all }, stored, asked, sendNext)).rows
       }
       const known = statement && { statement, parameters: all }
-      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, behind)).rows
+      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, sendNext)).rows
     }
-    // The functions of the model are called for what changes alone.
+    // Functions of the model are called for real changes only.
     const differs = bindDiffers(columns, stored, self, connection)
     if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
     const all = addTouched(columns, touched, connection, asked.values!)
     if (all === undefined) return undefined
-    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, behind)).rows
+    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, sendNext)).rows
   }
 
-  /** Finds the statement that sets the columns where one of them differs, of a row that exists for the caller. */
+  /** Finds the statement setting differing columns of a row visible to the caller. */
   #findSeen(
     { row, columns: { columns }, statement }: PlannedRowChange,
     { resource, view }: RowAsked,
   ): Iterable<Promise<unknown>, Statement> {
     const { writing } = this.#connection.dialect
-    let known = seen.get(statement!)
-    if (known === undefined) seen.set(statement!, (known = new ScopedStatements()))
+    let known = visibleStatements.get(statement!)
+    if (known === undefined) visibleStatements.set(statement!, (known = new ScopedStatements()))
     return wait(known.find(resource, view.visibility, ({ scopeOf }) => writing.update(row.stored, columns, true, { resource, scopeOf })))
   }
 
   /**
-   * Runs a statement. Where the database refuses a value that nothing has looked for before, the error is that of the check.
+   * Runs a statement. If the database refuses a taken value, throws the error of the check.
    *
-   * @param behind asks for what comes next, where the database takes a statement before it has answered the one in front
+   * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
    */
   *#run(
     { statement, parameters }: BoundStatement,
     { keepsUnique }: StoredTable,
     asked: RowAsked,
-    behind?: () => void,
+    sendNext?: () => void,
   ): Coroutine<RowsWritten> {
     const connection = this.#connection
     const { dialect } = connection
     try {
       const running = connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
-      if (running instanceof Promise) behind?.()
+      if (running instanceof Promise) sendNext?.()
       return yield* wait(running)
     } catch (error) {
       if (!dialect.breaksConstraint(error)) throw error
@@ -181,8 +183,8 @@ export class RowChanges {
   }
 }
 
-/** Statements that set what another one does, in rows that exist for the caller. */
-const seen = new WeakMap<Statement, ScopedStatements<Statement>>()
+/** By statement, the same statement for visible rows only. */
+const visibleStatements = new WeakMap<Statement, ScopedStatements<Statement>>()
 
 function* readOne(step: ReadingStep): Reading<readonly Row[]> {
   const [rows] = yield [step]

@@ -1,7 +1,7 @@
 /**
- * Row rules: holds the rows that a planned write touches against the rules of the caller, where there are any: as they were before, and as
- * they have become. Both ways of writing refuse the same by the same errors; what a planned write with several rows may not do it leaves to
- * the unit of work, which says which row it is about: `Unplanned`. Refuses with record_not_found and outside_scope.
+ * Row rules: checks the rows of a planned write against the rules of the caller, before and after the change. Refuses with record_not_found
+ * and outside_scope, as the unit of work does. A write of several rows forbidden by a rule is left to the unit of work, to name the row:
+ * `Unplanned`.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -16,20 +16,18 @@ import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress } from '../validate/written.ts'
 
-/** The rows of one resource that a write has touched beside the one that it answers with. */
+/** Touched rows of a resource, without the row of the answer. */
 interface TouchedRows {
-  /** Those that it has made. */
   readonly made: KeyValues[]
-  /** Those that it has linked or unlinked. */
+  /** Linked or unlinked rows. */
   readonly linked: KeyValues[]
 }
 
 export class RowRules {
   readonly #reader: Reader
-  /** What exists for the caller. */
   readonly visibility: Visibility
   readonly #touched = new Map<Resource, TouchedRows>()
-  /** Which rows the caller may write, where that is not all that exist. */
+  /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
 
   private constructor(reader: Reader, view: View) {
@@ -38,62 +36,62 @@ export class RowRules {
     this.writing = WriteRules.of(reader, view)
   }
 
-  /** Returns the rules of a request; undefined where all rows exist for the caller, who may do everything. */
+  /** Returns undefined where the caller sees all rows and may do everything. */
   static of(reader: Reader, view: View): RowRules | undefined {
     return view.visibility === EVERYTHING ? undefined : new RowRules(reader, view)
   }
 
-  /** Refuses a record that does not exist for the caller, before anything else is said of it. */
+  /** Refuses a record hidden from the caller, before any other error. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
   }
 
-  /** Refuses to change a record that does not exist for the caller, or that the caller may not write. */
+  /** Refuses to change a record hidden from the caller or forbidden for writing. */
   *admit(address: RecordAddress, body: JsonObject): Coroutine<void> {
     const { resource } = address
     const { writing } = this
-    // A row that the rule for writing finds is there, and nothing is said of one that is hidden.
+    // A row found by the rule for writing exists. A hidden row must give record_not_found before.
     const mayFind = writing !== undefined && !this.hides(resource) && resource.hierarchy === undefined
     if (mayFind && (yield* writing.admit(address, body))) return
     yield* this.require(address)
     if (writing !== undefined) yield* writing.admit(address, body)
   }
 
-  /** Refuses the record of a path that its own change has taken out of what the caller is shown. */
+  /** Refuses a change hiding the record of the path from the caller. */
   *refuseLeft({ resource, key }: RecordAddress): Coroutine<never> {
-    // The answer to a soft deletion is the record as it was: the unit of work reads that before.
+    // A soft deletion answers with the former record, read before by the unit of work.
     if (!hasFixed(resource) && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw outsideScope(resource)
     throw new Unplanned()
   }
 
-  /** Refuses a changed record that has left the caller's scope. */
+  /** Refuses a changed record outside the caller's scope. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
     if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
     if (hasFixed(resource)) throw new Unplanned()
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
-  /** Leaves to the unit of work what the caller may not do: it knows whether that has to be done at all. */
+  /** Leaves a forbidden action to the unit of work, to find whether the action is needed at all. */
   *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
     if (!(yield* wait(this.visibility.permits(resource, action)))) throw new Unplanned()
   }
 
-  /** Whether more is to be known of a row of a resource, before it is changed, than that it is there. */
+  /** Whether a change of a row must ask for more than existence. */
   asksOf(resource: Resource): boolean {
     return this.writing !== undefined || this.hides(resource)
   }
 
-  /** Whether some of the rows of a resource may not exist for the caller. */
+  /** Whether rows of a resource may be hidden from the caller. */
   hides({ rules }: Resource): boolean {
     return rules.scopes.length > 0
   }
 
-  /** Whether the rows of a resource that a write makes are held against rules. */
+  /** Whether new rows of a resource are checked against rules. */
   follows(resource: Resource): boolean {
     return this.hides(resource) || this.writing?.govern(resource) === true
   }
 
-  /** Returns those of the keys whose records do not exist for the caller. */
+  /** Returns the keys of records hidden from the caller. */
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0 || !this.hides(resource)) return []
     const { visibility } = this
@@ -106,7 +104,7 @@ export class RowRules {
     return unseen
   }
 
-  /** Remembers a row that the write has touched, for `confirm`. */
+  /** Remembers a touched row for `confirm`. */
   touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {
     if (how === 'made') this.writing?.made(resource, key)
     if (!this.hides(resource)) return
@@ -115,10 +113,7 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /**
-   * Refuses what the write has made of rows: the caller must see those that it has made, those that it has linked must not have left the
-   * caller's scope.
-   */
+  /** Refuses touched rows: the caller must see new rows, and linked rows must not have left the caller's scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()

@@ -1,6 +1,6 @@
 /**
- * Row shape: how one statement writes a body, by the names in the body alone: `{ name, email }` has one shape, whatever the values. Where
- * the model asks for more than one statement, there is no shape, and plan-body.ts decides.
+ * Row shape: how a statement writes a body, by the names in the body alone: `{ name, email }` has the same shape, whatever the values.
+ * Where the model asks for several statements, no shape exists, and plan-body.ts decides.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -14,55 +14,54 @@ import { planRows, type RowPlan } from './plan-rows.ts'
 import { mayHaveForms } from '../validate/unchanged.ts'
 import { readValid } from '../validate/validate-scalar.ts'
 
-/** A name of a body with the column that its value is written to. */
+/** A name of a body, and the column for the value. */
 interface ShapeField {
   readonly name: string
   readonly column: StoredColumn
-  /** Returns the parameter for a value; undefined for one that is refused, or of which only validation can say what it means. */
+  /** Returns the parameter for a value; undefined for a refused value, or a value understood by validation alone. */
   readonly read: (value: unknown) => unknown
 }
 
-/** The field of a link, whose record must exist. */
+/** The field of a link. The linked record must exist. */
 export interface LinkField extends ShapeField {
   readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
 
-/** How statements write what bodies with these names are about. */
 export interface RowShape {
   readonly row: RowPlan
   readonly names: readonly string[]
   readonly fields: readonly ShapeField[]
-  /** Those of the names that the engine gives (`AttributeRules.fill`). */
+  /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Whether more than the names of a body decides: what the engine gives, what a schema refuses, what is linked. */
+  /** Whether values decide, too: given by the engine, refused by a schema, or links. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
-  /** The columns of the fields, and of a new row those behind them: of what functions of the model make, and of the defaults. */
+  /** Columns of the fields; for a new row, followed by columns for values of the model's functions, and for defaults. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
   readonly fixed: readonly unknown[]
-  /** What gives the key of a new row; undefined: it is counted. */
+  /** `undefined`: the key is counted. */
   readonly keyOf: KeySource | undefined
-  /** Inserts the row, apart from a key that the engine counts; or sets its columns where one of them differs. */
+  /** Inserts the row, without a key counted by the engine; or sets the columns where a value differs. */
   readonly statement: Statement
-  /** Inserts the row with a key that the engine counts, behind all other columns; undefined: it never does. */
+  /** Inserts the row with a key counted by the engine, in the last column; undefined: the engine never counts. */
   readonly counting: Statement | undefined
-  /** Whether the database may hold a value in another form than the engine writes. A value that equals the shown one is not written. */
+  /** Whether the database may hold a value in a form never written by the engine. A value equal to the shown value is not written. */
   readonly mayBeShown: boolean
-  /** See `WritingDialect.updatePlain`: changes a row without stray values, which need not be read before. Undefined: not possible. */
+  /** See `WritingDialect.updatePlain`: changes a row without stray values and without a reading before. Undefined: not possible. */
   readonly plain: Statement | undefined
-  /** Whether functions of the model would be called for a row before the database refuses a value that is taken. */
+  /** Whether functions of the model would be called before the database refuses a taken value. */
   readonly callsEarly: boolean
 }
 
-/** A column of a new row whose value a function of the model makes. */
+/** A column with values made by a function of the model. */
 export interface Made {
   readonly computed: Computed
   readonly column: StoredColumn
 }
 
-/** The key of a new row is that of a name of the body, or what the function makes. */
+/** A new row's key comes from a name of the body, or from a function. */
 export interface KeySource {
   readonly from: string | Made
   readonly type: ScalarType
@@ -70,7 +69,7 @@ export interface KeySource {
 
 export type WriteMode = 'insert' | 'update'
 
-/** Returns the shape of bodies with these attributes; undefined where one statement is not enough. */
+/** Returns undefined where a single statement is not enough for bodies with the names. */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
   const row = resource.hierarchy === undefined ? planRows(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)
@@ -79,7 +78,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   let link: LinkField | undefined
   for (const name of names) {
     const attribute = resource.byName.get(name)!
-    // What clients may not give only the engine does: `RowShapes` asks who has.
+    // Only the engine gives such an attribute: `RowShapes` checks who has.
     if (attribute.readOnly && attribute.fill === undefined) return undefined
     const field = makeField(attribute, properties.get(name), resource, mode, connection)
     // Several links are looked for together.
@@ -125,7 +124,7 @@ function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Conne
   return row.stored.construct === undefined ? row.insert : undefined
 }
 
-/** Whether one of the names is part of what must be unique. */
+/** Whether a name takes part in a unique constraint. */
 function hasUnique(names: readonly string[], resource: Resource): boolean {
   const unique = findUniqueNames(resource)
   return names.some(name => unique.has(name))
@@ -135,21 +134,21 @@ type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
-/** Returns what a new row has beside the values of a body; undefined where it is not the same for each, or lacks something. */
+/** Returns the columns of a new row beyond the body; undefined where rows differ in such columns, or lack a value. */
 function findRest(names: readonly string[], { stored }: RowPlan, resource: Resource, { dialect }: Connection): Rest | undefined {
   const given = new Set(names.map(name => resource.byName.get(name)!.property))
   if (resource.attributes.some(attribute => isIds(attribute) || isMissing(attribute, names))) return undefined
   const made: Made[] = []
   const columns: StoredColumn[] = []
   const fixed: unknown[] = []
-  const has = new Set(given)
+  const covered = new Set(given)
   for (const property of stored.properties.values()) {
-    const { default: value, onCreate, columns: own } = property
-    // The database begins to count.
+    const { default: value, onCreate, columns: propertyColumns } = property
+    // The database sets the first version.
     if (property === stored.version || given.has(property.property) || (value === undefined && onCreate === undefined)) continue
-    if (own.length > 1 || property.convertsNull) return undefined
-    has.add(property.property)
-    const [column] = own as [StoredColumn]
+    if (propertyColumns.length > 1 || property.convertsNull) return undefined
+    covered.add(property.property)
+    const [column] = propertyColumns as [StoredColumn]
     if (onCreate !== undefined) made.push({ computed: onCreate, column })
     else {
       const parameter = toParameter(value, column, dialect.writing)
@@ -159,7 +158,7 @@ function findRest(names: readonly string[], { stored }: RowPlan, resource: Resou
     }
   }
   const keyOf = findKeySource(names, made, stored, resource)
-  if (keyOf === null || stored.required.some(property => !has.has(property))) return undefined
+  if (keyOf === null || stored.required.some(property => !covered.has(property))) return undefined
   return { columns: [...made.map(({ column }) => column), ...columns], made, fixed, keyOf }
 }
 
@@ -167,7 +166,7 @@ function isMissing({ required, name }: Attribute, names: readonly string[]): boo
   return required && !names.includes(name)
 }
 
-/** Returns what gives the key of a new row; null where it is more than that. */
+/** Returns undefined for a counted key, null where no single name or function gives the key. */
 function findKeySource(
   names: readonly string[],
   made: readonly Made[],
@@ -194,24 +193,24 @@ function makeField(
     return undefined
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined
   const [column] = property.columns
-  // In the place of null a function of the model gives a new record its value.
+  // In place of null, a function of the model gives a new record the value.
   const isMade = mode === 'insert' && property.onCreate !== undefined
   if (attribute.kind === 'scalar') {
     return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
-  // A new record may say its own key, and link itself.
+  // A new record may give a key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !resource.generatedKey) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
-/** Whether nothing else follows from a link: it is neither unique nor part of another key. */
+/** Whether a link has no other effect: neither unique nor part of another key. */
 function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boolean {
-  const [own] = attribute.columns
+  const [linkColumn] = attribute.columns
   return (
     !attribute.unique &&
     attribute.target.hierarchy === undefined &&
-    attributes.every(other => other === attribute || !tableColumns(other).includes(own!))
+    attributes.every(other => other === attribute || !tableColumns(other).includes(linkColumn!))
   )
 }
 
@@ -223,10 +222,10 @@ function makeRead(
   resource: Resource,
 ): ShapeField['read'] {
   const { writing } = dialect
-  const asked = dialect.storesAll(type) ? undefined : dialect
+  const checkingDialect = dialect.storesAll(type) ? undefined : dialect
   return value => {
     if (value === null) return takesNull ? null : undefined
-    const typed = readValid(value, type, asked)
+    const typed = readValid(value, type, checkingDialect)
     if (typed === undefined || (typeof typed === 'string' && isUnreachable(typed, name, resource))) return undefined
     return toParameter(toProperty(typed, type), column, writing)
   }
@@ -249,7 +248,7 @@ function isLinkField(field: ShapeField): field is LinkField {
   return 'attribute' in field
 }
 
-/** Returns the parameter for the value of a property; undefined where it cannot be bound. */
+/** Returns undefined for a value without a parameter. */
 export function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if (value === null) return null
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))

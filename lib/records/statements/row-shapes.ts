@@ -1,4 +1,4 @@
-/** Row shapes: keeps the shapes of bodies by the names in them, and binds the values of a body. */
+/** Row shapes: keeps the shapes of bodies by names, and binds the values of a body. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
@@ -11,31 +11,29 @@ import { isFilled } from '../validate/fill-body.ts'
 import { compute, type MadeValues } from './made-values.ts'
 import { makeRowShape, toParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
-/** The shapes of a resource that are kept: clients decide how many there are. */
+/** Limit of the shapes kept for a resource: clients choose the names. */
 const SHAPES = 200
 
 interface KnownShapes {
   readonly shapes: LruCache<RowShape | 'none'>
-  /** The last one: the text of its names costs more than a look at them. */
+  /** The last shape: comparing names costs less than building a text of names. */
   last: RowShape | undefined
 }
 
-/** A new row: its shape, and what its columns are to hold. */
 interface NewRow {
   readonly shape: RowShape
   readonly resource: Resource
   readonly body: JsonObject
-  /** The parameters of the fields, to which those of all other columns are added. */
+  /** Parameters of the fields; parameters of all other columns are appended. */
   readonly fields: unknown[]
-  /** What functions of the model give; undefined: the shape asks none. */
+  /** Values made by functions of the model; undefined: no function to call. */
   readonly values: MadeValues | undefined
 }
 
-/** A new row that is ready to be written. */
 interface BoundRow {
   readonly statement: Statement
   readonly parameters: readonly unknown[]
-  /** undefined: the database counts it. */
+  /** `undefined`: the database counts the key. */
   readonly key: KeyValues | undefined
 }
 
@@ -47,27 +45,23 @@ export class RowShapes {
     this.#connection = connection
   }
 
-  /**
-   * Returns the shape of the body of a new record; undefined where there is none, and where the database would give it another time than
-   * the engine's.
-   */
+  /** Returns undefined without a shape, and where the database would set a time other than the engine's. */
   findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
     const shape = this.find(resource, body, 'insert')
     return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined
   }
 
-  /** Returns the shape of a body; undefined where there is none. */
   find(resource: Resource, body: JsonObject, mode: WriteMode): RowShape | undefined {
     if (!this.#connection.writesAlone()) return undefined
     let known = this.#known[mode].get(resource)
     if (known === undefined) this.#known[mode].set(resource, (known = { shapes: new LruCache(SHAPES), last: undefined }))
-    if (known.last === undefined || !hasNames(body, known.last)) known.last = this.#look(resource, body, mode, known)
+    if (known.last === undefined || !hasNames(body, known.last)) known.last = this.#findByNames(resource, body, mode, known)
     return known.last
   }
 
-  #look(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: KnownShapes): RowShape | undefined {
+  #findByNames(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: KnownShapes): RowShape | undefined {
     const names = Object.keys(body)
-    // Names of clients are not kept.
+    // Unknown names sent by clients are not kept.
     if (names.some(name => body[name] === undefined || !resource.byName.has(name))) return undefined
     const key = names.join('\0')
     let shape = shapes.get(key)
@@ -76,7 +70,7 @@ export class RowShapes {
   }
 }
 
-/** Whether a body has the names of a shape, in their order. */
+/** Whether a body has the names of a shape, in the same order. */
 export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0
@@ -84,12 +78,12 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** Whether the engine has given what clients may not give, no schema refuses a value, and what is linked is there, whichever it is. */
+/** Whether the engine has filled read-only attributes, no schema refuses a value, and the link names a record without nesting a body. */
 function isAllowed(body: JsonObject, { filled, link }: RowShape): boolean {
   return filled.every(name => isFilled(body, name)) && !hasIssues(body) && (link === undefined || !isObject(body[link.name]))
 }
 
-/** Returns the parameters for the values of a body; undefined where one is refused. */
+/** Returns undefined where a value is refused. */
 export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | undefined {
   const parameters: unknown[] = []
   for (const { name, read } of fields) {
@@ -100,7 +94,7 @@ export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | 
   return parameters
 }
 
-/** Returns the insert of a new row, with its key; undefined where a function of the model makes what a statement cannot say. */
+/** Returns undefined where a value made by a function of the model has no parameter. */
 export function bindNewRow({ shape, resource, body, fields, values }: NewRow, connection: Connection): BoundRow | undefined {
   const { row, made, fixed, keyOf, counting, statement } = shape
   let key: KeyValues | undefined

@@ -131,7 +131,7 @@ export class RowChanges {
       const all = [...parameters, ...self, ...parameters]
       if (isUnseen === true) {
         const scopedStatement = yield* this.#findSeen(change, asked)
-        all.push(...bindScope(own, all.length, asked.view.visibility, connection.dialect))
+        all.push(...bindScope(scopedStatement, all.length, asked.view.visibility, connection.dialect))
         return (yield* this.#run({ statement: scopedStatement, parameters: all }, stored, asked, sendNext)).rows
       }
       const known = statement && { statement, parameters: all }

@@ -3,8 +3,10 @@
  * (`emitDecoratorMetadata`) need a loader that writes types, such as MikroORM's own command looks for; anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire, registerHooks } from 'node:module'
-import { dirname, join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join, parse } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TsConfigResult } from 'get-tsconfig'
 import { oneLine } from './command-error.ts'
@@ -17,6 +19,11 @@ const WITH_TYPES = {
 
 /** How ts-node compiles for `require`, whatever the project's bundler takes (`"module": "esnext"`). */
 const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
+
+/** A file that any loader for models with decorators compiles. */
+const PROBE = `const mark = (_target: unknown, _key: unknown): void => {}
+export class Compiled { @mark text!: string }
+`
 
 type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
@@ -77,17 +84,26 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
   }
 }
 
-/** Takes the first installed loader that works: a loader may be too old for the project's TypeScript. */
+/**
+ * Takes the first installed loader that works. A loader that is too old for the project's TypeScript fails at its first file, so the first
+ * file is one of the command: no code of the project runs twice.
+ */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)
   for (const name of ['SWC_NODE_PROJECT', 'TS_NODE_PROJECT', 'OXC_TSCONFIG_PATH']) process.env[name] ??= config
-  if (isCommonJs) process.env['TS_NODE_COMPILER_OPTIONS'] ??= JSON.stringify(FOR_REQUIRE)
+  if (isCommonJs) process.env['TS_NODE_COMPILER_OPTIONS'] ??= JSON.stringify(optionsForRequire(file))
   for (const name of WITH_TYPES[isCommonJs ? 'commonjs' : 'module']) {
+    const takeBack = keepExtensions(file)
     try {
-      if (!isCommonJs || name.startsWith('@oxc-node')) await importFrom(file, name)
-      else return requireBy(file, name)
-      return importFile
+      const isRequired = isCommonJs && !name.startsWith('@oxc-node')
+      if (isRequired) createRequire(file)(name)
+      else await importFrom(file, name)
+      const load = isRequired ? requireFrom(file) : importFile
+      await tryOut(load, isCommonJs)
+      if (name.startsWith('ts-node')) requirePaths(file)
+      return load
     } catch (error) {
+      takeBack()
       const packageName = name
         .split('/')
         .slice(0, name.startsWith('@') ? 2 : 1)
@@ -103,13 +119,50 @@ function endSentence(error: unknown): string {
   return oneLine(error).replace(/[.:]?$/, '.')
 }
 
-function requireBy(file: string, loader: string): Load {
-  const requireFrom = createRequire(file)
-  requireFrom(loader)
-  // The names of `paths`, which ts-node leaves unresolved.
+/** Loads a file with a decorator whose property has a type, as models have them. */
+async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-loader-'))
+  try {
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: isCommonJs ? 'commonjs' : 'module' }))
+    await writeFile(join(folder, 'probe.ts'), PROBE)
+    await load(join(folder, 'probe.ts'))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Returns what takes back the hooks of a loader for `require`: the next one would get what this one compiles. */
+function keepExtensions(file: string): () => void {
+  // oxlint-disable-next-line typescript/no-deprecated -- it is what the loaders change
+  const { extensions } = createRequire(file)
+  const before = { ...extensions }
+  return () => {
+    for (const name of Object.keys(extensions)) if (before[name] === undefined) delete extensions[name]
+    Object.assign(extensions, before)
+  }
+}
+
+/**
+ * TypeScript 6 refuses how files are found without a bundler, unless an option that other versions refuse allows that, and files that are
+ * not beside the tsconfig.json, unless an option says where all files are.
+ */
+function optionsForRequire(file: string): object {
+  const manifest = 'typescript/package.json'
+  const requireOfFile = createRequire(file)
+  const { version } = (isThere(requireOfFile, manifest) ? requireOfFile(manifest) : {}) as { readonly version?: string }
+  return version?.startsWith('6.') === true ? { ...FOR_REQUIRE, ignoreDeprecations: '6.0', rootDir: parse(file).root } : FOR_REQUIRE
+}
+
+/** The names of `paths`, which ts-node leaves unresolved. */
+function requirePaths(file: string): void {
   const paths = 'tsconfig-paths/register'
-  if (loader.startsWith('ts-node') && isThere(requireFrom, paths)) requireFrom(paths)
-  return async each => requireFrom(each.startsWith('file:') ? fileURLToPath(each) : each) as Record<string, unknown>
+  const requireOfFile = createRequire(file)
+  if (isThere(requireOfFile, paths)) requireOfFile(paths)
+}
+
+function requireFrom(file: string): Load {
+  const requireOfFile = createRequire(file)
+  return async each => requireOfFile(each.startsWith('file:') ? fileURLToPath(each) : each) as Record<string, unknown>
 }
 
 async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {

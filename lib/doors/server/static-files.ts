@@ -4,9 +4,8 @@
  */
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join, sep, extname } from 'node:path'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
-import { contentTypeOf } from './content-types.ts'
 import type { TransportResponse } from './transport.ts'
 
 interface FileHeaders {
@@ -144,4 +143,43 @@ class FileStream extends TextStream {
 
 async function* readText(file: string): AsyncGenerator<string, void, undefined> {
   for await (const chunk of createReadStream(file, 'utf8')) yield chunk as string
+}
+
+/** The media type of a file by its extension. */
+const TYPES: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  css: 'text/css',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  ico: 'image/x-icon',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  map: 'application/json',
+  md: 'text/markdown',
+  mjs: 'text/javascript',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  otf: 'font/otf',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  ttf: 'font/ttf',
+  txt: 'text/plain',
+  wasm: 'application/wasm',
+  webm: 'video/webm',
+  webmanifest: 'application/manifest+json',
+  webp: 'image/webp',
+  woff: 'font/woff',
+  woff2: 'font/woff2',
+  xml: 'application/xml',
+}
+
+function contentTypeOf(file: string): string {
+  const extension = extname(file).slice(1).toLowerCase()
+  const type = Object.hasOwn(TYPES, extension) ? TYPES[extension]! : 'application/octet-stream'
+  return /^text\/|[/+](?:json|xml)$/.test(type) ? `${type}; charset=utf-8` : type
 }

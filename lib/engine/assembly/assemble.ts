@@ -8,11 +8,11 @@ import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { OpenDatabase } from '../../records/database/world-store.ts'
 import { Journal } from '../journal/journal.ts'
 import type { Resource } from '../../model/model.ts'
-import { Routes } from '../../records/request/custom-routes.ts'
-import { listVersions } from '../../records/request/address.ts'
+import { Routes, type Route } from '../../records/request/custom-routes.ts'
+import { listVersions, formatRoot, type Address, NO_VERSION } from '../../records/request/address.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { QueryCache } from '../../records/request/parsed-query.ts'
-import type { RequestContext } from '../../records/request/request-context.ts'
+import { RequestContext } from '../../records/request/request-context.ts'
 import { summarize } from '../journal/create-entry.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { Events } from '../testing/events.ts'
@@ -20,17 +20,19 @@ import { Faults } from '../testing/fault-injection.ts'
 import { Given } from '../testing/given.ts'
 import { createAuthServices, revokeTokensOfRemovedUsers } from './auth-services.ts'
 import { Descriptions } from './descriptions.ts'
-import { createCreationContext, createIndexContext, type ContextOrigin } from './engine-context.ts'
 import { KeptStates } from '../worlds/kept-states.ts'
 import { Lifecycle } from '../pipeline/lifecycle.ts'
 import type { CheckedOptions } from '../options/options.ts'
 import { RequestRecorder, type RecorderParts } from '../pipeline/record-request.ts'
 import { runsHooks, type SharedState } from '../pipeline/shared-state.ts'
 import type { Snapshot, WorldState } from '../worlds/snapshot.ts'
-import { checkFaultPath } from './check-pattern-path.ts'
-import { findKnownPaths } from './known-paths.ts'
+import { checkFaultPath, checkPublicPath } from './check-pattern-path.ts'
 import { ServedVersions } from '../pipeline/served-versions.ts'
 import { World } from './world.ts'
+import { parse, readPath } from '../../records/request/parse-request.ts'
+import { NO_CONTEXT, type StageParts } from '../pipeline/handle.ts'
+import { findPathMeaning, meaningOfText, renameInPattern, type PathMeaning } from '../../records/access/path-meaning.ts'
+import type { KnownPaths } from '../auth/public-requests.ts'
 
 export interface Composition {
   readonly options: CheckedOptions
@@ -183,4 +185,90 @@ export async function closeEngine({ life, faults, interceptions, connection, aut
   events.close()
   const unmet = faults.takeUnmet('close')
   if (unmet !== undefined) throw unmet
+}
+
+/** The context of a request without a caller, for records that the engine itself reads and generates. */
+interface ContextOrigin {
+  readonly engine: EngineHandle
+  /** Where the engine answers. */
+  readonly address: Address
+  /** Makes an entity manager for the request. */
+  readonly fork: () => EntityManager
+  readonly logsIn: boolean
+}
+
+/** For a GET of a version's index. */
+function createIndexContext(origin: ContextOrigin, version: string): RequestContext {
+  return createContext(origin, 'GET', version, undefined)
+}
+
+/**
+ * For a POST that creates a record.
+ *
+ * @param resource its plural name
+ */
+function createCreationContext(origin: ContextOrigin, version: string, resource: string): RequestContext {
+  return createContext(origin, 'POST', version, resource)
+}
+
+function createContext(
+  { address, ...origin }: ContextOrigin,
+  method: 'GET' | 'POST',
+  version: string,
+  resource: string | undefined,
+): RequestContext {
+  const root = formatRoot(address.base, version)
+  const path = resource === undefined ? root || '/' : `${root}/${resource}`
+  const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address, false, new QueryCache())
+  const action = method === 'POST' ? 'create' : undefined
+  return new RequestContext({
+    ...origin,
+    request,
+    version,
+    principal: undefined,
+    about: () => ({ action, resource, id: undefined, attribute: undefined }),
+  })
+}
+
+/** @param all the routes, those of the log-in included */
+function findKnownPaths(
+  all: readonly Route[],
+  { routes, options, served, authentication }: Pick<StageParts, 'routes' | 'options' | 'served' | 'authentication'>,
+): KnownPaths {
+  const hasVersions = options.versions.length > 0
+  const isRoute = (method: string, segments: readonly string[]): boolean => routes?.match(method, segments) !== undefined
+  const meaning = (method: string, segments: readonly string[]): PathMeaning | undefined => {
+    const [version = NO_VERSION] = segments
+    const services = served.get(version)
+    if (services === undefined || isRoute(method, segments)) return meaningOfText(segments)
+    try {
+      return findPathMeaning(method, segments, { version, lookUp: services.lookUp })
+    } catch {
+      // The application's look-up would fail again.
+      return undefined
+    }
+  }
+  const rename = (path: string): string[] => {
+    const [, first = ''] = path.split('/')
+    const versions = hasVersions && !first.includes('*') ? [first] : [...served.keys()]
+    return versions.flatMap(version => {
+      const services = served.get(version)
+      return (services && renameInPattern(path, { version, lookUp: services.lookUp })) ?? []
+    })
+  }
+  const templates = all.map(({ path }) => path)
+  return {
+    routes: all.flatMap(({ method, path }) => {
+      const paths = path.startsWith('/{version}/') ? options.versions.map(version => path.replace('{version}', version)) : [path]
+      return paths.map(each => ({ method, path: each }))
+    }),
+    isRoute,
+    meaning,
+    rename,
+    split: path => {
+      const segments = readPath(path) === '/' ? [] : readPath(path).slice(1).split('/')
+      return hasVersions || segments.length === 0 ? segments : [NO_VERSION, ...segments]
+    },
+    check: (pattern, where) => checkPublicPath(pattern, where, { options, served, authentication, templates }),
+  }
 }

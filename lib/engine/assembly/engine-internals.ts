@@ -1,10 +1,9 @@
 /** Engine internals: serves the doors, the checks and the command, beside the public members of an engine. See internals.ts. */
-import type { HandleContext } from '../pipeline/handle.ts'
+import type { HandleContext, StageParts } from '../pipeline/handle.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from '../options/shape-answer.ts'
 import { answerFailure } from '../pipeline/answer-failure.ts'
 import type { OpenApiOptions } from './descriptions.ts'
-import { ownsPath } from './owns-path.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { RanStatements, RequestRecorder } from '../pipeline/record-request.ts'
@@ -26,6 +25,8 @@ import type { Model } from '../../model/model.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { readPath } from '../../records/request/parse-request.ts'
 import type { UnindexedLink } from '../../records/database/explained-statements.ts'
+import type { Routes } from '../../records/request/custom-routes.ts'
+import { describeReserved } from '../../records/request/reserved-paths.ts'
 
 /** The members that an engine's maker uses. */
 export interface OwnedEngine extends EngineHandle, ScenarioWorld {
@@ -225,5 +226,40 @@ export class EngineInternals {
   refuse(error: unknown, request: FailingRequest = UNREAD): RestResponse {
     const { method, path, headers } = request
     return answerFailure(error, { method, path, accept: headers['accept'] }, this.parts)
+  }
+}
+
+/**
+ * A version and all below; without versions: resources, reserved paths and custom routes. And the index.
+ *
+ * @param target path below the base; may carry a query
+ * @param hasBase whether there is a base: without a base the root is the app's
+ */
+function ownsPath(target: string, hasBase: boolean, { options, routes, served, authentication }: StageParts): boolean {
+  const path = readPath(target)
+  if (!isDecodable(path)) return false
+  const { versions } = options
+  const segments = path === '/' ? [] : path.slice(1).split('/')
+  const [first] = segments
+  if (first === undefined) return hasBase || hasRoute([], routes)
+  if (versions.length > 0) return versions.includes(first)
+  const name = decodeURIComponent(first)
+  return (
+    describeReserved(name, authentication?.paths) !== undefined ||
+    served.get(NO_VERSION)!.lookUp(name, NO_VERSION) !== undefined ||
+    hasRoute([NO_VERSION, ...segments], routes)
+  )
+}
+
+function hasRoute(segments: readonly string[], routes: Routes | undefined): boolean {
+  return routes !== undefined && routes.listMethods(segments).length > 0
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
   }
 }

@@ -8,16 +8,29 @@ import { NOTHING_LEARNED } from '../../model/open-attributes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import { revokeTokensOfRemovedUsers } from './auth-services.ts'
-import { sowFirst } from './first-seed.ts'
 import { mergeDefinitions } from '../options/merge-definitions.ts'
-import { noteSecrets } from './note-secrets.ts'
-import { noteUnscoped } from '../pipeline/read-versions.ts'
+import { noteUnscoped, checkExpressions, readVersions } from '../pipeline/read-versions.ts'
 import { openDatabase } from './open-database.ts'
 import { checkOptions } from '../options/check-options.ts'
 import type { CheckedOptions, EngineOptions } from '../options/options.ts'
-import { createSharedState } from './create-shared-state.ts'
-import { checkExpressions } from '../pipeline/read-versions.ts'
 import type { Composition, EngineParts } from './assemble.ts'
+import { listWatched } from '../journal/changes.ts'
+import { LruCache } from '../../foundation/base/lru-cache.ts'
+import type { NamedFilters } from '../../model/added-filters.ts'
+import { Scenarios } from '../worlds/scenarios.ts'
+import { Secrets } from '../journal/redact.ts'
+import type { CompiledVersion } from '../pipeline/versions.ts'
+import type { PreparedParts, SharedState } from '../pipeline/shared-state.ts'
+import type { Connection } from '../../records/database/connection.ts'
+import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
+import { hashedSeed } from '../../records/validate/hash-passwords.ts'
+import { nameSeeder, runSeeder } from '../../records/seed/run-seeder.ts'
+import { keepForEmpty } from '../../records/seed/seed-empty.ts'
+import { seed } from '../../records/seed/seed.ts'
+import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
+import type { Model, Resource } from '../../model/model.ts'
+import type { ResourceDefinition } from '../../model/resource-config.ts'
+import { words } from '../../model/resource-names.ts'
 
 /**
  * @param build makes the engine, and returns its parts
@@ -83,4 +96,142 @@ function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
 async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   if ((options as EngineOptions | null | undefined)?.config === undefined) return options
   return (await import('../config/read-config.ts')).readConfig(options)
+}
+
+/** About as many as a test has worlds at a time. */
+const MOST_MODELS = 20
+
+/** @throws TypeError, Error when the options are not fit for the model. */
+function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
+  const versions = readVersions(options, orm, first)
+  const models = [...versions.values()].map(({ model }) => model)
+  const compiled = new WeakMap<NamedFilters, LruCache<ReadonlyMap<string, CompiledVersion>>>()
+  return {
+    compile: (learned, filters) => {
+      if (learned === NOTHING_LEARNED && filters === first) return versions
+      const grown = compiled.get(filters) ?? new LruCache<ReadonlyMap<string, CompiledVersion>>(MOST_MODELS)
+      compiled.set(filters, grown)
+      const key = JSON.stringify(learned)
+      const known = grown.get(key) ?? readVersions(options, orm, filters, learned)
+      grown.set(key, known)
+      return known
+    },
+    watched: listWatched(models),
+    secrets: new Secrets(models, options.auth?.options),
+    passwords: prepared.auth?.findPasswordKind(options, orm, prepared.notes),
+    mayRunApplicationCode: runsApplicationCode(options, orm),
+    ...prepared,
+    scenarios: new Scenarios(options.scenarios),
+  }
+}
+
+/** In requests that read. */
+function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
+  const { resources, routes, parameters, lookup, auth } = options
+  return (
+    resources.length > 0 ||
+    routes.length > 0 ||
+    lookup !== undefined ||
+    auth !== undefined ||
+    Object.values(parameters).some(meaning => typeof meaning === 'function') ||
+    options.orm.filters !== undefined ||
+    [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
+  )
+}
+
+/**
+ * Sows the option `seed` when an engine is created. Records go into empty tables, a seeder into an empty database: a file is started more
+ * than once, and records would come again.
+ */
+interface SeedBed {
+  readonly version: Parameters<typeof hashedSeed>[1]
+  readonly connection: Connection
+  readonly notes: Notes
+}
+
+/** @param isNew whether at most migrations have filled the database */
+async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
+  const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
+  for (const each of kept) await sow(each, bed)
+}
+
+/** Whatever the database holds. */
+async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise<void> {
+  if (isSeeder(each)) {
+    await runSeeder(each, connection)
+    await version.hashes?.notePlain(connection, nameSeeder(each, connection.orm), notes)
+  } else await seed(await hashedSeed(each, version), version.model, connection)
+}
+
+/** Before any seed is sown: seeds must leave room for each other. */
+async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
+  const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
+  const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
+  const taken = counts.findIndex(count => count > 0)
+  const kept: Seed[] = []
+  for (const each of seeds) {
+    if (!isSeeder(each)) kept.push(await keepForEmpty(each, model, connection, notes))
+    else if (taken < 0) kept.push(each)
+    else
+      notes.add(
+        `${nameSeeder(each, connection.orm)} is not run, ` +
+          `because there ${counts[taken] === 1 ? 'is a row' : `are ${counts[taken]} rows`} of ${tables[taken]![1]} already. ` +
+          'A seeder fills an empty database; engine.seed runs it on any.',
+      )
+  }
+  return kept
+}
+
+/** The end of a name, in words: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */
+const SECRET =
+  /(?:^|_)(?:(?:pass(?:word|wd|phrase|code)|pwd|secret|token|session|credential|api_?key)s?|(?:private|secret|access|signing|encryption)_key)(?:_?(?:hash|digest|salt|id|key|data|value|encrypted))?$/
+
+/** `token_count` is a number, `password_changed` a time. */
+const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uuid', 'json', 'any'])
+
+const MOST_NAMED = 10
+
+/** `private: false` in a definition means that an attribute is to be shown. */
+function noteSecrets(versions: Iterable<{ readonly model: Model }>, definitions: readonly ResourceDefinition[], notes: Notes): void {
+  const meant = new Set(
+    definitions.flatMap(({ entity, config }) =>
+      Object.entries(config.attributes ?? {}).flatMap(([property, rules]) => (rules?.private === false ? [keyOf(entity, property)] : [])),
+    ),
+  )
+  const found = new Map<string, SecretPair>()
+  for (const { model } of versions)
+    for (const pair of model.resources.flatMap(listSecrets))
+      if (!meant.has(keyOf(pair.resource.className, pair.property))) found.set(`${pair.resource.plural}.${pair.name}`, pair)
+  const [first] = found.values()
+  if (first === undefined) return
+  const names = [...found.keys()]
+  const others = names.length > MOST_NAMED ? `, and ${names.length - MOST_NAMED} more` : ''
+  const [looks, hide] = names.length === 1 ? ['looks like a secret, and is', 'hide it'] : ['look like secrets, and are', 'hide each']
+  const rule = `resource(${JSON.stringify(first.resource.plural)}, { attributes: { ${formatKey(first.property)}: { private: true } } })`
+  notes.add(`${names.slice(0, MOST_NAMED).join(', ')}${others} ${looks} shown: ${hide} with --hide ${names[0]}, in code with ${rule}.`)
+}
+
+interface SecretPair {
+  readonly resource: Resource
+  readonly property: string
+  readonly name: string
+}
+
+function listSecrets(resource: Resource): SecretPair[] {
+  const { access } = resource.rules
+  if (access.get === false && access.list === false) return []
+  return resource.attributes.flatMap(attribute => {
+    const { name, property, hidden } = attribute
+    const isShown = attribute.kind === 'scalar' && !hidden && attribute.render === undefined && attribute.source.kind !== 'formula'
+    return isShown && KINDS.has(attribute.type.kind) && SECRET.test(words(name).join('_')) ? [{ resource, property, name }] : []
+  })
+}
+
+function keyOf(entity: ResourceDefinition['entity'], property: string): string {
+  const { name, meta } = entity as { readonly name?: string; readonly meta?: { readonly className?: string } }
+  return `${typeof entity === 'string' ? entity : (meta?.className ?? name)}.${property}`
+}
+
+function formatKey(property: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(property) ? property : JSON.stringify(property)
 }

@@ -7,7 +7,6 @@ import { FormBody } from '../../foundation/http/form-body.ts'
 import { runCoroutine, type Awaitable } from '../../foundation/work/awaitable.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import { SERVER_TIMING, formatServerTiming } from '../../foundation/http/server-timing.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
 import { Trace, summarizeTimes, type RunStatement, type Traces } from '../../foundation/work/trace.ts'
 import { Surroundings } from '../../foundation/work/surroundings.ts'
@@ -361,4 +360,18 @@ function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, ab
     signal.addEventListener('abort', abort, { once: true })
     answering.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort))
   })
+}
+
+/** Formats a trace as a Server-Timing header for browsers (W3C Server Timing, section 4.1). */
+const SERVER_TIMING = 'server-timing'
+
+/** Returns `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21`. */
+function formatServerTiming(trace: Trace): string {
+  const { total, count, cached } = trace
+  const metrics = Object.entries(summarizeTimes(trace)).map(([stage, duration]) => {
+    const metric = `${stage};dur=${duration}`
+    if (stage === 'sql') return `${metric};desc="${count} statement${count === 1 ? '' : 's'}"`
+    return stage === 'plan' && cached !== undefined ? `${metric};desc="${cached ? 'cached' : 'new'}"` : metric
+  })
+  return [...metrics, `total;dur=${Math.ceil(total * 1000) / 1000}`].join(', ')
 }

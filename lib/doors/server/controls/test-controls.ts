@@ -6,8 +6,7 @@ import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
-import { OtherBody, checkQuery, control, type Control, type ControlRequest } from './control.ts'
-import { conformityControls } from './conformity-controls.ts'
+import { OtherBody, checkQuery, control, type Control, type ControlRequest, blameBody, invalid, readObject } from './control.ts'
 import { refuseImpossible } from './engine-refusal.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
@@ -16,6 +15,7 @@ import { worldControls } from './world-controls.ts'
 import { readScenarioName, readWorldName } from './world-name.ts'
 import { Worlds, type NamedWorld } from './worlds.ts'
 import type { WorldEngine } from './world-engine.ts'
+import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
 
 /** Options of test controls. */
 export interface TestControlOptions {
@@ -171,4 +171,47 @@ function idIn(pattern: string, path: string): string | undefined {
   if (!path.startsWith(before) || !path.endsWith(after)) return undefined
   const id = path.slice(before.length, path.length - after.length)
   return id === '' || id.includes('/') ? undefined : id
+}
+
+/** Compare an answer with the OpenAPI document. Refuses with body_invalid. */
+function conformityControls(): Control[] {
+  return [
+    control(
+      'POST /conformity',
+      'what of an answer is not as the OpenAPI document says: ' +
+        '{ "method": "GET", "path": "/v1/users", "status": 200, "headers": { ... }, "body": ... }',
+      checkConformity,
+    ),
+  ]
+}
+
+async function checkConformity({ world, body: sent, base }: ControlRequest): Promise<object> {
+  const {
+    method,
+    path,
+    status,
+    headers = {},
+    body,
+    ...others
+  } = readObject(sent, '{ "method": "GET", "path": "/v1/users", "status": 200 }')
+  blameBody(() => checkNames(others, [], 'the body'))
+  if (typeof method !== 'string' || typeof path !== 'string') throw invalid('"method" and "path" must be strings: "GET", "/v1/users".')
+  if (!Number.isSafeInteger(status)) throw invalid('"status" must be the number of the status.')
+  if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
+    throw invalid('"headers" must be an object of strings.')
+  // Paths in the document have no base.
+  const [whole = '', query = ''] = path.split(/\?(.*)/s, 2)
+  const plain = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
+  const versions = listVersions(world.engine.versions)
+  const isBelow = (root: string): boolean => plain === root || plain.startsWith(`${root}/`)
+  const version = versions.find(name => isBelow(formatRoot('', name))) ?? versions[0] ?? NO_VERSION
+  const { Conformity } = await import('../../../description/conformity/conformity.ts')
+  const conformity = new Conformity(await world.internals.describe({ version }, false, base))
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]))
+  const { engine } = world
+  return {
+    described: conformity.knows(plain),
+    // With `attributes` or `depth`, the answer may leave out members.
+    faults: await engine.conforms({ method, path: engine.base + plain, query }, { status: status as number, headers: lower, body }),
+  }
 }

@@ -34,6 +34,15 @@ const LATE = `
   require.extensions['.ts'] = () => { throw new Error("TSError: Option 'moduleResolution=node10' is deprecated") }
   require.extensions['.ts'].isOfLoader = true
 `
+const LATE_IMPORT = `
+  globalThis.taken.push('late')
+  process.getBuiltinModule('node:module').registerHooks({
+    load(url, context, next) {
+      if (url.endsWith('.ts')) throw new Error('Unknown option "decoratorMetadata"')
+      return next(url, context)
+    },
+  })
+`
 const hookImport = (taken: string): string => `${COMPILE}
   globalThis.taken.push('${taken}')
   registerHooks({
@@ -117,6 +126,14 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     late: ['ts-node'],
     taken: ['late', 'swc require'],
   },
+  behind: {
+    type: 'module',
+    tsconfig: '{ "extends": "@acme/tsconfig" }',
+    others: SHARED,
+    installed: ['@oxc-node/core', '@swc-node/register'],
+    late: ['@oxc-node/core'],
+    taken: ['late', 'swc import'],
+  },
   left: {
     tsconfig: '{ "extends": "@acme/tsconfig" }',
     others: SHARED,
@@ -186,7 +203,10 @@ describe('the loader of TypeScript', () => {
         const { exports, files: hooks } = LOADERS[each]!
         await write(`${name}/node_modules/${each}/package.json`, JSON.stringify({ name: each, exports }))
         for (const [file, text] of Object.entries(hooks))
-          await write(`${name}/node_modules/${each}/${file}`, broken.includes(each) ? BROKEN : late.includes(each) ? LATE : text)
+          await write(
+            `${name}/node_modules/${each}/${file}`,
+            broken.includes(each) ? BROKEN : late.includes(each) ? (file.endsWith('.mjs') ? LATE_IMPORT : LATE) : text,
+          )
       }
     }
     const all: Record<string, Found> = {}
@@ -209,8 +229,9 @@ describe('the loader of TypeScript', () => {
   }
 
   it('says which package or file is in the way, where no other one could be taken', () => {
-    const { commented, none, unread, off, aged, left } = found
-    assert.deepEqual([commented?.advice, commented?.typesAdvice, off?.advice, aged?.typesAdvice], ['', '', '', ''])
+    const { commented, none, unread, off, aged, behind, left } = found
+    assert.deepEqual([commented?.advice, commented?.typesAdvice, off?.advice], ['', '', ''])
+    assert.deepEqual([aged?.typesAdvice, behind?.typesAdvice], ['', ''])
     assert.match(
       none!.typesAdvice,
       /npm install --save-dev @oxc-node\/core .* ts-node is installed, and cannot be used: Cannot find native/,

@@ -1,6 +1,6 @@
 /**
- * Planned seed: inserts the records of a seed by statements, where no code of the application looks at entities, and rows and pivot rows
- * suffice. Returns false, with nothing written, wherever the unit of work must insert, and on errors: the unit of work finds the cause.
+ * Planned seed: inserts a seed by statements, where no code of the application looks at entities, and rows and pivot rows suffice. Returns
+ * false, with nothing written, where the unit of work must insert, or find what is wrong.
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -22,8 +22,6 @@ import { findRowKeys } from '../read/row-keys.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
 /**
- * Inserts the records and returns whether statements could.
- *
  * @param changes the records, valid by the model
  * @param values keeps values from functions of the model, for the unit of work to use again
  */
@@ -50,7 +48,7 @@ interface SeedPlan {
   readonly keepsUnique: boolean
 }
 
-/** Decides by the names in the records; undefined where statements cannot insert the records. */
+/** Decides by names; undefined where statements cannot insert. */
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
   let keepsUnique = connection.keepsConstraints
   const pivots = new Map<string, ToManyAttribute>()
@@ -72,7 +70,7 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
   return Object.keys(data).some(name => nested.has(model.byName.get(name)!)) ? undefined : { keepsUnique }
 }
 
-/** Adds nested records; returns false where MikroORM would insert in another order: the records of a table have a single place. */
+/** Returns false where MikroORM would insert in another order: a table's records have one place. */
 function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationAttribute>): boolean {
   for (const [target, relation] of created) {
     const known = nested.get(target)
@@ -82,23 +80,19 @@ function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationA
   return true
 }
 
-/**
- * Whether each record can be inserted before linked records. Circles of needs are refused, and a link that waits for another record counts
- * as a change.
- */
+/** Whether a record can be inserted before linked records. Circles of needs are refused, and a waiting link counts as a change. */
 function comesInAnyOrder(resource: Resource): boolean {
   return resource.attributes.every(
     attribute =>
       attribute.kind !== 'toOne' ||
       !attribute.owner ||
-      // A record may need itself, or an earlier record. Where a later record is needed, the database refuses, and the unit of work finds
-      // the order.
+      // A record may need itself or an earlier record. For a later record, the database refuses, and the unit of work orders.
       (isInsertedOnce(resource, attribute.target) &&
         (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )
 }
 
-/** Whether some records give keys and others get counted keys: MikroORM inserts given keys first. */
+/** MikroORM inserts records with given keys before records with counted keys. */
 function mixesKeys(records: readonly unknown[], { generatedKey, keyNames }: Resource): boolean {
   if (!generatedKey) return false
   const given = records.filter(record => isObject(record) && (record[keyNames[0]!] ?? null) !== null).length
@@ -122,7 +116,7 @@ function* insertAll(
   const insertedNames = new Set<string>()
   for (let remaining = changes; remaining.length > 0;) {
     const { ready, waiting } = names.size === 0 ? { ready: remaining, waiting: [] } : divideByNames(remaining, insertedNames)
-    // The unit of work sets circular links, and links to later records, after the inserts.
+    // The unit of work sets links in a circle, or to a later record, after the inserts.
     if (ready.length === 0) throw new Unplanned()
     const wanted = names.size === 0 ? undefined : collectShown(ready)
     const found = wanted === undefined || wanted.size === 0 ? undefined : yield* wait(findRowKeys(wanted, connection))
@@ -133,7 +127,7 @@ function* insertAll(
 }
 
 function* insertStage(changes: readonly RecordInput[], relations: PlannedRelations, { dialect }: Connection): Coroutine<void> {
-  // An undone insert has drawn keys, and the database does not give the same keys again.
+  // An undone insert has drawn keys, which are not given again.
   const ordered = dialect.failsWhole ? orderByLinks(changes) : changes
   if (ordered === undefined) throw new Unplanned()
   let rows: RecordInput[] = []

@@ -1,4 +1,4 @@
-/** Run seeder: runs a seeder of MikroORM in a transaction. MikroORM alone writes: hooks and subscribers run, and no body is validated. */
+/** Run seeder: runs a seeder of MikroORM in one transaction. Hooks and subscribers run, and no body is validated. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { EntityConnection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'
@@ -13,10 +13,7 @@ export async function runSeeder(seeder: SeederClass | true, connection: EntityCo
   }
 }
 
-/**
- * Turns `persistOnCreate` on, whatever the application says: seeders count on `em.create` to persist. MikroORM's seed manager leaves the
- * option on for good.
- */
+/** Seeders count on `em.create` to persist, whatever the application says. MikroORM's manager of seeders leaves the option on for good. */
 async function runPersisting(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
   const before = orm.config.get('persistOnCreate')
   try {
@@ -29,7 +26,7 @@ async function runPersisting(seeder: SeederClass | true, orm: MikroORM): Promise
   }
 }
 
-/** Names a seeder; `true` stands for the seeder in the config. */
+/** `true` stands for the seeder in the config. */
 export function nameSeeder(seeder: SeederClass | true, { config }: MikroORM): string {
   return seeder === true ? (config.get('seeder').defaultSeeder ?? 'DatabaseSeeder') : seeder.name
 }

@@ -1,11 +1,11 @@
-/** Seed empty: keeps the records for empty tables, since each start on a file would add the same records again. */
+/** Seed empty: keeps the records for empty tables, which each start of a file would add again. */
 import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seed-rows.ts'
 
-/** Returns the records for empty tables, with a note for each table left out; the same seed where no table is left out. */
+/** A note names each table left out. Returns the same seed where none is. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
   const names = Object.keys(data).filter(name => {
     const resource = model.byName.get(name)

@@ -1,13 +1,10 @@
-/**
- * Seed groups: divides the records of a seed where some need a key to be counted by the database first. Each group can be inserted after
- * the groups before.
- */
+/** Seed groups: divides a seed where records need keys that the database counts for others. Each group follows earlier groups. */
 import type { Resource } from '../../model/model.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 
 interface Grouped {
   readonly change: RecordInput
-  /** Name for links to the record, where the key is given. */
+  /** Others link the record by this name; undefined: no key given. */
   readonly name: string | undefined
 }
 
@@ -16,10 +13,10 @@ interface GroupedNeed<R> {
   readonly awaitsKey: boolean
 }
 
-/** A deeper chain is divided without regard to the order of the list: two records may await each other's place. */
+/** A deeper chain ignores the order of the list: two records may await each other's place. */
 const MAX_STAGES = 50
 
-/** Returns the groups. Records of a table with counted keys stay in the order of the list, where possible. */
+/** Counted keys follow the order of the list, where possible. */
 export function groupInStages<R extends Grouped>(
   records: readonly R[],
   needs: ReadonlyMap<R, readonly GroupedNeed<R>[]>,

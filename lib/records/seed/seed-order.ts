@@ -1,12 +1,12 @@
 /**
- * Seed order: sorts the records of a seed by links, for a database with a check of references at every statement. Counted keys follow the
- * order of the seed.
+ * Seed order: puts linked records first, for a database that checks references with every statement. Counted keys follow the order of the
+ * seed.
  */
 import { findGivenKey, recordName } from '../validate/check-database.ts'
 import { listNew, listReferences } from '../validate/linked-records.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 
-/** Returns the records with linked records first; undefined where links form a circle, or where another order would change counted keys. */
+/** Undefined where links form a circle, or another order would change counted keys. */
 export function orderByLinks(changes: readonly RecordInput[]): readonly RecordInput[] | undefined {
   const byName = new Map<string, RecordInput>()
   for (const change of changes) {
@@ -44,12 +44,11 @@ function keepsCounted(changes: readonly RecordInput[], sorted: readonly RecordIn
   })
 }
 
-/** Lists new records with keys counted by the database. */
 function listCounted(change: RecordInput): RecordInput[] {
   return listNew(change).filter(each => each.resource.generatedKey && findGivenKey(each) === undefined)
 }
 
-/** Lists the other records linked by a record, or by records nested inside. */
+/** Also links of nested records. */
 function listLinked(change: RecordInput, byName: ReadonlyMap<string, RecordInput>): RecordInput[] {
   const linked: RecordInput[] = []
   const walk = (record: RecordInput): void => {

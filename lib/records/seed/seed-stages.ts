@@ -1,6 +1,6 @@
 /**
- * Seed stages: divides the records of a seed with links by the key known to clients. The database counts the primary keys, so each stage
- * links records of earlier stages alone.
+ * Seed stages: divides a seed whose records link each other by the key that clients know. Primary keys are counted later, so each stage
+ * links only earlier stages.
  */
 import { idFromJson, shownText, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -13,7 +13,7 @@ interface NamedLink {
   readonly ref: ExistingRef & { readonly name: string }
 }
 
-/** Lists links, also of nested records, to records of the seed without a known primary key. */
+/** Also links of nested records; the primary key is not known yet. */
 export function* listNamed(change: RecordInput): Generator<NamedLink> {
   for (const { relation, ref } of listReferences(change)) {
     if (ref.kind === 'new') yield* listNamed(ref.record)
@@ -26,17 +26,14 @@ interface Divided {
   readonly waiting: readonly RecordInput[]
 }
 
-/**
- * Divides records into ready records, with links to inserted records alone, and waiting records. Where the database counts keys, a record
- * also waits for earlier records of the table: `articles: [{ tags: ['x'] }, {}]` gives the IDs 1 and 2.
- */
+/** Ready records link inserted records only. Counted keys follow the seed: `articles: [{ tags: ['x'] }, {}]` gives the IDs 1 and 2. */
 export function divideByNames(changes: readonly RecordInput[], insertedNames: ReadonlySet<string>): Divided {
   const divided = divide(changes, insertedNames, true)
   const isStuck = divided.ready.length === 0 && changes.some(needsRecordOfSameTable)
   return isStuck ? divide(changes, insertedNames, false) : divided
 }
 
-/** Whether a record needs another record of the same table, perhaps listed later. */
+/** A needed record of the same table may be listed later. */
 function needsRecordOfSameTable(change: RecordInput): boolean {
   return change.links.some(
     ({ attribute, link }) => !attribute.nullable && attribute.target === change.resource && link?.kind === 'existing',
@@ -57,7 +54,6 @@ function divide(changes: readonly RecordInput[], insertedNames: ReadonlySet<stri
   return { ready, waiting }
 }
 
-/** Collects the keys in links to records of the seed. */
 export function collectShown(changes: readonly RecordInput[]): Map<Resource, Map<string, ShownKey>> {
   const wanted = new Map<Resource, Map<string, ShownKey>>()
   for (const change of changes) {
@@ -70,7 +66,6 @@ export function collectShown(changes: readonly RecordInput[]): Map<Resource, Map
   return wanted
 }
 
-/** Puts primary keys into the links of a record. */
 export function withRowKeys(change: RecordInput, found: RowKeys): RecordInput {
   const replace = <R extends RecordRef | null>(ref: R, target: Resource): R => {
     if (ref?.kind === 'new') return { ...ref, record: withRowKeys(ref.record, found) }

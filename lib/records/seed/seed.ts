@@ -1,6 +1,6 @@
 /**
- * Seed: inserts records by resource name, in any order, in a single transaction, validated like bodies of POST. A record may link any
- * record of the seed by ID: a later record, a nested record, or a record with a link back.
+ * Seed: inserts records in any order, in a single transaction, validated like bodies of POST. A record may link any other by ID: a later
+ * record, a nested record, or a record with a link back.
  */
 import { idNames } from '../../model/key.ts'
 import { chain } from '../../foundation/work/awaitable.ts'
@@ -30,7 +30,6 @@ import { translateDatabaseError } from '../unit-of-work/database-errors.ts'
 import { listReferences, type Reference } from '../validate/linked-records.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 
-/** Access rules do not apply to records from the application. */
 const WITHOUT_RULES = {
   writing: undefined,
   exists: () => true,
@@ -57,7 +56,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Adds to a refusal the mention of the seed, and to each error the path of the record, where the error does not name the path. */
+/** Says `seed:`, and names each record that the error does not name. */
 function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   if (!(error instanceof RestError) || error.errors === undefined) return error
   const details = error.errors.map(({ code, detail, attribute }) => {
@@ -65,7 +64,7 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
     return code === 'reference_not_found' && attribute !== undefined ? named + suggestKey(attribute, data, model) : named
   })
   const listed = error.errors.map(({ detail }) => detail).join(' ')
-  // Keeps the count of unlisted errors at the end of the message.
+  // The rest of the message counts unlisted errors.
   const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
   return new RestError(error.status, error.code, `seed: ${message}`, {
     errors: error.errors,
@@ -73,7 +72,7 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   })
 }
 
-/** Inserts the records as rows and returns whether rows were possible; inserting one by one then finds what the database refuses. */
+/** Returns false where rows will not do, or a constraint breaks: single inserts then find the cause. */
 async function insertAsRows(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
   const tables = buildRows(data, model)
   if (tables === undefined) return false
@@ -88,7 +87,7 @@ async function insertAsRows(data: SeedData, model: Model, connection: Connection
 }
 
 /**
- * Checks and inserts records inside a transaction; returns the entities, in order.
+ * Returns the entities in order.
  *
  * @param errors errors found by validation
  * @param translating gets the written records, for errors of the database
@@ -106,7 +105,7 @@ export async function insert(
   if (refusal !== undefined) throw refusal
   // A query must not flush records whose links are not set yet.
   em.setFlushMode(FlushMode.COMMIT)
-  // No order of inserts exists where classes of a table refer to each other's owners.
+  // Where classes of one table refer to each other's owners, no order of inserts exists.
   await connection.deferReferences()
   const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], listed: [], entered: [], named: new Set() }
   translating.work = work
@@ -117,7 +116,7 @@ export async function insert(
   return changes.map(change => loader.findEntity(change))
 }
 
-/** Suggests to give a record of the seed an ID, where a missing link may mean a record without an ID. */
+/** Suggests an ID for the record of the seed that a missing link may mean. */
 function suggestKey(path: string, data: SeedData, model: Model): string {
   const [name = '', , attributeName = ''] = path.split('.')
   const attribute = model.byName.get(name)?.byName.get(attributeName)
@@ -129,13 +128,13 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
   return lacks ? ` Give the ${singular} in the seed its "${names.join('", "')}", so that others can refer to it.` : ''
 }
 
-/** A record of the seed; `implied` is the link set by the enclosing record. */
+/** `implied` is the link from the enclosing record. */
 interface SeedRecord {
   readonly change: RecordInput
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
-  /** Name for links to the record, where the key is given. */
+  /** Others link the record by this name; undefined: no key given. */
   readonly name: string | undefined
-  /** The same name by the key known to clients, where different from the primary key. */
+  /** Name by the key known to clients, where different from the primary key. */
   readonly shownName: string | undefined
 }
 
@@ -156,16 +155,15 @@ function listRecords(change: RecordInput, implied?: SeedRecord['implied']): Seed
   ]
 }
 
-/** A dependency: `record` cannot be inserted before `needed`. */
+/** `record` cannot be inserted before `needed`. */
 interface Need {
   readonly record: SeedRecord
   readonly needed: SeedRecord
   readonly at: string
-  /** The link; undefined for a link in an embedded object. */
+  /** Undefined inside an embedded object. */
   readonly link: ToOneAttribute | undefined
   /**
-   * Whether `needed` must be inserted before `record` is created: the link needs a generated key (`needsKey`), or is required within a
-   * table.
+   * Whether `record` is created after the insert of `needed`: the link needs a generated key (`needsKey`), or is required within a table.
    */
   readonly awaitsKey: boolean
 }
@@ -174,13 +172,13 @@ interface OpenLink extends Reference {
   readonly record: SeedRecord
 }
 
-/** Returns the dependency made by a link: the holder of the foreign key comes second, unless the foreign key may be null. */
+/** The holder of the foreign key comes second, unless null is allowed. */
 function findNeed(record: SeedRecord, { relation, within = [] }: Reference, other: SeedRecord): Need | undefined {
   const name = owningName(relation)
   const foreignKey = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (foreignKey === undefined || foreignKey.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  // Records of a table are inserted together, without the links among each other.
+  // Records of a table are inserted together, without links among them.
   const isBeside = findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
   const awaitsKey = foreignKey.kind === 'toOne' && (isBeside || (needsKey(foreignKey) && needed.name === undefined))
   const link = foreignKey.kind === 'toOne' && within.length === 0 ? foreignKey : undefined
@@ -194,8 +192,8 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Reference, othe
 }
 
 /**
- * Loads records in two rounds: first each record with plain values and the links taken by the constructor, then the other links, when all
- * entities exist. MikroORM orders the inserts. A record that needs the generated key of another is created after the insert of the other.
+ * Loads in two rounds: each record with plain values and its constructor's links, then the other links. MikroORM orders the inserts. A
+ * record that needs a generated key follows the insert of the other.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
@@ -219,12 +217,11 @@ class Loader {
     return this.#entities.get(this.#byChange.get(change)!)!
   }
 
-  /** The place of an entity in the list of records; unlisted entities come last. */
+  /** Unlisted entities come last. */
   placeOf(entity: Entity): number {
     return this.#places.get(entity) ?? this.#records.length
   }
 
-  /** Refuses records that need each other in a circle: none can come first. */
   refuseCircles(): void {
     const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
@@ -238,8 +235,7 @@ class Loader {
       }
     }
     this.#needs = needs
-    // Records without needs come first, then records with needs met by earlier records. The rest are in circles, or need a record in a
-    // circle.
+    // Records without needs are free, then records with free needs only. The rest are in circles, or need a record in a circle.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
     for (let record = free.pop(); record !== undefined; record = free.pop()) {
@@ -273,19 +269,19 @@ class Loader {
     let open: readonly OpenLink[] = this.#records.flatMap(record => listReferences(record.change).map(each => ({ ...each, record })))
     for (const records of this.#groupRecords()) {
       for (const record of records) await this.#make(record)
-      // A link with a key may wait for other links: parts of the key.
+      // A link may wait for other links, which set parts of its key.
       for (let count = Infinity; open.length < count; open = await this.#linkAll(open)) count = open.length
       await this.#work.em.flush()
     }
     if (open.length === 0) return
-    // Nullable links that had to wait for their records. Each is flushed alone: MikroORM confuses two changes of records in several tables.
+    // Each flush takes one link: MikroORM confuses two changes of records in several tables.
     for (const link of open) {
       await this.#link(link, true)
       await this.#work.em.flush()
     }
   }
 
-  /** Creates a record after the arguments of the constructor, since the constructor may read the arguments. */
+  /** The constructor may read its arguments, so the arguments are created first. */
   async #make(record: SeedRecord): Promise<void> {
     if (this.#entities.has(record)) return
     const { change } = record
@@ -308,13 +304,13 @@ class Loader {
     this.#places.set(entity, this.#order.get(record)!)
   }
 
-  /** Returns the records in groups, each to be inserted after the groups before; nearly always a single group. */
+  /** Each group can be inserted after earlier groups; nearly always a single group. */
   #groupRecords(): (readonly SeedRecord[])[] {
     if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
     return groupInStages(this.#records, this.#needs)
   }
 
-  /** Sets the links between existing records; returns the links still open. */
+  /** Returns the links still open. */
   async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
     const later: OpenLink[] = []
     for (const link of links) if (!(await this.#link(link))) later.push(link)
@@ -339,7 +335,7 @@ class Loader {
     return true
   }
 
-  /** Links the entity, or the key of the entity; returns false while the key does not exist. */
+  /** Returns false while a key to link does not exist. */
   #setLink(entity: Entity, attribute: ToOneAttribute, target: Entity, within?: Reference['within']): boolean {
     requireTargetKey(attribute, target)
     if (attribute.holdsKey && !hasKey(target)) return false
@@ -348,7 +344,7 @@ class Loader {
     return true
   }
 
-  /** Whether a link must wait: for a record in several tables, MikroORM sets a link to a new record in the wrong table. */
+  /** For a record in several tables, MikroORM sets a link to a new record in the wrong table. */
   #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
     const other = this.#findRecord(ref, relation)
     if (other === undefined) return false
@@ -362,7 +358,7 @@ class Loader {
     return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(nameReference(ref, relation.target))
   }
 
-  /** Returns the entity of a reference, from the seed, once created, or from the database. */
+  /** From the seed, once created, or from the database. */
   async #findTarget(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
     const record = this.#findRecord(ref, relation)
     if (record !== undefined) return this.#entities.get(record)

@@ -1,6 +1,5 @@
 /**
- * Validate seed: validates the records of a seed by the model. A record may link another record of the seed by the key known to clients,
- * even before the database has counted the primary key.
+ * Validate seed: validates by the model. Records may link each other by the key that clients know, even before primary keys are counted.
  */
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -24,7 +23,7 @@ export function validateSeed(data: SeedData, model: Model, connection: ReadingCo
   return validateTogether(connection, rules => validateAll(data, model, rules))
 }
 
-/** Validates records together: a second time, once the linked records are known. */
+/** A second time, once the linked records are known. */
 export async function validateTogether(
   connection: ReadingConnection,
   validate: (rules: ValidationRules) => ValidatedSeed,

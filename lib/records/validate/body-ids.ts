@@ -1,4 +1,4 @@
-/** Body IDs: reads the IDs of linked records, and checks IDs under a name of their own (`AttributeRules.ids`). */
+/** Body IDs: reads the IDs by which a body links records, also under a name of their own (`AttributeRules.ids`). */
 import { withArticle } from '../../foundation/base/article.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -7,7 +7,7 @@ import type { RelationAttribute, Resource, ScalarAttribute } from '../../model/m
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** Whether the IDs set the link. Where the body gives the relation too, both must agree, and the relation sets the link. */
+/** Whether the IDs set the link. A relation given as well must agree, and sets the link itself. */
 export function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
   const { kind, target, idsOf } = ids
   const value = body[ids.name]
@@ -29,13 +29,12 @@ function isIdOrNull(value: unknown, target: Resource): boolean {
   return value === null || readId(value, target) !== undefined
 }
 
-/** Returns undefined where the value is no ID. */
 export function readId(value: unknown, target: Resource): RecordKey | undefined {
   // The database would store a lone surrogate as another character.
   return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
 }
 
-/** Returns the key in the body of a new record, for nested records to repeat. */
+/** Returns the key of a new record, which nested records may repeat. */
 export function readGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of resource.keyNames) {

@@ -1,4 +1,4 @@
-/** Check attribute body: checks the body of a PUT to the path of an attribute, by the kind of the attribute; refuses with body_invalid. */
+/** Check attribute body: checks the body of a PUT of an attribute's path by the kind of the attribute. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Attribute } from '../../model/model.ts'

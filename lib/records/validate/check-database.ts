@@ -1,4 +1,4 @@
-/** Check database: finds links to missing records and taken unique values, inside the transaction and before the first write. */
+/** Check database: finds links to missing records and taken values, inside the transaction, before the first write. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
@@ -16,17 +16,17 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** A link of a new record that the owner sets; `owner` is a change where the owner is new as well. */
+/** The link that the owner of a new record sets; the owner may be new as well. */
 export interface Implied {
   readonly name: string
   readonly owner: KeyValues | RecordInput
 }
 
 export interface Checking {
-  /** Key of the changed record; undefined: the records are new. */
+  /** undefined: the records are new. */
   readonly self?: KeyValues | undefined
   readonly implied?: Implied | undefined
-  /** Names (`recordName`) of records that will exist once the references are followed. */
+  /** Names (`recordName`) of records that will exist when the references are followed. */
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
@@ -38,12 +38,11 @@ export function recordName(resource: Resource, key: KeyValues): string {
   return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
 }
 
-/** Formats the end of a sentence: no record has the ID. */
 export function formatMissing(id: RecordKey, target: Resource): string {
   return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
-/** Returns the key given by the record or the owner; undefined where a part is not known. */
+/** Returns the key that a new record gives itself or gets from its owner; undefined where a part is not known. */
 export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
@@ -61,7 +60,7 @@ export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues 
   return key
 }
 
-/** Names new records with given keys, for other new records to link. */
+/** Names new records with given keys, which other new records may link. */
 export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
   const names = new Set<string>()
   if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
@@ -76,13 +75,12 @@ interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
   readonly errors: FieldErrors
-  /** Unique values of the records so far: two records of a body must not share a value either. */
+  /** Two records of a body must not share a unique value either. */
   readonly seen: Set<string>
-  /** Whether each record looked up so far exists: a body may link a record often. */
+  /** Whether a record exists: a body may link one often. */
   readonly found: Map<string, boolean>
 }
 
-/** Adds the errors found by the database. */
 export function checkChanges(
   changes: readonly RecordInput[],
   checking: Checking,
@@ -101,7 +99,6 @@ export function checkChanges(
   )
 }
 
-/** Whether a change links no stored record and gives no unique value. */
 function needsNoStatement(change: RecordInput, checking: Checking): boolean {
   const { links, lists, values, resource } = change
   if (checking.uniquesLater === true)
@@ -116,7 +113,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
-/** Names the attributes in a unique set; of an embedded member, the embedded attribute. */
+/** Of an embedded member, the embedded attribute counts. */
 export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
@@ -144,10 +141,10 @@ function* evaluateRecord(change: RecordInput, isStored: boolean, visibility: Vis
     const { target: resource } = attribute
     const isLinked = refs.some(ref => ref.kind === 'existing')
     if (isLinked && !(yield* wait(visibility.permits(resource, 'get')))) continue
-    // The current records of a list or an inverse link are read as well.
+    // The current records of the list, or of the inverse link, are read as well.
     const holds = attribute.kind === 'toOne' && attribute.owner
     if (isLinked || !holds) yield* wait(visibility.ask({ resource, about: 'scope' }))
-    // A record with a new value in the foreign key is updated, and an orphan is deleted.
+    // A moved foreign key is an update, and an orphan is deleted.
     const other = owningAttribute(attribute)
     if (other !== undefined && (isLinked || (isStored && !attribute.orphanRemoval))) yield* wait(visibility.permits(resource, 'update'))
     if (isStored && attribute.orphanRemoval) yield* wait(visibility.permits(resource, 'delete'))
@@ -165,7 +162,7 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
   for (const { ref, relation } of references) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
-      // The owner counts as new: present members may be about to go. The database refuses remaining conflicts.
+      // The owner counts as new: its present members may be about to go. The database refuses remaining conflicts.
       yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
       continue
     }
@@ -184,7 +181,7 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
       })
       continue
     }
-    // A new record in a list of itself has the same reference twice: in the list, and in the foreign key.
+    // The list and the foreign key that the list sets share one reference.
     if (missing.delete(ref)) {
       errors.push({
         code: 'reference_not_found',
@@ -204,14 +201,14 @@ interface SoughtLink {
   readonly name: string
 }
 
-/** Finds links to records missing or unreadable for the caller. */
+/** Finds links to records that are missing, or hidden from the caller. */
 function* findMissing(references: readonly Reference[], check: DatabaseCheck): Reading<Set<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
   const sought: SoughtLink[] = []
   for (const { ref, relation } of references) {
     const { target } = relation
-    // A record with a link to itself exists once the link is followed.
+    // A new record exists by the time its link to itself is followed.
     const isThere = ref.kind === 'new' || isKnown(ref, target, check) || (ref.isItself === true && visibility.allows(target, 'get'))
     if (!isThere) sought.push({ ref, target, name: nameByClass(target, ref.key) })
   }
@@ -228,22 +225,21 @@ function* findMissing(references: readonly Reference[], check: DatabaseCheck): R
   return missing
 }
 
-/** Whether no look-up is needed: the record comes with the body, or was just found while no rule hides records. */
+/** Whether the record comes with the body, or was just found and no rule hides records. */
 function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
   return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
 }
 
-/** Names the linked record as `Checking.known` does. */
 export function nameReference({ name, key }: RecordRef & { readonly kind: 'existing' }, target: Resource): string {
   return name ?? recordName(target, key)
 }
 
-/** Names a record by class, not by root: a record of another class is no match. */
+/** By class, not by root: a record of another class is no match. */
 function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }
 
-/** Looks up all linked records of a resource in a single statement. */
+/** A single statement per resource, however many records a body links. */
 function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
   for (const { ref, target, name } of sought) {
@@ -267,20 +263,15 @@ function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found
   }
 }
 
-/** An attribute of a unique set, with the new value where `given`. */
 interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** Path or name of a linked new record: two records with the same link must differ. */
+  /** Names the new record that the attribute links: two records of one owner must differ. */
   readonly newRecord?: string
 }
 
-/**
- * Adds errors of taken unique values.
- *
- * @param missing links without a record for the caller, skipped so that uniqueness reveals nothing about hidden records
- */
+/** @param missing links without a record for the caller, skipped so that uniqueness reveals nothing about hidden records */
 function* checkUniques(
   change: RecordInput,
   { self, implied, dialect, errors, seen }: DatabaseCheck,
@@ -290,7 +281,7 @@ function* checkUniques(
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
     const parts = findUniqueParts(paths, change, implied, missing)
-    // Skips sets without a change, and new records with gaps: the database checks NULLs and defaults.
+    // Skips unchanged sets. What a new record leaves out is NULL or a default: the database checks the set.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
     const text = `${resource.className} ${paths.join()} ${parts.map(formatPart).join()}`
     let taken = parts.every(part => part.given) && seen.has(text)
@@ -321,7 +312,7 @@ function formatPart({ values, newRecord }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Returns undefined where a part becomes NULL, or a new record nobody else can link: neither conflicts. */
+/** Undefined where a part becomes NULL, or a record that no other can link yet: neither conflicts. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,
@@ -336,7 +327,7 @@ function findUniqueParts(
     const found = findChange(change, names)
     if (implied?.name === path) {
       const { owner } = implied
-      // The place does not determine which resource the record links: the database checks.
+      // The place does not determine which of several resources is linked: the database checks the set.
       if (attribute.kind === 'toOneOf') return undefined
       parts.push(
         'resource' in owner ? { attribute, given: true, values: [], newRecord: owner.path } : { attribute, given: true, values: owner },

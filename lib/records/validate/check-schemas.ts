@@ -1,6 +1,6 @@
 /**
- * Check schemas: asks the schemas of the application (`AttributeRules.schema`) about values of the right type, before hashing and before
- * the transaction, since a schema may be slow. Refusals travel with the body and join the errors of validation.
+ * Check schemas: asks the application's schemas (`AttributeRules.schema`) about values of the right type, before hashing and the
+ * transaction, since schemas may be slow. Validation adds the refusals to its errors.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -12,7 +12,7 @@ import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** A refusal; `below` is a dotted path inside the value, empty for the value itself. */
+/** `below` is a dotted path inside the value, empty for the value itself. */
 interface Issue {
   readonly below: string
   readonly message: string
@@ -30,12 +30,10 @@ export function hasSchemas({ entities }: Model): boolean {
   return entities.some(({ attributes }) => attributes.some(({ schema }) => schema !== undefined))
 }
 
-/** Whether a schema refused a value of the body. */
 export function hasIssues(body: object): boolean {
   return (body as { readonly [ISSUES]?: IssuesByName })[ISSUES] !== undefined
 }
 
-/** Adds the refusals of an attribute to the errors. */
 export function addIssues(body: object, name: string, place: ValidationContext): void {
   for (const { below, message } of (body as { readonly [ISSUES]?: IssuesByName })[ISSUES]?.get(name) ?? []) {
     const path = below === '' ? place.path : `${place.path}.${below}`
@@ -43,7 +41,7 @@ export function addIssues(body: object, name: string, place: ValidationContext):
   }
 }
 
-/** Returns the body with all refusals attached; the same body without a refusal. */
+/** Returns the body with its refusals. */
 export function* checkSchemas(
   body: unknown,
   resource: Resource,

@@ -1,6 +1,6 @@
 /**
- * Contradictions: finds places of a body that set the same link differently: a foreign key, the other side of a 1:1, or a list, and a list
- * excludes all records not listed. Needs the model only.
+ * Contradictions: finds places of a body that set one link differently: foreign keys, other sides of a 1:1, and lists, which exclude all
+ * other records. Needs the model only.
  */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -11,23 +11,22 @@ import { owningAttribute } from './relation-sides.ts'
 import { listReferences } from './linked-records.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
-/** A new record by its change, or a stored record by name. */
+/** A new record, or the name of a stored record. */
 type Identity = RecordInput | string
 
-/** The record (or null) that a place of a body puts into a foreign key. */
+/** The record, or null, that a place gives a foreign key. */
 interface LinkAssignment {
   readonly path: string
   readonly value: unknown
   readonly links: Identity | null
 }
 
-/** All records linked with a record, as listed in a place of the body. */
+/** All records that a place links with a record. */
 interface LinkedSet {
   readonly path: string
   readonly members: ReadonlyMap<Identity, LinkAssignment>
 }
 
-/** Values by record and attribute name. */
 class ByRecord<V> {
   readonly #values = new Map<Identity, Map<string, V>>()
 
@@ -47,21 +46,16 @@ class ByRecord<V> {
 
 interface ContradictedLinks {
   readonly errors: FieldErrors
-  /** By the holder of the foreign key, and the attribute. */
+  /** By the holder of the foreign key, and its attribute. */
   readonly foreign: ByRecord<LinkAssignment>
   /** By the linked record, and the attribute of the holders. */
   readonly inverse: ByRecord<LinkedSet>
-  /** By the record with the many-to-many list, and the side of the pivot table. */
+  /** By the record with the list, and the side of the pivot table. */
   readonly pivots: ByRecord<LinkedSet>
 }
 
-/**
- * Adds the errors of contradicting links.
- *
- * @param self the key of the changed record
- */
+/** @param self the key of the changed record */
 export function addContradictions(change: RecordInput, self: KeyValues | undefined, errors: FieldErrors): void {
-  // A single place contradicts nothing.
   if (countPlaces(change) < 2) return
   const links: ContradictedLinks = { errors, foreign: new ByRecord(), inverse: new ByRecord(), pivots: new ByRecord() }
   collectLinks(change, self === undefined ? change : recordName(change.resource, self), links)
@@ -78,7 +72,6 @@ export function addContradictions(change: RecordInput, self: KeyValues | undefin
   }
 }
 
-/** Counts the places with links. */
 function countPlaces(change: RecordInput): number {
   let count = change.links.length + change.lists.length
   if (count > 0) for (const { ref } of listReferences(change)) if (ref.kind === 'new') count += countPlaces(ref.record)
@@ -148,7 +141,6 @@ function nameAttribute(resource: Resource, attribute: string): string {
   return `${findHierarchyRoot(resource).className}.${attribute}`
 }
 
-/** Names each side of a pivot table. */
 function nameSide({ via }: ToManyAttribute): string {
   return via.kind === 'pivot' ? `${via.owner ? '>' : '<'}${via.table}` : ''
 }

@@ -1,7 +1,6 @@
 /**
- * Dropped writes: detects statements dropped in silence by a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule
- * (`do instead nothing`), by comparing rows with the request. Refuses with statement_dropped, and so undoes all writes of request and
- * trigger.
+ * Dropped writes: refuses with statement_dropped where rows show no effect of a statement that a trigger (`raise(ignore)` in SQLite,
+ * `return null` in PostgreSQL) or a rule (`do instead nothing`) dropped in silence. The refusal undoes all writes of the request.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -23,7 +22,6 @@ export interface Looking {
 
 type Undone = 'inserted' | 'changed' | 'deleted'
 
-/** Makes the refusal, with the names of the triggers and rules of the table. */
 export function* dropped(resource: Resource, undone: Undone, connection: ReadingConnection, table = resource.table): Coroutine<RestError> {
   const names = yield* wait(connection.droppers(table))
   const named = names.length === 0 ? '' : `: ${names.map(name => `"${name}"`).join(', ')}`
@@ -34,7 +32,7 @@ export function* dropped(resource: Resource, undone: Undone, connection: Reading
 }
 
 /**
- * Refuses a deletion without effect. Where a trigger changes the record instead (`deleted_at`), the change counts as deletion.
+ * Refuses a deletion without effect. A trigger may change the record instead (`deleted_at`), which counts as the deletion.
  *
  * @param before the record as shown before
  */
@@ -45,7 +43,7 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* dropped(resource, 'deleted', connection)
 }
 
-/** Checks many deletions, in a single statement where the database compares lists of keys. */
+/** In a single statement, where the database compares lists of keys. */
 export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
@@ -58,7 +56,7 @@ export function* requireAllRemoved(
     if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, looking)
 }
 
-/** Returns the stored record before a change; undefined where nothing could drop the change. */
+/** Undefined where nothing could drop the change. */
 export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<JsonRecord | undefined> {
   if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined
   return yield* wait(reader.asStored.record(resource, key))
@@ -66,12 +64,12 @@ export function* readBefore(resource: Resource, key: KeyValues, { connection, re
 
 interface WrittenChange {
   readonly body: JsonObject
-  /** The record before the change; undefined where nothing could drop the change. */
+  /** Undefined where nothing could drop the change. */
   readonly stored: JsonRecord | undefined
   readonly lists: readonly ListInput[]
 }
 
-/** Refuses where the record or a list is as before, though the body differs. */
+/** Refuses where record or list is as before, though the body differs. */
 export function* requireWritten(
   { resource, key }: { readonly resource: Resource; readonly key: KeyValues },
   { body, stored, lists }: WrittenChange,
@@ -87,14 +85,14 @@ export function* requireWritten(
   yield* requireLists(lists, resource, key, view, looking)
 }
 
-/** Whether a value is in the record's own row, and shown. */
+/** Whether the record's own row has the value, and shows it. */
 function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
   const attribute = byName.get(name)
   if (attribute === undefined || !(name in stored) || isEmpty(value)) return false
   return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
 }
 
-/** Refuses lists unlike the body, where a trigger or rule of the table could drop statements. */
+/** Refuses lists unlike the body, where something could drop statements. */
 export function* requireLists(
   lists: readonly ListInput[],
   resource: Resource,
@@ -118,14 +116,14 @@ export function* requireLists(
   }
 }
 
-/** Counts visible records only: hidden records stay in a replaced list. */
+/** Hidden records stay in a replaced list. */
 function* countSeen(resource: Resource, keys: readonly KeyValues[], { visibility }: View, reader: Reader): Coroutine<number> {
   let count = 0
   for (const key of keys) if (yield* wait(reader.exists(resource, key, visibility))) count++
   return count
 }
 
-/** Without any change, an embedded object is left empty. */
+/** Without changes, an embedded object is left empty. */
 function isEmpty(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0
 }

@@ -1,6 +1,6 @@
 /**
- * Fill body: adds values of the engine (`AttributeRules.fill`) to new and changed records, nested records included; validation refuses
- * values of clients for the same names. Refuses with forbidden where a new record needs a value and gets none.
+ * Fill body: adds the engine's values (`AttributeRules.fill`) to new and changed records. Validation refuses a client's value. Refuses with
+ * forbidden where a new record needs a value and gets none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -14,10 +14,9 @@ import { findAskedClass, isOfClass } from './record-class.ts'
 
 export type FillMode = 'create' | 'update'
 
-/** Names filled by the engine. Clients cannot send symbols: JSON has none. */
+/** Clients cannot send symbols: JSON has none. */
 const FILLED = Symbol('filled')
 
-/** Whether the engine gave the value of a name. */
 export function isFilled(body: object, name: string): boolean {
   const names = (body as { readonly [FILLED]?: ReadonlySet<string> })[FILLED]
   return names?.has(name) === true
@@ -32,7 +31,6 @@ export function hasFills({ entities }: Model): boolean {
   return entities.some(({ attributes }) => attributes.some(({ fill }) => fill !== undefined))
 }
 
-/** Returns the body with the values of the engine; the same body where nothing is filled. */
 export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx: HookContext): Coroutine<unknown> {
   if (!isObject(body)) return body
   const recordClass = mode === 'create' ? findAskedClass(resource, body) : resource
@@ -63,10 +61,7 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
   return names.size === 0 ? filled : { ...filled, [FILLED]: names }
 }
 
-/**
- * Translates the caller's primary key (`ctx.user.id`) into the key known to clients (option `key`). An application may fill a link with
- * either.
- */
+/** The application knows the caller by the primary key (`ctx.user.id`), clients by the option `key`. Either fills a link. */
 function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
   if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value
   const { shownKey, keyNames, entity } = attribute.target
@@ -84,7 +79,7 @@ function missingValue({ name }: Attribute, resource: Resource, ctx: HookContext)
   )
 }
 
-/** Fills new records: objects in place of a link or a list member. */
+/** An object in place of a link or member is a new record. */
 function* fillNested(attribute: Attribute | undefined, value: object, ctx: HookContext): Coroutine<unknown> {
   if (attribute === undefined || !(isRelation(attribute) || attribute.kind === 'toOneOf')) return value
   if (!Array.isArray(value)) return attribute.kind === 'toMany' ? value : yield* fillRecord(attribute, value, ctx)

@@ -1,4 +1,4 @@
-/** Find change: the value or link of an attribute in a change, embedded objects included. */
+/** Find change: what a change says of an attribute, embedded objects included. */
 import { formatPath } from '../../model/owning-links.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { LinkInput, RecordInput, ValueInput } from './record-input.ts'
@@ -9,7 +9,6 @@ export function findAttribute(resource: Resource, names: readonly string[]): Att
   return attribute
 }
 
-/** Returns the value or link at a dotted path. */
 export function findChange(change: RecordInput, names: readonly string[]): ValueInput | LinkInput | undefined {
   const link = change.links.find(({ attribute, within = [] }) => formatPath({ attribute, within }) === names.join('.'))
   if (link !== undefined) return link
@@ -22,7 +21,7 @@ export function findChange(change: RecordInput, names: readonly string[]): Value
   return undefined
 }
 
-/** Returns the value as given in the body, for an error. */
+/** As given in the body, for an error. */
 export function findGivenValue(change: RecordInput, path: string): unknown {
   const found = findChange(change, path.split('.'))
   if (found === undefined) return undefined

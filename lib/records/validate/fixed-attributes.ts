@@ -1,4 +1,4 @@
-/** Fixed attributes: a body may repeat, but not change, the key and the class of a record, and the link set by the path or the owner. */
+/** Fixed attributes: a body may repeat, but not change, a record's key and class, and the link that the path or owner sets. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
 import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey, type KeyValues } from '../../model/key.ts'
@@ -6,7 +6,7 @@ import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAtt
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { References } from './references.ts'
 
-/** The link of a new record, set by the path or the enclosing record. */
+/** The link that the path or the owner sets. */
 export interface ImpliedLink {
   readonly name: string
   /** Key of the owner; undefined: not known yet. */
@@ -22,14 +22,13 @@ export interface Fixed {
   readonly isSame: (value: unknown) => boolean
 }
 
-/** Facts about a record beyond the body. */
 interface KnownRecord {
   readonly mode: 'create' | 'update'
   readonly key?: KeyValues
   readonly implied?: ImpliedLink
 }
 
-/** Returns why the body cannot set an attribute; undefined where allowed. */
+/** Undefined where the body can set the attribute. */
 export function findFixed(
   attribute: Attribute,
   resource: Resource,

@@ -1,6 +1,6 @@
 /**
- * Hash passwords: replaces plain passwords in a body, nested records included, by hashes. Runs before the transaction begins, so that no
- * lock is held while hashing. Costs nothing for a resource without a relation to users.
+ * Hash passwords: replaces plain passwords of a body by hashes, before the transaction begins, so that no lock is held meanwhile. A
+ * resource without a way to users costs nothing.
  */
 import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -17,14 +17,14 @@ export interface PasswordKind {
   readonly entity: object
   readonly property: string
   readonly hash: (plain: string) => Promise<string>
-  /** Whether a text is a hash already, to be kept. */
+  /** A text that is a hash already is kept. */
   readonly isHash: (text: string) => boolean
 }
 
 /** Users read in search of plain passwords. */
 const MAX_USERS_READ = 1000
 
-/** Passwords of a seed hashed at the same time: as many as Node.js has threads for hashing. */
+/** As many as Node.js has threads for hashing. */
 const PARALLEL_HASHES = 4
 
 type Replace = (plain: string) => string
@@ -50,7 +50,7 @@ export class PasswordHashes {
     return this.#hashEach(plain, hashedAhead, end).then(hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** Hashes ahead, for a transaction begun by the application; undefined without a password. */
+  /** For a transaction that the application begins; undefined without a password. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
     const plain = this.#listPlain(body, resource)
     return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
@@ -63,7 +63,7 @@ export class PasswordHashes {
     this.#hashedAhead.set(end, hashedAhead)
   }
 
-  /** Hashes the passwords of records from the application. Equal passwords are hashed once: a test has many users. */
+  /** Hashes equal passwords once: a test has many users. */
   async inRecords<T extends object>(records: readonly T[], resource: Resource): Promise<readonly T[]> {
     const hashes = await this.#hashOnce(this.#listPlain(records, resource))
     return hashes.size === 0 ? records : (this.#walk(records, resource, text => hashes.get(text)!) as readonly T[])
@@ -80,7 +80,7 @@ export class PasswordHashes {
     return { ...data, ...(Object.fromEntries(hashed) as SeedData) }
   }
 
-  /** Notes users with a plain password after a seeder of MikroORM: seeders store values as given, and such a user's log-in answers 401. */
+  /** Notes plain passwords after a seeder of MikroORM, which stores values as given: such a log-in answers 401. */
   async notePlain({ orm }: EntityConnection, seeder: string, notes: Notes): Promise<void> {
     const { entity, property, isHash } = this.#kind
     const em = orm.em.fork()
@@ -103,7 +103,7 @@ export class PasswordHashes {
     return hashes
   }
 
-  /** Hashes one by one: a request with many passwords leaves the other threads to other requests. */
+  /** Hashes one by one, so that other requests find free threads. */
   async #hashEach(
     plain: readonly string[],
     hashedAhead: Map<string, string[]> | undefined,
@@ -115,7 +115,7 @@ export class PasswordHashes {
       end?.checkTime()
       const known = hashedAhead?.get(text)
       const hash = known?.shift() ?? (await this.#kind.hash(text))
-      // Keeps the hash: the records may be made once more, one by one.
+      // Keeps the hash, since the records may be made once more, one by one.
       known?.push(hash)
       hashes.push(hash)
     }
@@ -128,7 +128,7 @@ export class PasswordHashes {
     return plain
   }
 
-  /** Replaces passwords; returns the same value where nothing is replaced. */
+  /** Returns the same value where nothing is replaced. */
   #walk(value: unknown, resource: Resource, replace: Replace): unknown {
     if (!this.#holders.has(resource)) return value
     return walkObjects(value, record =>
@@ -143,7 +143,7 @@ export class PasswordHashes {
     if (isRelation(attribute)) return this.#walk(value, attribute.target, replace)
     if (attribute.kind === 'toOneOf') {
       const type = isObject(value) ? value[attribute.typeName] : undefined
-      // Without a type, the body changes the linked record, of any of the resources.
+      // Without a type, the body changes the linked record, whichever it is.
       const targets = listTargets(attribute).filter(({ singular }) => type === undefined || type === singular)
       return targets.reduce((walked, target) => this.#walk(walked, target, replace), value)
     }
@@ -160,7 +160,7 @@ export class PasswordHashes {
     return classValues === undefined || classValue === undefined || classValues.has(classValue)
   }
 
-  /** An empty text means no password: nobody logs in with an empty text. Texts refused by validation stay as given. */
+  /** An empty text stands for no password; validation refuses the other texts. */
   #isPlain(value: unknown, attribute: Attribute): value is string {
     if (typeof value !== 'string' || value === '' || !value.isWellFormed() || this.#kind.isHash(value)) return false
     const maxLength = attribute.kind === 'scalar' ? attribute.type.length : undefined
@@ -175,7 +175,6 @@ export function hashedSeed(
   return hashes === undefined ? data : hashes.inSeed(data, model)
 }
 
-/** Walks an object, or each object of an array. */
 function walkObjects(value: unknown, walk: (object: JsonObject) => JsonObject): unknown {
   if (Array.isArray(value)) {
     const walked = value.map((item: unknown) => walkObjects(item, walk))

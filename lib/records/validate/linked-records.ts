@@ -1,4 +1,4 @@
-/** Linked records: lists the links of a change, and the new records nested inside. */
+/** Linked records: lists the links of a change, and nested new records. */
 import type { EmbeddedAttribute, RelationAttribute } from '../../model/model.ts'
 import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'
 
@@ -21,7 +21,6 @@ export function listReferences({ links, lists }: RecordInput): Reference[] {
   ]
 }
 
-/** Lists a new record and all new records nested inside. */
 export function listNew(change: RecordInput): RecordInput[] {
   return [change, ...listReferences(change).flatMap(({ ref }) => (ref.kind === 'new' ? listNew(ref.record) : []))]
 }

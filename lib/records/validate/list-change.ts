@@ -1,6 +1,6 @@
 /**
- * List change: `{ connect: [7], disconnect: [8] }` in place of a list links and unlinks some members. With `create: true`, a missing record
- * is made by the unique attribute known to clients (`ResourceConfig.key`).
+ * List change: `{ connect: [7], disconnect: [8] }` links and unlinks some members of a list. `create: true` makes missing records, by the
+ * unique attribute that clients know (`ResourceConfig.key`).
  */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
@@ -17,12 +17,11 @@ export function listGiven(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(connect) ? (connect as readonly unknown[]) : undefined
 }
 
-/** Whether a value changes some members, and leaves the others. */
 export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** Returns the body of a record for an ID without a record, where the change or the list asks for creation; else undefined. */
+/** Returns a body for an ID without a record, where the change or the list creates; else undefined. */
 export function bodyOfNew(
   change: unknown,
   id: unknown,

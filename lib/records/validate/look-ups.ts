@@ -1,6 +1,5 @@
 /**
- * Look-ups: statements of a write for finding other records, compiled once for a dialect (of an engine and all forks), and under a scope
- * once for each form of the scope.
+ * Look-ups: statements by which a write finds other records, compiled once for a dialect, which forks share, and for each form of a scope.
  */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
@@ -57,7 +56,7 @@ export function lookForTaken(
 ): Statement | undefined {
   let shape = excludeSelf ? 'other' : 'any'
   for (const { attribute, given } of attributes) shape += `\0${given ? '' : '='}${attribute.property}`
-  // Attributes of embedded objects may share a name, so no statement is kept for such attributes.
+  // Attributes of embedded objects may share a name: the statement is not kept.
   return attributes.every(({ attribute }) => resource.byName.get(attribute.name) === attribute)
     ? find(dialect, resource, shape, () => dialect.taken(resource, attributes, excludeSelf))
     : dialect.taken(resource, attributes, excludeSelf)
@@ -68,7 +67,7 @@ export function lookForReferrers(resource: Resource, attribute: ToOneAttribute, 
   return find(dialect, attribute, resource.className, () => dialect.referrers(resource, attribute))!
 }
 
-/** Reads the version of a record, or the key of a record without a version. See `Dialect.columns`. */
+/** Without a version, reads the key. See `Dialect.columns`. */
 export function lookForVersion(resource: Resource, dialect: Dialect): Statement {
   const { version, key } = resource
   const column = version?.source.kind === 'column' ? version.source.column : key[0]!.column

@@ -1,8 +1,7 @@
-/** Model traits: facts about a whole model for writing, found once for an engine and all forks. */
+/** Model traits: facts about a model for writing, found once for an engine and its forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
-  /** Whether functions of the application render attributes. */
   readonly renders: boolean
   readonly inherits: boolean
   /** An orphan may be the record of the path itself. */

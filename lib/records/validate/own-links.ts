@@ -1,6 +1,6 @@
 /**
- * Own links: finds links of a new record to itself, by the ID in the body, since no query can find the record before the insert. A list
- * with the record itself, or the other side of a 1:1, sets the foreign key of the record.
+ * Own links: finds links of a new record to itself, by the ID in its body, since no query finds it yet. A list with the record itself, or
+ * the other side of a 1:1, sets the record's foreign key.
  */
 import { sameKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
@@ -11,7 +11,6 @@ import { owningAttribute } from './relation-sides.ts'
 import { isItself, listReferences } from './linked-records.ts'
 import type { ExistingRef, LinkInput, RecordInput, RecordRef } from './record-input.ts'
 
-/** Whether a relation may lead to its own record. */
 export function mayLeadBack({ target }: RelationAttribute, resource: Resource): boolean {
   return target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource)
 }
@@ -35,7 +34,7 @@ export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): Record
   return { ...marked, links: [...marked.links, ...listImplied(marked)] }
 }
 
-/** Lists foreign keys set by the other side alone. A body with another value contradicts itself. */
+/** Foreign keys that the other side alone sets. Another value contradicts. */
 function listImplied(change: RecordInput): LinkInput[] {
   const implied = new Map<string, LinkInput>()
   for (const { relation, ref } of listReferences(change)) {

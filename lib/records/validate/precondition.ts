@@ -1,6 +1,6 @@
 /**
- * Precondition: compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2) with the version of a record to be changed,
- * as tagged in answers with the record; refuses with precondition_failed.
+ * Precondition: compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2) with the version of the record to change,
+ * which tags answers too.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -16,12 +16,12 @@ export function parseTags(header: string): readonly string[] {
   return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
 }
 
-/** Compares weakly: ignores the mark `W/` (RFC 9110 section 8.8.3.2). */
+/** Weak comparison ignores `W/` (RFC 9110 section 8.8.3.2). */
 export function isSameTag(one: string, other: string): boolean {
   return one.replace(/^W\//, '') === other.replace(/^W\//, '')
 }
 
-/** Returns the version in a tag; with the option `etag: 'answer'`, the version of the content follows. */
+/** With `etag: 'answer'`, the version of the content follows. */
 function readVersion(tag: string): string {
   const end = tag.indexOf(';')
   return end < 0 ? tag : `${tag.slice(0, end)}"`

@@ -1,6 +1,6 @@
 /**
- * References: records linked by the key known to clients (`Resource.shownKey`). A validation collects the IDs, so that a single statement
- * for each resource looks up all records, and runs again where a record is missing.
+ * References: links by the key that clients know (`Resource.shownKey`). Validation collects them for one statement per resource, and runs
+ * again where a record is missing.
  */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
@@ -11,7 +11,7 @@ import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
 import { listNew } from './linked-records.ts'
 import type { ExistingRef, RecordInput } from './record-input.ts'
 
-/** A reference still without the key of the row. */
+/** A reference without its row's key. */
 interface OpenReference {
   readonly ref: { -readonly [K in keyof ExistingRef]: ExistingRef[K] }
   readonly target: Resource
@@ -26,10 +26,9 @@ export class References {
   #open: OpenReference[] = []
   #wanted = new Map<Resource, Map<string, ShownKey>>()
   readonly #found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
-  /** Names of the IDs looked up so far. */
   readonly #lookedUp = new Set<string>()
   #expected = NO_NAMES
-  /** Names the new record under validation, for links to itself. */
+  /** The new record under validation, which may link itself. */
   own: string | undefined
   #isSettled = true
 
@@ -46,12 +45,12 @@ export class References {
     return this.#wanted.size > 0
   }
 
-  /** Whether all references have keys; else validation must run again, and reports missing records. */
+  /** Whether all references have keys; else validation runs again to report the missing. */
   get isSettled(): boolean {
     return this.#isSettled
   }
 
-  /** Returns a reference, perhaps with the key to come; undefined where no record has the ID. */
+  /** The key may come later. Undefined where no record has the ID. */
   refer(target: Resource, id: ShownKey, given: unknown, path: string): ExistingRef | undefined {
     const found = this.#lookUp(target, id)
     if (found === undefined) return undefined
@@ -63,7 +62,7 @@ export class References {
     return open
   }
 
-  /** Whether ID and key belong to the same record; true before the look-up, after which validation runs again. */
+  /** True before the look-up: validation runs again afterwards. */
   isOf(target: Resource, id: ShownKey, key: KeyValues): boolean {
     const found = this.#lookUp(target, id)
     if (found === 'open') this.#isSettled = false
@@ -82,7 +81,7 @@ export class References {
     return 'open'
   }
 
-  /** Makes records of the same body known, named as by `nameNew`. */
+  /** Makes the body's new records known (`nameNew`). */
   know(names: ReadonlySet<string>): void {
     this.#expected = names
     for (const { ref, target, text } of this.#open) {
@@ -93,16 +92,12 @@ export class References {
     }
   }
 
-  /** Makes a record known to later records of a seed, where the current record creates the record. */
+  /** Makes a record known that the seed creates here, for later records. */
   expect(target: Resource, id: ShownKey): void {
     this.#expected = new Set([...this.#expected, nameShown(target, shownText(id, target))])
   }
 
-  /**
-   * Looks up all collected IDs, and completes the references.
-   *
-   * @param keep leaves the records visible to the caller: a hidden record must look like a missing record, down to the order of errors
-   */
+  /** @param keep leaves the records visible to the caller: a hidden record must look like a missing record, down to the order of errors */
   resolve(connection: ReadingConnection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
     const wanted = this.#wanted
     return chain(chain(findRowKeys(wanted, connection), keep), found => {
@@ -122,7 +117,7 @@ function nameShown({ className }: Resource, text: string): string {
   return `${className}=${text}`
 }
 
-/** Names a new record by the key known to clients, where the body gives the key. */
+/** By the key that clients know, where the body gives it. */
 export function nameNew({ resource, values }: RecordInput): string | undefined {
   const { shownKey } = resource
   if (shownKey === undefined) return undefined
@@ -130,14 +125,13 @@ export function nameNew({ resource, values }: RecordInput): string | undefined {
   return given === undefined ? undefined : nameShown(resource, shownText({ shown: given.value as KeyValues[number] }, resource))
 }
 
-/** Names a record like `nameNew`, before validation. */
+/** As `nameNew`, before the body is validated. */
 export function nameGiven(body: JsonObject, resource: Resource): string | undefined {
   const { shownKey } = resource
   const id = shownKey === undefined ? undefined : idFromJson(body[shownKey.name] ?? null, resource)
   return id === undefined ? undefined : nameShown(resource, shownText(id as ShownKey, resource))
 }
 
-/** Names all new records, nested records included. */
 export function nameAllNew(changes: readonly RecordInput[]): ReadonlySet<string> {
   return new Set(changes.flatMap(change => listNew(change).flatMap(each => nameNew(each) ?? [])))
 }

@@ -1,17 +1,14 @@
-/** Relation sides: finds the attribute with the foreign key, and the other side of a 1:1. */
+/** Relation sides: finds the foreign key of a relation, and the other side of a 1:1. */
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
 
-/** Returns the inverse side of a 1:1, where the relation is the owning side. */
+/** The inverse side of a 1:1 that its owning side fills. */
 export function filledSide(relation: RelationAttribute): string | undefined {
   return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
-/**
- * Returns the attribute of the target with the foreign key; where the attribute links several entities, the branch of the relation's
- * entity.
- */
+/** Returns the attribute with the foreign key; of a link to several entities, the relation's branch. */
 export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
   const attribute = name === undefined ? undefined : relation.target.byName.get(name)
@@ -20,16 +17,13 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
   return attribute.branches.find(branch => branch.discriminator.value === discriminator!.value)
 }
 
-/**
- * Names the attribute of a nested record that the owner sets: the other side of the relation, where the nested record holds the foreign
- * key.
- */
+/** The attribute of a nested record that the owner sets, where the nested record holds the foreign key. */
 export function owningName(relation: RelationAttribute): string | undefined {
   if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
   return relation.owner ? undefined : relation.otherSide
 }
 
-/** Returns the link from a new list member to the list's record, where the member holds the foreign key. */
+/** The link of a new member to the list's record, where the member holds the foreign key. */
 export function implyOwner(list: ToManyAttribute, key: KeyValues): { implied?: ImpliedLink } {
   return list.via.kind === 'foreign' ? { implied: { name: list.via.attribute, key, link: owningAttribute(list) } } : {}
 }

@@ -1,6 +1,6 @@
 /**
- * Required attributes: finds attributes that a new record or embedded object lacks. Refuses with forbidden where a missing link leads to a
- * resource hidden from the caller: an error would reveal the link.
+ * Required attributes: finds what a new record or embedded object lacks. Refuses with forbidden where a missing link leads to a hidden
+ * resource: an error would reveal it.
  */
 import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -16,7 +16,6 @@ interface NewObject {
   readonly attributes: readonly Attribute[]
   /** Attributes set by the place of the record. */
   readonly filled?: readonly (string | undefined)[]
-  /** Action of the caller, for the error. */
   readonly action: string
 }
 
@@ -45,10 +44,10 @@ function isGiven(given: JsonObject, name: string): boolean {
   return Object.hasOwn(given, name) && given[name] !== undefined
 }
 
-/** The check asks for presence of attributes, not for values. */
+/** The check asks for presence, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** Returns the errors of an embedded object set where null was before. */
+/** The change sets the object where null was before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],

@@ -1,4 +1,4 @@
-/** Scoped statements: a statement of a resource under the scopes of callers, compiled once for each form of the scopes. */
+/** Scoped statements: a statement under callers' scopes, compiled once for each form of the scopes. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Resource } from '../../model/model.ts'

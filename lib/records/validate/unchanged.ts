@@ -1,6 +1,6 @@
 /**
- * Unchanged: omits values equal to the shown values. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case,
- * a stray value of a file.
+ * Unchanged: omits values equal to the shown ones. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case, a
+ * stray value of a file.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -9,10 +9,10 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
 
-/** Kinds with a single stored form: setting the same value again changes nothing. */
+/** Kinds with one stored form: setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** Whether a value of the body may have another stored form, or MikroORM cannot see the value as stored. */
+/** Whether a value may have another stored form, or MikroORM cannot see it as stored. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -21,7 +21,6 @@ export function givesStoredForms(body: JsonObject, { byName }: Resource): boolea
   return false
 }
 
-/** Whether values may be stored in several forms. */
 export function mayHaveForms(attribute: Attribute): boolean {
   return !(hasOneForm(attribute) || isLink(attribute))
 }
@@ -31,12 +30,12 @@ function hasOneForm(attribute: Attribute): attribute is ScalarAttribute {
   return attribute.type.loose !== true && ONE_FORM.has(attribute.type.kind)
 }
 
-/** Whether the attribute is a relation outside of the key: a link has a single stored form. */
+/** A link outside of the key has one stored form. */
 function isLink(attribute: Attribute): boolean {
   return attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || (attribute.kind === 'toOne' && !attribute.primary)
 }
 
-/** Names attributes of a body shown with other values by the application. */
+/** Names attributes that the application shows with other values. */
 export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   return Object.keys(body).filter(name => {
     const attribute = byName.get(name)
@@ -44,13 +43,10 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   })
 }
 
-/** Errors of a relation given as shown: the record is gone or hidden, or two lists contradict each other. */
+/** Errors of a relation repeated as shown: the record is gone or hidden, or two lists contradict. */
 const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
 
-/**
- * Names refused relations that may repeat the shown values, in groups: lists that contradict each other, as all books and the favourite
- * books, do so together.
- */
+/** Names refused relations that may be as shown, in groups: lists that contradict (all books, the favourite books) do so together. */
 export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
   const groups = new Map<string, string[]>()
   for (const { code, attribute: path = '' } of errors) {
@@ -68,7 +64,6 @@ export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors:
   return [...groups.values()].filter(group => group.every(isShown))
 }
 
-/** Names the lists over the same foreign key. */
 function listSiblings({ columns }: { readonly columns: readonly string[] }, body: JsonObject, byName: Resource['byName']): string[] {
   return Object.keys(body).filter(name => {
     const other = byName.get(name)
@@ -76,15 +71,12 @@ function listSiblings({ columns }: { readonly columns: readonly string[] }, body
   })
 }
 
-/** Omits groups of relations given as shown; returns the same body where nothing is omitted. */
 export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
   const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
   return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
 }
 
 /**
- * Omits values equal to the shown values; returns the same body where nothing is omitted.
- *
  * @param byValue whether other spellings are equal too (a time in two zones, `1.5` and `1.50`), as in an existing database, where links are
  * compared as well
  */
@@ -97,7 +89,6 @@ export function omitUnchanged(
   let changed: Record<string, unknown> | undefined
   for (const name of Object.keys(body)) {
     const attribute = byName.get(name)
-    // A read-only attribute is refused with any value.
     if (attribute === undefined || attribute.readOnly) continue
     const given = body[name]
     // A trigger outside of the application may refuse even a statement without effect.
@@ -126,7 +117,6 @@ function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean 
   return type.kind === 'decimal' ? shortenDecimal(one as string) === shortenDecimal(other as string) : one === other
 }
 
-/** Removes the zeros at the end, and the sign of zero. */
 function shortenDecimal(text: string): string {
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   return short === '-0' ? '0' : short

@@ -1,6 +1,6 @@
 /**
- * Validate record: turns a body into a RecordInput, or reports all errors at once, as far as the model decides. check-database.ts looks for
- * linked records and taken values.
+ * Validate record: turns a body into a RecordInput, or reports all errors at once. Whatever needs the database is left to
+ * check-database.ts.
  */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -37,31 +37,30 @@ import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueIn
 /** Facts about a record beyond the body. */
 export interface Validation {
   readonly mode: 'create' | 'update'
-  /** Key of the changed record; the body may repeat the key. */
+  /** The body may repeat the key. */
   readonly key?: KeyValues
-  /** Inverse side of the 1:1 that the owner sets; optional in the body. */
+  /** Inverse side of the owner's 1:1, optional in the body. */
   readonly linkedFrom?: string | undefined
-  /** Link set by the path or the owner; optional in the body. */
+  /** Set by path or owner, optional in the body. */
   readonly implied?: ImpliedLink
-  /** The database refuses taken values: no look-up beforehand. */
+  /** The database refuses taken values: nothing looks before. */
   readonly uniquesLater?: boolean
-  /** The same for links of lists, where the rest of the body links no record. */
+  /** As well for links in lists, where nothing else links. */
   readonly linksLater?: boolean
 }
 
 interface Holder {
-  /** Of the record, or of the embedded object. */
   readonly mode: 'create' | 'update'
-  /** Key of the record, if known: nested records may repeat the key. */
+  /** If known: nested records may repeat the key. */
   readonly owner: KeyValues | undefined
-  /** Links of the record, links inside embedded objects included. */
+  /** Also links inside embedded objects. */
   readonly links: LinkInput[]
   /** Embedded objects around the value. */
   readonly within: readonly EmbeddedAttribute[]
 }
 
 /**
- * Returns the change, fit for use only where the context gets no errors.
+ * Fit for use only without errors.
  *
  * @throws RuleNotEvaluated
  */
@@ -124,7 +123,7 @@ function findAttribute(
     attribute === undefined ||
     (attribute.hidden && attribute.readOnly && !mayBeSet) ||
     !isOfClass(attribute, resource) ||
-    // The place of the record already shows the link.
+    // The place of the record shows the link already.
     !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
   ) {
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
@@ -138,7 +137,7 @@ function findAttribute(
   return attribute.readOnly && !mayBeSet ? context.error('read_only', 'is read-only.') : attribute
 }
 
-/** Whether the attribute can be written; a computed attribute cannot. */
+/** A computed attribute cannot be written. */
 function isStored(attribute: Attribute): boolean {
   return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
 }
@@ -170,7 +169,7 @@ function validateEmbedded(
     return changes === undefined ? undefined : { attribute, path, value: changes }
   }
   if (!Array.isArray(value)) return context.error('value_invalid', 'must be an array of objects.', { value })
-  // A list is replaced as a whole: each object is new.
+  // Replaced as a whole, each object is new.
   const anew: Holder = { ...draft, mode: 'create' }
   const members = value.map((member: unknown, index) => validateObject(attribute, member, anew, context.at(index)) ?? [])
   return { attribute, path, value: { members } }
@@ -201,7 +200,7 @@ function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Hol
   return changes
 }
 
-/** Validates an object of several possible classes: the discriminator determines the class, and the object is replaced as a whole. */
+/** The discriminator determines the class; the object is replaced as a whole. */
 function validateVariant(
   attribute: EmbeddedAttribute,
   { discriminator, byValue }: Variants,
@@ -238,7 +237,7 @@ function validateList(attribute: ToManyAttribute, value: unknown, draft: Holder,
   return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
 }
 
-/** Takes IDs alone; an object that creates a record belongs into an array. */
+/** Takes IDs alone; an object in an array creates. */
 function validateListChange(
   attribute: ToManyAttribute,
   value: JsonObject,
@@ -265,7 +264,6 @@ function validateListChange(
       if (key === undefined)
         return at.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id }) ?? []
       if (name === 'connect') return connect(key, id, { attribute, change: value, owner: draft.owner }, at) ?? []
-      // A missing record is in no list.
       return isShownKey(key)
         ? (at.references.refer(target, key, id, at.path) ?? [])
         : { kind: 'existing' as const, key, path: at.path, given: id }
@@ -276,7 +274,7 @@ function validateListChange(
   return { attribute, path: context.path, items, removed }
 }
 
-/** Refers to the record of an ID, or creates a missing record where the list or the change of the list says so. */
+/** Links the record of an ID, or creates a missing one where list or change says so. */
 function connect(
   key: RecordKey,
   id: unknown,
@@ -303,7 +301,7 @@ function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, conte
   if (link !== undefined) draft.links.push({ attribute, ...place, path, link })
 }
 
-/** Validates a member of a relation: an ID links, an object creates. */
+/** An ID links, an object creates. */
 function validateReference(
   attribute: RelationAttribute,
   value: unknown,
@@ -328,7 +326,7 @@ function validationOfNested(attribute: RelationAttribute, owner: Holder['owner']
   return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
 }
 
-/** Refers to the record of an ID; adds an error where no record has the ID. */
+/** Adds an error where no record has the ID. */
 function refer(id: RecordKey, given: unknown, target: Resource, context: ValidationContext): RecordRef | undefined {
   const { path } = context
   if (!isShownKey(id)) return { kind: 'existing', key: id, path, given }
@@ -338,10 +336,7 @@ function refer(id: RecordKey, given: unknown, target: Resource, context: Validat
   return found
 }
 
-/**
- * Validates the link of a relation to several resources: an object with a type naming the resource. With `id` alone beside the type, the
- * object links, otherwise creates.
- */
+/** The object's type names the resource. `id` alone beside it links, anything else creates. */
 function validateBranchLink(attribute: ToOneOfAttribute, value: unknown, context: ValidationContext): LinkInput | undefined {
   const { path } = context
   const branches = branchesFor(attribute, context.visibility)

@@ -1,4 +1,4 @@
-/** Validate scalar: checks the type, the items of an enum, and the length of a text. */
+/** Validate scalar: checks type, enum items and length of a value. */
 import { isUnreachable } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -24,7 +24,7 @@ export function refuseUnreachable({ attribute, value }: ValueInput, resource: Re
 }
 
 /**
- * Returns a value in plain form (`readScalar`); undefined where refused.
+ * Undefined where refused.
  *
  * @param dialect undefined: the database stores all values of the type
  */
@@ -41,11 +41,11 @@ function readTyped(value: unknown, type: ScalarType): ScalarValue | undefined {
 }
 
 function isLonger(text: string, maxLength: number): boolean {
-  // A character takes up to two units: counting characters is needed only above the limit.
+  // A character takes one unit or two.
   return text.length > maxLength && countCharacters(text) > maxLength
 }
 
-/** An answer does not repeat hidden values, such as passwords. */
+/** No answer repeats a hidden value: a password. */
 function shownValue({ hidden }: ScalarAttribute, value: unknown): { value?: unknown } {
   return hidden ? {} : { value }
 }

@@ -1,4 +1,4 @@
-/** Validation context: the place in the body, the errors so far, and the rules of the whole body. */
+/** Validation context: the place in a body, the errors so far, and the body's rules. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -9,13 +9,11 @@ import type { References } from './references.ts'
 import { EVERYTHING, describeClosed, openNames, type Visibility } from '../plan/visibility.ts'
 
 export interface ValidationRules {
-  /** Tells which values the database can store. */
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
-  /** The body is a record of a seed, and may set attributes read-only for clients. */
+  /** Seeds may set what clients may only read. */
   readonly seeding?: boolean
-  /** Resources, rows and attributes that exist for the caller; a relation to any other is unknown. Default: everything. */
+  /** What exists for the caller; other links are unknown. Default: everything. */
   readonly visibility?: Visibility
-  /** Records linked by the key known to clients. */
   readonly references: References
 }
 
@@ -37,13 +35,12 @@ export class ValidationContext {
     this.path = path
   }
 
-  /** Returns the context of an attribute, or of a list member. */
   at(name: string | number): ValidationContext {
     return new ValidationContext(this.errors, this, joinPath(this.path, name))
   }
 
   /**
-   * Adds an error; returns undefined, as validators do for invalid values.
+   * Returns undefined, as validators do for invalid values.
    *
    * @param text the end of the sentence, after the path
    */
@@ -52,7 +49,6 @@ export class ValidationContext {
     return undefined
   }
 
-  /** Adds the error of an unknown name. */
   unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
     this.errors.describe(() => {
       const names = openNames(attributes().filter(attribute => !attribute.readOnly))
@@ -73,13 +69,12 @@ export function joinPath(path: string, name: string | number): string {
   return path === '' ? String(name) : `${path}.${name}`
 }
 
-/** Returns the nearest known name, as a member of an error. */
 export function suggestName(name: string, known: readonly string[]): { suggestion?: string } {
   const suggestion = findNearest(name, known)
   return suggestion === undefined ? {} : { suggestion }
 }
 
-/** Names a record by path; a record without a path, by resource. */
+/** A record without a path goes by its resource. */
 export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
   return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

@@ -1,7 +1,6 @@
 /**
- * Write rules: checks each row of a request against `ResourceConfig.write`, before and after the change, in few statements for any number
- * of rows. Planned statements and MikroORM's unit of work report the rows. Refuses with forbidden, or token_missing where a log-in would
- * help.
+ * Write rules: checks each row that planned statements or the unit of work touch against `ResourceConfig.write`, before and after the
+ * change, in few statements for any number of rows. Refuses with forbidden, or token_missing where a log-in would help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -31,31 +30,30 @@ export class WriteRules {
     this.#writing = writing
   }
 
-  /** Returns undefined where the caller may write all visible rows. */
+  /** Undefined where the caller may write all that exists. */
   static of(reader: Reader, view: View): WriteRules | undefined {
     const { writing } = view.visibility
     return writing && new WriteRules(reader, view, writing)
   }
 
-  /** Whether rows of the resource have a rule. */
   govern(resource: Resource): boolean {
     return findRuled(resource).length > 0
   }
 
-  /** Evaluates the rules before a change alters the data of the rules. */
+  /** To be asked before a change alters the rules' data. */
   prepare(resource: Resource): Awaitable<void> {
     let asking: Awaitable<unknown>
     for (const ruled of findRuled(resource)) asking = chain(asking, () => this.#writing.ask({ resource: ruled, about: 'scope' }))
     return chain(asking, () => undefined)
   }
 
-  /** Refuses to change the record of a path, except by links held in other rows; returns whether the record was found. */
+  /** Refuses to change the record of a path, except by links in other rows; returns whether the record was found. */
   *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<boolean> {
     return this.govern(resource) && isAboutOwnRow(body, resource) && (yield* this.change(resource, [key]))
   }
 
   /**
-   * Refuses rows closed to the caller; to be called before the change. Returns whether all rows were found; false where no rule was asked.
+   * Refuses rows the caller may not write; to be asked before the change. Returns whether all were found; false where no rule was asked.
    */
   *change(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
     if (keys.length === 0 || !this.govern(resource)) return false
@@ -72,7 +70,6 @@ export class WriteRules {
     return areFound
   }
 
-  /** Whether the rule excludes any rows. */
   *#restricts(ruled: Resource): Coroutine<boolean> {
     yield* wait(this.#writing.ask({ resource: ruled, about: 'scope' }))
     return this.#writing.scopeOf(ruled) !== undefined
@@ -83,10 +80,7 @@ export class WriteRules {
     if (this.govern(resource)) this.#rowsOf(resource).set(formatKey(key), key)
   }
 
-  /**
-   * Refuses to delete rows closed to the caller, including rows deleted or unlinked along by the database; to be called before the
-   * deletion.
-   */
+  /** Refuses rows the caller may not write, also those that the database deletes or unlinks along. To be asked before the deletion. */
   *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: ReadingConnection): Coroutine<void> {
     const seen = new Set<string>()
     for (let doomed = group(removed); doomed.size > 0;) {
@@ -137,7 +131,7 @@ export class WriteRules {
     return found
   }
 
-  /** Refuses rows changed or made into rows closed to the caller; to be called after all writes. */
+  /** Refuses rows that have become what the caller may not write. To be asked after all writes. */
   *confirm(): Coroutine<void> {
     for (const [root, rows] of this.#touched) {
       const keys = [...rows.values()]
@@ -207,7 +201,7 @@ function group(rows: readonly { readonly resource: Resource; readonly key: KeyVa
 
 const ruledOf = new WeakMap<Resource, readonly Resource[]>()
 
-/** Returns all resources with rules in the hierarchy: each may apply to a row. */
+/** The rules of every class in a hierarchy may govern a row. */
 function findRuled(resource: Resource): readonly Resource[] {
   const root = findHierarchyRoot(resource)
   let ruled = ruledOf.get(root)
@@ -218,13 +212,13 @@ function findRuled(resource: Resource): readonly Resource[] {
   return ruled
 }
 
-/** Whether a body has more than links held in other rows. */
+/** Whether a body has more than links that other rows hold. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
   return names.length === 0 || names.some(name => !isHeldByOthers(byName.get(name)))
 }
 
-/** Whether other rows hold the links of an attribute. A many-to-many link belongs to the record on the owning side. */
+/** Whether other rows hold the links. A many-to-many link belongs to the record on the owning side. */
 export function isHeldByOthers(attribute: Attribute | undefined): boolean {
   if (attribute?.kind === 'toMany') return attribute.via.kind === 'foreign' || !attribute.via.owner
   return attribute?.kind === 'toOne' && !attribute.owner

@@ -1,7 +1,4 @@
-/**
- * Preparing writer: prepares bodies before the transaction begins: schemas check, passwords are hashed, and values of the engine are filled
- * in.
- */
+/** Preparing writer: before the transaction, schemas check a body, passwords are hashed, and the engine's values are filled in. */
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -82,7 +79,7 @@ class PreparingWriter extends Writer {
     )
   }
 
-  /** Checks the plain values of a body, then hashes the passwords among the values. */
+  /** Checks plain values, then hashes passwords among them. */
   #check(body: unknown, resource: Resource, { end, ctx }: View): Awaitable<unknown> {
     const checked = this.#schemas ? runCoroutine(checkSchemas(body, resource, ctx, this.#dialect)) : body
     return this.#hashes === undefined ? checked : chain(checked, each => this.#hashes!.inBody(each, resource, end))

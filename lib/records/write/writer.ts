@@ -1,4 +1,4 @@
-/** Writer: joins the stages of a write in a transaction: validate, check, apply, and read the answer. */
+/** Writer: validates, checks, applies, and reads the answer, in one transaction. */
 import { FlushMode, type EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -87,10 +87,7 @@ export class Writer {
     return written
   }
 
-  /**
-   * POST of an array: creates all records by the same statements. Returns undefined, with nothing written, where each record needs a write
-   * of its own.
-   */
+  /** POST of an array, by shared statements. Undefined, with nothing written: create the records one by one. */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
     if (planned === undefined) return undefined
@@ -140,7 +137,7 @@ export class Writer {
     return this.#changeBy(address, body, view)
   }
 
-  /** Changes a record by values of the engine, also in attributes closed to clients. */
+  /** The engine may change attributes closed to clients. */
   give(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     return this.#changeBy(address, giveBody(body), view)
   }
@@ -163,7 +160,7 @@ export class Writer {
     return yield* this.#changed(resource, key, view, before)
   }
 
-  /** Changes the linked record, where the type in the object is missing or names the record's resource; else creates and links a record. */
+  /** Changes the linked record; where none is linked, or the object names another type, creates and links one. */
   protected changeOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const why = (): string => `"${attribute.name}" is a link to one of several entities`
     return this.#write(undefined, work => this.#updateOneOf(address, attribute, body, view, work), view, why)
@@ -177,13 +174,12 @@ export class Writer {
     return yield* this.#update(address, yield* this.filled({ [attribute.name]: body }, address.resource, 'update', view), view, work)
   }
 
-  /** Fills in the values of the engine. */
   // oxlint-disable-next-line require-yield -- a writer whose records are filled waits
   protected *filled(body: JsonObject, _resource: Resource, _mode: FillMode, _view: View): Coroutine<JsonObject> {
     return body
   }
 
-  /** Changes the linked record; creates and links a record where the link is empty. */
+  /** Creates and links a record where none is linked. */
   protected changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#planned.updateLinked(address, attribute, body, view)
     const why = (): string => explainUnplanned(attribute.target, 'update', body, this.#connection)
@@ -199,7 +195,7 @@ export class Writer {
     let before: JsonRecord | undefined
     let stored: JsonRecord | undefined
     if (linked === undefined) {
-      // Creating a record would set the read-only link: refuses as for an ID.
+      // Refuses as for an ID, since creating would set the link.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, view)
       if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], work))
       const { otherSide } = attribute
@@ -231,8 +227,7 @@ export class Writer {
 
   *#delete(address: RecordAddress, view: View, work: Work): Coroutine<Written> {
     const { resource, key, id } = address
-    // The answer shows that the record exists. Loads for the precondition of a version, and for a record of a hierarchy, perhaps of several
-    // rows.
+    // The answer shows existence. A version may have a precondition; a record of a hierarchy may be several rows.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && view.visibility === EVERYTHING && removesAlone(resource, work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, work, view, {})
@@ -244,7 +239,7 @@ export class Writer {
     return { resource, key, record }
   }
 
-  /** DELETE of a to-one: removes the related record, and the link. */
+  /** DELETE of a to-one: removes the record, and the link. */
   deleteLinked(address: RecordAddress, relation: ToOneAttribute | ToOneOfAttribute, view: View): Awaitable<Written> {
     const why = (): string => `the record that "${relation.name}" links is removed with the link`
     return this.#write(undefined, work => this.#deleteLinked(address, relation, view, work), view, why)
@@ -277,7 +272,7 @@ export class Writer {
     return written
   }
 
-  /** DELETE of a list: removes the related records within the filters; returns the former records. */
+  /** DELETE of a list, within the filters; returns the former records. */
   deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
     const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
     const planned = this.#removal.removeRelated(address, attribute, view)
@@ -319,7 +314,7 @@ export class Writer {
     return entity
   }
 
-  /** Evaluates the access rules of the answer; returns the record where the change may remove the record. */
+  /** Evaluates the answer's access rules; returns the record where the change may remove it. */
   #before({ resource, key }: RecordAddress, change: RecordInput | undefined, view: View): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return (this.#traits.removesOrphans && !isPlain) || hasFixed(resource)
@@ -327,7 +322,7 @@ export class Writer {
       : chain(this.#reader.prepare(resource, view), () => undefined)
   }
 
-  /** Returns the record of the path after the change; the former record, where rules of the model removed the record. */
+  /** Returns the former record, where rules of the model removed the record. */
   *#changed(resource: Resource, key: KeyValues, view: View, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record !== undefined) return { resource, key, record }
@@ -342,13 +337,13 @@ export class Writer {
     return record === undefined ? yield* refuseNew(resource, key, this.#looking) : { resource, key, record }
   }
 
-  /** Whether a write may begin again: functions of the application are called once for a request, so a write without calls may. */
+  /** Whether a write may begin again: functions of the application are called once for a request. */
   #isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
 
   /**
-   * Writes by planned statements, or by a unit of work where no plan exists or the statements were not enough; a single transaction.
+   * The unit of work also writes where the statements are not enough.
    *
    * @param why reason for the missing plan, for `engine.explain`
    */

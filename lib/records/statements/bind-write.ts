@@ -1,6 +1,6 @@
 /**
- * Bind write: turns the values of a valid change into parameters of a statement, with defaults and the values of the constructor,
- * `onCreate` and `onUpdate`. A value without a parameter gives undefined: the unit of work then writes the change.
+ * Bind write: turns a valid change into parameters of a statement, with defaults and the values of the constructor, `onCreate` and
+ * `onUpdate`. Gives undefined for a value that has no parameter: the unit of work then writes.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/work/surroundings.ts'
@@ -42,7 +42,6 @@ export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
 
-/** Returns undefined where the unit of work must insert the record. */
 export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
   const { resource } = change
   // A record linking itself may have no counted key yet. Linked as another class, the record may fall under other rules.
@@ -82,7 +81,6 @@ export function countTogether(rows: number, { columns: { length } }: BoundInsert
   return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
 }
 
-/** Returns the insert of several rows with the same columns. */
 export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection): BoundStatement {
   const { stored, columns } = bound[0]!
   const statement = findStatement(`insert ${bound.length}`, stored, columns, () =>
@@ -100,7 +98,7 @@ function findKey(values: readonly unknown[], { key, generatedKey }: Resource): K
 }
 
 /**
- * Returns the columns set by a change, without the version; undefined: left to the unit of work.
+ * Returns the columns that a change sets, without the version.
  *
  * @param documents see `planned-documents.ts`
  */
@@ -121,7 +119,7 @@ export function bindColumns(
   return { columns, parameters }
 }
 
-/** Adds the columns set by every change (`onUpdate`). Returns undefined where the unit of work must write. */
+/** Adds the columns that every change sets (`onUpdate`). */
 export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
@@ -136,7 +134,6 @@ export function addTouched(
   return all
 }
 
-/** Returns false for a value without a parameter. */
 function addColumns(
   value: unknown,
   { columns, convertsNull }: StoredProperty,
@@ -153,7 +150,7 @@ function addColumns(
   return true
 }
 
-/** Returns the statement asking whether the stored record differs from the values. */
+/** The statement finds a row if the record differs from the values. */
 export function bindDiffers(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -164,7 +161,7 @@ export function bindDiffers(
   return { statement, parameters: [...parameters, ...key] }
 }
 
-/** Returns the update of a record. A guarded statement changes the row only where a column differs. */
+/** Returns an update that, if guarded, changes the row only where a column differs. */
 export function bindUpdate(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -207,7 +204,7 @@ export function bindScope(statement: Statement, from: number, { findValues, ctx 
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
 
-/** Returns the parameters for the parts of a key and, in a table of several classes, for the class. */
+/** Returns the key's parts and, in a table of several classes, the class. */
 export function bindKey(
   key: KeyValues,
   resource: Resource,
@@ -223,7 +220,6 @@ export function bindKey(
   return parameters
 }
 
-/** Returns the values of a change by property, in the form held by properties. */
 function takeValues({ values, links }: RecordInput, stored: StoredTable, documents = NO_DOCUMENTS): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const { attribute, value } of values) {
@@ -241,7 +237,7 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
   return given
 }
 
-/** Takes the values of an embedded object stored in columns. Without an object, all the columns are null. */
+/** Takes an embedded object stored in columns: all null without an object. */
 function takeInside(
   values: readonly ValueInput[] | null,
   { attributes }: EmbeddedAttribute,
@@ -257,12 +253,12 @@ function takeInside(
   else for (const { attribute, value } of values) take(attribute, value)
 }
 
-/** Returns a key in the form held by the target's property; a list for a key of several parts. */
+/** Returns a list for a key of several parts. */
 function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
   return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
 
-/** Calls the constructor of the class, if the constructor has code. A time set by the constructor becomes the engine's time. */
+/** Sets times made by the constructor to the engine's time. */
 function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
   if (construct === undefined) return undefined
   const from = Date.now()
@@ -284,18 +280,17 @@ function findValue(
   return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
 }
 
-/** Limit of the statements kept for a table: clients choose the attributes of a body. */
+/** Clients choose the attributes of a body, so statements need a limit. */
 const SHAPES = 200
 
 interface KnownBinding {
   readonly shapes: LruCache<Statement>
-  /** By kind, the last statement: comparing columns costs less than building the text of a shape. */
+  /** By kind: comparing columns costs less than building the text of a shape. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 
 const statements = new WeakMap<StoredTable, KnownBinding>()
 
-/** Compiles a statement for a set of columns at the first use. */
 export function findStatement(kind: string, stored: StoredTable, columns: readonly StoredColumn[], compile: () => Statement): Statement {
   let known = statements.get(stored)
   if (known === undefined) statements.set(stored, (known = { shapes: new LruCache(SHAPES), last: new Map() }))

@@ -1,7 +1,4 @@
-/**
- * Explain way: tells `engine.explain` why the unit of work does a write, not statements. Asks the decisions of plan-rows.ts and
- * plan-body.ts; no write calls the functions here.
- */
+/** Explain way: tells `engine.explain` why the unit of work does a write, by the decisions of plan-rows.ts and plan-body.ts. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { RowConnection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
@@ -46,7 +43,6 @@ function explainWhole({ className, version }: Resource, deed: Deed): string {
   )
 }
 
-/** Names the first attribute for which a body with the attribute alone has no plan. */
 function explainBody(
   resource: Resource,
   deed: Deed,

@@ -1,6 +1,6 @@
 /**
- * Find taken: names the taken value of a body after the database has refused a statement sent without a check. Refuses with
- * unique_conflict, as the check does. Throws `Unplanned` where only another transaction can ask the database.
+ * Find taken: names the value of a body that the database has refused as taken. Refuses with unique_conflict; throws `Unplanned` where only
+ * another transaction can ask the database.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Coroutine } from '../../foundation/work/awaitable.ts'
@@ -19,7 +19,7 @@ export interface RefusedBody {
   readonly view: View
 }
 
-/** Throws the error found by the check; returns where the check finds none. */
+/** Throws the check's error; returns if the check finds none. */
 export function* findTaken(
   error: unknown,
   { body, resource, validation, view }: RefusedBody,

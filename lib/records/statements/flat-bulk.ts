@@ -1,7 +1,6 @@
 /**
- * Flat bulk: inserts the rows of an array such as `[{ "name": "a" }, { "name": "b" }]` together, where all bodies have the same shape
- * (row-shape.ts). A statement inserts many rows. Reports no error: where validation or the database refuses a body, nothing is written, and
- * the records are created singly to find the place of the error.
+ * Flat bulk: inserts an array such as `[{ "name": "a" }, { "name": "b" }]`, with a shared shape (row-shape.ts), by statements of many rows.
+ * After any refusal nothing is written: the records are created singly, to find the place of the error.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
@@ -78,7 +77,7 @@ export class FlatBulk {
       const { statement, parameters } = group.length === 1 ? group[0]! : bindRows(group, this.#connection)
       const written = yield* this.#run(statement, parameters)
       const counted = group[0]!.key === undefined ? (written.keys?.() ?? [written.counted]) : []
-      // A trigger of the file ignored a row, or the database does not tell the counted keys.
+      // A trigger ignored a row, or the database does not tell the counted keys.
       if (written.rows < group.length || (group[0]!.key === undefined && counted.length < group.length)) throw new Unplanned()
       keys.push(...group.map(({ key }, index) => key ?? keyFromCount(counted[index]!, resource)))
       from += group.length
@@ -94,7 +93,7 @@ export class FlatBulk {
     }
   }
 
-  /** Reads the answer. Records created singly may be more than a list may show. */
+  /** Records created singly may be more than a list may show. */
   *#read(resource: Resource, keys: readonly KeyValues[], view: View): Coroutine<readonly JsonRecord[]> {
     try {
       return yield* wait(this.#reader.records(resource, keys, view))

@@ -1,6 +1,6 @@
 /**
- * Flat writer: inserts or changes a single row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts: `POST
- * /authors` with `{ "name": "a" }`. A value without a parameter gives undefined: nothing is written, and the unit of work takes over.
+ * Flat writer: inserts or changes a single row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts. Gives
+ * undefined where a single statement is not enough: the unit of work takes over.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -44,7 +44,6 @@ export class FlatWriter {
     this.#versions = versions
   }
 
-  /** Returns undefined where a statement is not enough. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const shape = this.#shapes.findInsert(resource, body)
     if (shape === undefined || shape.callsEarly) return undefined
@@ -53,7 +52,6 @@ export class FlatWriter {
     return { values, run: () => this.#insert(shape, body, asked) }
   }
 
-  /** Creates a member of a stored record's list; undefined where a statement is not enough. */
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const link = list.where === undefined && !list.readOnly && list.via.kind === 'foreign' ? owningAttribute(list) : undefined
     if (link === undefined || planRows(owner.resource) === null || Object.hasOwn(body, link.name)) return undefined
@@ -66,7 +64,6 @@ export class FlatWriter {
     return { values, run: () => this.#append(shape, owner, linked, asked) }
   }
 
-  /** Returns undefined where a statement is not enough. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource, key } = address
     const shape = this.#shapes.find(resource, body, 'update')
@@ -113,8 +110,8 @@ export class FlatWriter {
       const written = parameters === undefined ? undefined : yield* this.#rows.update(change, asked)
       if (written !== undefined) return written
     }
-    // A missing or hidden record must give record_not_found, before rules or a trigger of a file refuse the change. Where nothing else must
-    // be known before, the changing statement itself looks for the record.
+    // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know before, the changing statement
+    // itself looks for the record.
     const isUnseen = rules?.hides(resource) === true && this.#looksFirst(shape, asked)
     if (rules?.asksOf(resource) === true) {
       if (!isUnseen) yield* rules.admit(address, body)
@@ -133,12 +130,11 @@ export class FlatWriter {
     return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address, isUnseen }, asked)
   }
 
-  /** Whether the changing statement may be the first to look for the record. */
   #looksFirst(shape: RowShape, asked: RowAsked): boolean {
     return asked.rules?.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, asked.view)
   }
 
-  /** Returns the body with the primary key of the linked record; undefined where the record is missing or hidden from the caller. */
+  /** Returns undefined where the linked record is missing or hidden. */
   *#resolveLink(link: LinkField, body: JsonObject, { visibility }: View): Coroutine<JsonObject | undefined> {
     const { attribute, name, readKey } = link
     const rowBody = isLinkedByShown(link) ? yield* withRowKey(link, body, this.#connection) : body
@@ -152,7 +148,7 @@ export class FlatWriter {
     return (yield* wait(this.#reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
   }
 
-  /** Throws the errors of a body; for a missing or hidden record, record_not_found alone. */
+  /** A missing or hidden record gives record_not_found alone. */
   *#refuse({ resource, body, validation, view }: RefusedBody, id?: string): Coroutine<undefined> {
     try {
       yield* this.#validator.validate(body, resource, validation, view)
@@ -176,7 +172,7 @@ export class FlatWriter {
   }
 }
 
-/** Whether a statement may change a row unread: no function of the model to call, no condition of the request to check. */
+/** Whether no function of the model and no condition of the request needs the row before a change. */
 function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
   return touched.length === 0 && !hasPrecondition(ctx.headers)
 }

@@ -1,6 +1,6 @@
 /**
- * Link rows: puts primary keys into bodies written by a shape (row-shape.ts), where clients know the linked records by another key, such as
- * `{ "author": "some-slug" }`.
+ * Link rows: puts primary keys into bodies of a shape (row-shape.ts), where clients know linked records by another key: `{ "author":
+ * "some-slug" }`.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -9,7 +9,6 @@ import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
 import type { LinkField } from './row-shape.ts'
 
-/** Whether clients name the linked record by a key other than the primary key. */
 export function isLinkedByShown(link: LinkField | undefined): link is LinkField {
   return link?.attribute.target.shownKey !== undefined
 }
@@ -22,7 +21,7 @@ export function* withRowKey(link: LinkField, body: JsonObject, connection: Readi
   return key && replaceLink(body, link, key)
 }
 
-/** Finds all keys by a single statement; returns undefined where a linked record is missing. */
+/** Finds all keys by a single statement; undefined: a record is missing. */
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],

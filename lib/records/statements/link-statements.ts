@@ -1,7 +1,4 @@
-/**
- * Link statements: runs the statements setting links of rows, and makes the parameters. A refusal by the database becomes `Unplanned`: the
- * unit of work takes over.
- */
+/** Link statements: runs the statements that set links. A refusal by the database throws `Unplanned`. */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -24,13 +21,11 @@ export class LinkStatements {
     return parameter
   }
 
-  /** Returns the parameter for a list of distinct keys. */
   encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
     const distinct = new Set(keys.map(key => this.toParameter(key, target)))
     return this.#connection.dialect.encodeList([...distinct], target.key[0]!.type)
   }
 
-  /** Returns the first column of the rows. */
   *read(statement: Statement, parameters: readonly unknown[]): Coroutine<readonly unknown[]> {
     const rows = yield* wait(
       this.#connection.read(function* () {
@@ -55,7 +50,6 @@ export class LinkStatements {
   }
 }
 
-/** Turns texts of the database into keys of a single part. */
 export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
   return texts.map(text => {
     const key = keyFromText(String(text), target)

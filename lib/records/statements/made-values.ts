@@ -1,16 +1,15 @@
 /**
- * Made values: keeps the values made by functions of the model (`onCreate`, `onUpdate`) for a request. A write given up by statements is
- * repeated by the unit of work, or in another transaction. The repeated write takes the kept values in the same order, and no function is
- * called twice for a value.
+ * Made values: keeps what functions of the model (`onCreate`, `onUpdate`) gave to a request. A write that statements give up is repeated,
+ * and takes the kept values in the same order: no function is called twice for a value.
  */
 import type { EntityManager } from '@mikro-orm/core'
 import { keepSurroundings } from '../../foundation/work/surroundings.ts'
 import type { Computed } from '../../model/stored-table.ts'
 
-/** Values of the write now calling a function. Functions of the model answer at once, so a module variable is enough. */
+/** Functions of the model answer at once, so a module variable is enough. */
 let current: MadeValues | undefined
 
-/** By entity manager, for units of work repeating a write. */
+/** For units of work that repeat a write. */
 const repeated = new WeakMap<object, MadeValues>()
 
 /** By body of an array: the records may be created singly after all. */
@@ -18,21 +17,19 @@ const ofMembers = new WeakMap<object, MadeValues>()
 
 export class MadeValues {
   #made: Map<object, unknown[]> | undefined
-  /** By function, the number of values taken by the present try. */
+  /** How many values the present try has taken. */
   #taken: Map<object, number> | undefined
 
-  /** Starts a try with the first values. */
   begin(): void {
     this.#taken = undefined
   }
 
-  /** Starts a try of a unit of work. */
   beginIn(em: EntityManager): void {
     this.begin()
     if (this.#made !== undefined) repeated.set(em, this)
   }
 
-  /** Returns the next value of a function: kept from an earlier try, or new. */
+  /** Returns a value kept from an earlier try, or a new value. */
   next(source: object, make: () => unknown): unknown {
     this.#made ??= new Map()
     this.#taken ??= new Map()
@@ -45,7 +42,6 @@ export class MadeValues {
   }
 }
 
-/** Returns the values kept for a body of an array, or none. */
 export function valuesForMember(body: object): MadeValues {
   return ofMembers.get(body) ?? new MadeValues()
 }
@@ -54,7 +50,6 @@ export function keepForMember(body: object, values: MadeValues): void {
   ofMembers.set(body, values)
 }
 
-/** Calls a function of the model for a record written by statements. */
 export function compute(computed: Computed, entity: object, em: EntityManager, values: MadeValues): unknown {
   current = values
   try {
@@ -64,7 +59,7 @@ export function compute(computed: Computed, entity: object, em: EntityManager, v
   }
 }
 
-/** Calls a function of the model, unless the asking write has a kept value. */
+/** Calls a function unless the asking write has kept a value. */
 export function makeOnce(source: object, em: EntityManager, make: () => unknown): unknown {
   const values = current ?? repeated.get(em)
   if (values === undefined) return make()

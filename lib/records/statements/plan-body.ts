@@ -1,7 +1,6 @@
 /**
- * Plan body: decides whether statements can write all records of a body, such as nested and linked books in `{ "name": "a", "books": [{
- * "title": "b" }, 3] }`. Decides by the model, by the declared tables of an existing file and by the names in the body, before anything
- * runs.
+ * Plan body: decides whether statements can write all records of a body, such as the books of `{ "name": "a", "books": [{ "title": "b" },
+ * 3] }`, by the model, the tables of an existing file and the names in the body.
  */
 import { withoutIds } from '../../model/ids-name.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -12,19 +11,18 @@ import { bodyOfNew, listGiven } from '../validate/list-change.ts'
 import { planRows, type RowPlan } from './plan-rows.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
-/** The rows of a body beside the record itself. */
 export interface BodyPlan {
   /** Whether rows of other records are written or read. */
   readonly isWide: boolean
-  /** See `StoredTable`: true of the record and of all nested records. */
+  /** See `StoredTable`: true of the record and all nested records. */
   readonly keepsUnique: boolean
   /** Whether stored records get another link. */
   readonly linksOthers: boolean
-  /** By resource of nested new records, the relation around the records. */
+  /** By resource of new records, the relation around the records. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
   /** Whether the body gives parts of an object stored as JSON: a new object may lack some. */
   readonly mayLack: boolean
-  /** By pivot table, the list of the body writing the rows. */
+  /** By pivot table, the list that writes the rows. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
 
@@ -33,22 +31,20 @@ const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
 export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks'>
 
-/** Plans the body of a new record; undefined where statements cannot write the body. */
+/** Returns undefined where statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   return plan.insert === undefined ? undefined : new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** Plans the body of a new member of a stored record's list. */
 export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const plan = planRows(list.target)
   return plan?.insert === undefined ? undefined : new BodyWalk(false, on).planMember(plan, list, body, owner)
 }
 
-/** Plans the changes of a stored record. */
 export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
   const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
-  // A trigger of an existing table may read other tables.
+  // A trigger of the table may read other tables.
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
@@ -61,7 +57,6 @@ class BodyWalk implements BodyPlan {
   /** Whether the body changes a stored record. */
   readonly #changes: boolean
   readonly #on: PlannedOn
-  /** Resources of records with another link. */
   #linked: Resource[] | undefined
   #created: Map<Resource, RelationAttribute> | undefined
   /** Relations around the present place of the walk. */
@@ -96,7 +91,7 @@ class BodyWalk implements BodyPlan {
   ): this | undefined {
     this.#root = resource
     if (!this.#takes(body, plan, resource, properties, implied)) return undefined
-    // Two places of a body may name the same record, changed once by the unit of work.
+    // Two places may name the same record, which the unit of work changes once.
     for (const target of this.#linked ?? []) {
       const rootPlaces = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0
       if (rootPlaces + countPlaces(body, resource, target) > 1) return undefined
@@ -131,7 +126,7 @@ class BodyWalk implements BodyPlan {
 
   #takesValue(resource: Resource, attribute: Attribute, { convertsNull }: StoredProperty, value: unknown): boolean {
     if (value === null) return !convertsNull
-    // Where no object is stored yet, only validation in the unit of work finds missing parts.
+    // If no object is stored, only the unit of work finds missing parts.
     if (attribute.kind === 'embedded') {
       const isPart = this.#changes && isObject(value)
       if (isPart && attribute.document !== undefined) this.mayLack = true
@@ -140,12 +135,11 @@ class BodyWalk implements BodyPlan {
     return typeof value !== 'object' || attribute.kind !== 'toOne' || this.#takesNested(resource, attribute, value)
   }
 
-  /** Whether statements can create a record nested in a relation of the resource. */
   #takesNested(resource: Resource, relation: RelationAttribute, value: unknown): boolean {
     const { target } = relation
     const plan = planRows(target)
     if (plan?.insert === undefined || target.hierarchy !== undefined || target.readOnly || !isObject(value)) return false
-    // MikroORM inserts records with given keys before records with counted keys.
+    // MikroORM inserts given keys before counted keys.
     if (target.generatedKey && (value[target.keyNames[0]!] ?? null) !== null) return false
     this.isWide = true
     if (!this.#isOnePlace(relation)) return false
@@ -159,8 +153,7 @@ class BodyWalk implements BodyPlan {
   }
 
   /**
-   * Whether all new records of a table come from the same relation. Others MikroORM inserts in a different order, with different counted
-   * keys.
+   * Whether the same relation holds all new records of a table. Others MikroORM inserts in a different order, with different counted keys.
    */
   #isOnePlace(relation: RelationAttribute): boolean {
     const { target } = relation
@@ -174,7 +167,7 @@ class BodyWalk implements BodyPlan {
     if (attribute.kind === 'toMany') return this.#takesList(resource, attribute, value)
     if (attribute.kind !== 'toOne' || attribute.owner || attribute.targetKey !== undefined || attribute.discriminator !== undefined)
       return false
-    // The former record of the other side must be unlinked.
+    // The former record must be unlinked.
     return !this.#changes && (value === null || this.#takesMember(resource, attribute, value))
   }
 
@@ -197,17 +190,15 @@ class BodyWalk implements BodyPlan {
     )
   }
 
-  /** Whether statements can create the record of a list change, if missing. */
   #takesNew(resource: Resource, list: ToManyAttribute, body: JsonObject | undefined): boolean {
     return body === undefined || this.#takesNested(resource, list, body)
   }
 
-  /** Whether new rows keep the order of a list. From the other side of an ordered list, MikroORM writes rows of new records first. */
+  /** Whether new rows keep the list's order. From the other side of an ordered list, MikroORM writes rows of new records first. */
   #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
     return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
 
-  /** Whether statements can link a list member, or the other side of a 1:1 relation. */
   #takesMember(resource: Resource, relation: RelationAttribute, member: unknown): boolean {
     if (typeof member === 'object') return this.#takesNested(resource, relation, member)
     const other = owningAttribute(relation)
@@ -218,7 +209,6 @@ class BodyWalk implements BodyPlan {
     return true
   }
 
-  /** Whether statements can set a link of stored records. */
   #canLink(target: Resource, { name }: ToOneAttribute): boolean {
     const plan = planRows(target)
     const columns = plan?.update?.get(name)?.columns
@@ -242,7 +232,6 @@ class BodyWalk implements BodyPlan {
     return known === undefined || known === list
   }
 
-  /** Whether statements can replace members holding the foreign key. */
   #takesForeign(list: ToManyAttribute): boolean {
     const { target, via } = list
     const plan = planRows(target)
@@ -259,7 +248,6 @@ class BodyWalk implements BodyPlan {
   }
 }
 
-/** Returns the linking columns of a pivot table, with the keys of the linked records. */
 function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource): LinkColumn[] {
   const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
   const [own, other] = [resource, target].map(each => each.readStored())
@@ -272,7 +260,6 @@ function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource):
   ]
 }
 
-/** Whether statements can write the pivot rows of a list. */
 function canWritePivot({ via, target }: ToManyAttribute): boolean {
   return (
     via.kind === 'pivot' &&
@@ -287,15 +274,15 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
 }
 
 /**
- * Whether MikroORM inserts a new record together with the link to another new record. Where tables refer to each other in a circle,
- * MikroORM may set the link by a later update, counted as a change of the record.
+ * Whether MikroORM inserts a record with its link to another new record. In a circle of tables, MikroORM may set the link by an update,
+ * which counts as a change.
  */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   const plan = planRows(holder)!
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
 }
 
-/** Whether records of `from` refer to `to`, directly or through others. */
+/** Whether `from` refers to `to`, directly or through others. */
 export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new Set()): boolean {
   // Records may refer to another class of the table.
   if (from === to || to.hierarchy !== undefined) return true
@@ -304,12 +291,11 @@ export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new 
   return to.referrers.some(({ resource }) => leadsTo(from, resource, seen))
 }
 
-/** Whether a body gives all required attributes. */
 function isWhole({ attributes }: EmbeddedAttribute, body: JsonObject): boolean {
   return attributes.every(({ name, required }) => !required || body[name] !== undefined)
 }
 
-/** Counts the places of a body naming records of `target`. */
+/** Counts the places that name records of `target`. */
 function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): number {
   let count = 0
   for (const name in body) {

@@ -1,18 +1,15 @@
-/**
- * Plan rows: decides by the model which columns of a resource statements can write without MikroORM's unit of work. plan-body.ts decides
- * for a body.
- */
+/** Plan rows: decides by the model which columns statements can write without MikroORM's unit of work. */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { cascadesOrUnlinks } from '../unit-of-work/remove.ts'
 
 export interface RowPlan {
   readonly stored: StoredTable
-  /** Attributes for an insert; undefined: no statement can insert. */
+  /** `undefined`: no statement can insert. */
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
-  /** Attributes for an update; undefined: no statement can update. */
+  /** `undefined`: no statement can update. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** Attributes for an update in an existing file: a column may hold a value of another type. */
+  /** For an existing file, where a column may hold a value of another type. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
   /** Properties set by every change. */
   readonly touched: readonly StoredProperty[]
@@ -21,7 +18,7 @@ export interface RowPlan {
 
 const plans = new WeakMap<Resource, RowPlan | null>()
 
-/** Returns null where the unit of work writes all records of the resource. */
+/** `null`: the unit of work writes all records of the resource. */
 export function planRows(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
@@ -49,7 +46,6 @@ function makePlan(resource: Resource): RowPlan | null {
   }
 }
 
-/** Returns undefined where statements cannot write the whole object. */
 function findWithin({ attributes, property, variants }: EmbeddedAttribute, { inside }: StoredTable): StoredProperty | undefined {
   if (variants !== undefined) return undefined
   const parts: StoredProperty[] = []
@@ -87,7 +83,7 @@ function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty)
   )
 }
 
-/** Whether the JSON holds the whole object, and a body must give all needs of a new object. */
+/** Whether the JSON holds the whole object, and bodies must give all that a new object needs. */
 function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   return (
     variants === undefined &&
@@ -99,7 +95,7 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/** Whether a statement can change an attribute: nothing else follows, and the database recognizes the same changes as the unit of work. */
+/** Whether nothing follows from a change, and the database finds the same changes as the unit of work. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -112,21 +108,20 @@ function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProp
   )
 }
 
-/** Whether validation or the database recognizes an unchanged value. */
 function hasKnownForm(attribute: ScalarAttribute): boolean {
   const { source, hidden } = attribute
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
 /**
- * Whether a statement recognizes a change in an existing file. A value different from the shown value is a change, whatever the column
- * holds; equal values have been left out before. Embedded objects may be shown in part, hidden values not at all.
+ * Whether a statement finds a change in an existing file: a value different from the shown value, whatever the column holds. Objects may be
+ * shown in part, hidden values not at all.
  */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }
 
-/** Whether equal values have a single stored form. Validation need not compare such values with shown values. */
+/** Whether equal values have a single stored form, so that validation need not compare shown values. */
 function hasOneForm({ type }: ScalarAttribute): boolean {
   return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
 }

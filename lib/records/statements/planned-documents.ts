@@ -1,6 +1,6 @@
 /**
- * Planned documents: reads the stored JSON of embedded objects partly given by a change: `{ "address": { "city": "a" } }` keeps the stored
- * street. Returns undefined where no object is stored and the change lacks a part of a new object: the unit of work names the missing part.
+ * Planned documents: reads the JSON of objects that a change gives in part: `{ "address": { "city": "a" } }` keeps the street. Gives
+ * undefined for a new object that lacks a part: the unit of work names the part.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -40,7 +40,6 @@ export function* readDocuments(change: RecordInput, key: KeyValues, connection: 
   return documents ?? NONE
 }
 
-/** Whether a change makes a new object without all required parts. */
 function lacksAttributes({ attributes }: EmbeddedAttribute, values: readonly ValueInput[], current: JsonObject | null): boolean {
   if (current === null && !attributes.every(({ required, name }) => !required || values.some(({ attribute }) => attribute.name === name)))
     return true

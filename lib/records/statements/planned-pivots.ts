@@ -1,4 +1,4 @@
-/** Planned pivots: writes the pivot rows of a many-to-many list by a fixed number of statements. */
+/** Planned pivots: writes pivot rows of a list by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -13,14 +13,13 @@ import { ScopedStatements } from '../validate/scoped-statements.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { formatKey, isHeldByOthers } from '../validate/write-rules.ts'
 
-/** A many-to-many list of a record. */
 export interface PivotPlace {
   readonly list: ToManyAttribute
   readonly resource: Resource
   readonly key: KeyValues
 }
 
-/** Parameters for the record with the list, for each member, and for all members together. */
+/** For the record with the list, each member, and all members together. */
 interface BoundMembers {
   readonly owner: unknown
   readonly members: ReadonlySet<unknown>
@@ -38,11 +37,10 @@ export class PlannedPivots {
     this.#rules = rules
   }
 
-  /** Replaces the members of a list; a new record's list is still empty. */
   *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
     const { target } = place.list
     const hides = !isNew && this.#rules?.hides(target) === true
-    // If nothing else depends on hidden members, the statement itself leaves hidden members in the list.
+    // The statement itself leaves hidden members in the list, if nothing else depends on them.
     const leavesHidden = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
     const unseen = hides && !leavesHidden ? yield* this.#findUnseen(place, keys, this.#rules) : []
     if (this.#governs(place)) {
@@ -79,7 +77,6 @@ export class PlannedPivots {
     yield* this.enter(place, keys)
   }
 
-  /** Appends records, apart from present members. */
   *enter(place: PivotPlace, keys: readonly KeyValues[]): Coroutine<void> {
     if (keys.length > 0) yield* this.#enter(place, this.#bind(place, keys))
   }
@@ -95,12 +92,12 @@ export class PlannedPivots {
     return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
-  /** Whether the links belong to the members, and rules may forbid to write a member. */
+  /** Whether the members have the links, so that rules may forbid to write a member. */
   #governs({ list }: PivotPlace): boolean {
     return isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true
   }
 
-  /** Returns the keys of members hidden from the caller, who cannot take out such members. */
+  /** Returns hidden members, which the caller cannot take out. */
   *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
     const { target } = place.list
     const members = yield* this.#readMembers(place)
@@ -117,7 +114,7 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /** Takes out members not staying. Empties an ordered list, unless no member comes in or moves. Returns whether members may be put in. */
+  /** Empties an ordered list, unless no member comes in or moves. Returns whether members may be put in. */
   *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
     if (findOrder(place.list) !== undefined) {
@@ -133,7 +130,7 @@ export class PlannedPivots {
     return members.size > 0
   }
 
-  /** Takes out members not staying, if visible to the caller. */
+  /** Takes out the visible members that do not stay. */
   *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
     const { dialect } = this.#connection
     const { target } = list
@@ -171,17 +168,16 @@ export class PlannedPivots {
   }
 }
 
-/** Returns the column ordering a list. From the other side, a list has no order: rows put in again would move in the owners' lists. */
+/** The other side has no order: rows put in again would move in the owners' lists. */
 function findOrder({ via }: ToManyAttribute): string | undefined {
   return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
 }
 
 const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
 
-/** The statements of `#leaveSeen`, by the members' scope. */
 const scopedLeaves = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
 
-/** Returns the keys found in a single list of the two. */
+/** Returns the keys in a single list of the two. */
 function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
   const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
   return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]

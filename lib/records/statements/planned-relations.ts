@@ -1,7 +1,6 @@
 /**
- * Planned relations: writes the other records of a body by statements: nested records, and links of lists. Members of a list share
- * statements, apart from new records and rows with values made by functions of the model. If the database refuses a statement, `Unplanned`
- * takes back all written rows, and the unit of work finds the reason.
+ * Planned relations: writes nested records and links of lists. Members share statements, but for new records and rows with values from
+ * functions of the model. After a refusal by the database, `Unplanned` takes back all rows, and the unit of work finds the reason.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -30,7 +29,7 @@ import {
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
-/** The foreign key column of rows linking the record, and the parameter for the record. */
+/** The foreign key column, and the parameter for the linked record. */
 interface PlannedLinking {
   readonly stored: StoredTable
   readonly target: Resource
@@ -54,7 +53,7 @@ export class PlannedRelations {
     this.#pivots = new PlannedPivots(connection, this.#statements, rules)
   }
 
-  /** Creates a record with all nested records and links; returns the key. */
+  /** Includes all nested records and links. */
   *create(change: RecordInput): Coroutine<KeyValues> {
     const own = yield* this.createLinked(change)
     const key = yield* this.insert(own)
@@ -70,9 +69,7 @@ export class PlannedRelations {
     return key
   }
 
-  /**
-   * Creates the records linked by the record's own foreign keys. Returns the change with the new keys, without links held by other rows.
-   */
+  /** Creates the records that own foreign keys link. Returns the change with the new keys, without links held by other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const links: LinkInput[] = []
     for (const input of change.links) {
@@ -82,7 +79,6 @@ export class PlannedRelations {
     return { ...change, links, lists: [] }
   }
 
-  /** Replaces all or some members of a stored record's lists. */
   *replace(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
     for (const { attribute, items, removed } of lists) {
       const place = { list: attribute, resource, key }
@@ -114,7 +110,7 @@ export class PlannedRelations {
     return keys
   }
 
-  /** Whether lists leave out members in need of the link. Such a change is refused, so callers ask before writing. */
+  /** Whether lists leave out members that need the link. Callers ask before writing. */
   *areRefused(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<boolean> {
     for (const { attribute, items, removed } of lists) {
       if (attribute.via.kind !== 'foreign' || attribute.orphanRemoval || owningAttribute(attribute)!.nullable) continue
@@ -125,19 +121,19 @@ export class PlannedRelations {
     return false
   }
 
-  /** Inserts a row linking only stored records; returns the key. */
+  /** The row links only stored records. */
   *insert(change: RecordInput): Coroutine<KeyValues> {
     const { resource } = change
     const { stored } = planRows(resource)!
     const bound = bindInsert(change, stored, this.#connection, this.#values)
     if (bound === undefined) throw new Unplanned()
     const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-    // A trigger of the file ignored the row.
+    // A trigger ignored the row.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, resource)
   }
 
-  /** Inserts rows linking only stored records. Neighbours with the same columns share a statement. */
+  /** The rows link only stored records. Neighbours with the same columns share a statement. */
   *insertAll(changes: readonly RecordInput[]): Coroutine<void> {
     let group: BoundInsert[] = []
     for (const change of changes) {
@@ -158,9 +154,9 @@ export class PlannedRelations {
       const count = countTogether(group.length - from, first)
       const bound = count === 1 ? first : bindRows(group.slice(from, from + count), this.#connection)
       const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-      // A trigger of the file ignored a row.
+      // A trigger ignored a row.
       if (rows < count) throw new Unplanned()
-      // Refuses keys out of range: the last key is the highest.
+      // The last key is the highest: refuses keys out of range.
       if (first.key === undefined) keyFromCount(counted, first.resource)
       from += count
     }
@@ -177,7 +173,7 @@ export class PlannedRelations {
     return key
   }
 
-  /** Replaces members holding the foreign key. Former members are written first: new members may take over a unique value. */
+  /** Writes former members first: new members may take over a unique value. */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
@@ -204,7 +200,7 @@ export class PlannedRelations {
     yield* this.#enterForeign(list, items, resource, key)
   }
 
-  /** Returns the items with members hidden from the caller: hidden members stay. Refuses to take out others where the caller may not. */
+  /** Returns the items with hidden members, which stay. Refuses to take out others where the caller may not. */
   *#keepUnseen(
     linking: PlannedLinking,
     items: readonly RecordRef[],
@@ -223,7 +219,7 @@ export class PlannedRelations {
     return [...items, ...unseen.map(toItem)]
   }
 
-  /** Unlinks given members, if linked to the record and visible to the caller. */
+  /** Unlinks the members that are linked and visible. */
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking
@@ -250,7 +246,6 @@ export class PlannedRelations {
     for (const each of leaving) this.#rules?.touch(target, each, 'linked')
   }
 
-  /** Returns the given keys of records linked to the record. */
   *#findLinked(linking: PlannedLinking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
     if (refs.length === 0) return []
     const { stored, column, owner, target } = linking
@@ -270,14 +265,12 @@ export class PlannedRelations {
     yield* writing.remove(removed, this.#connection)
   }
 
-  /** Returns the keys of records linked to the record and not among the items. */
   *#findOthers(linking: PlannedLinking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
     const { stored, column, owner, target } = linking
     const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
     return yield* this.#statements.read(others, [owner, this.#listKeys(items, target)])
   }
 
-  /** Sets the foreign keys of list members, or of the other side of a 1:1 relation. */
   *#enterForeign(relation: RelationAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (items.length === 0) return
     const linking = this.#findLinking(relation, resource, key)
@@ -285,7 +278,7 @@ export class PlannedRelations {
     const { writing } = this.#connection.dialect
     const link = owningAttribute(relation)!
     const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
-    // Rules check rows by key, and rows inserted together return no keys.
+    // Rules need keys, which rows inserted together do not return.
     if (created.every(isOneRow) && this.#rules?.follows(target) !== true) yield* this.insertAll(created)
     else for (const record of created) yield* this.#createNested(record)
     if (!items.some(({ kind }) => kind === 'existing')) return
@@ -310,7 +303,7 @@ export class PlannedRelations {
     yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
   }
 
-  /** Sets the link row by row: functions of the model are called for each row. */
+  /** Functions of the model are called for each row. */
   *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {

@@ -1,6 +1,6 @@
 /**
- * Planned removal: removes a record, or records of a list, by a statement in the request's transaction, with the steps and errors of
- * writer.ts. Takes a removal without application code, where the model removes no more than the database.
+ * Planned removal: removes records by a statement, with the steps and errors of writer.ts, where no application code takes part and the
+ * model removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -34,7 +34,6 @@ export class PlannedRemoval {
     this.#versions = versions
   }
 
-  /** Returns undefined where the unit of work removes the record. */
   remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
     const plan = this.#plan(address.resource)
     return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
@@ -45,23 +44,20 @@ export class PlannedRemoval {
     return plan?.deletes === true && this.#connection.writesAlone() ? plan : undefined
   }
 
-  /** Removes the records of a list meeting the filters; undefined: left to the unit of work. */
   removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
     const { resource } = owner
     const { target } = list
-    // The unit of work loads the record with the list. Where the record links a removed record by its own foreign key, MikroORM counts a
-    // change.
+    // The unit of work loads the list's record, and counts a change if that record links a removed record.
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
     return plan && { values: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
   }
 
-  /** Returns the record as before the removal. */
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#reader, view)
-    // Where nothing else must be known before, the reading of the answer is the first to look for the record.
+    // With nothing else to know before, the reading of the answer looks for the record.
     const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
     const requiresFirst =
       isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
@@ -72,8 +68,8 @@ export class PlannedRemoval {
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
-    // A server takes the delete before answering the last statements of the reading. The delete is undone where the record may not be
-    // removed. Stages of a trace follow each other.
+    // A server takes the delete before its last answers to the reading. If the record may not be removed, the delete is undone. Stages of a
+    // trace follow each other.
     const behind = (): void => {
       removing = remove()
       if (removing instanceof Promise) removing.catch(() => {})
@@ -88,7 +84,6 @@ export class PlannedRemoval {
     return { resource, key, record }
   }
 
-  /** Returns the records as before the removal. */
   *#removeRelated({ stored }: RowPlan, owner: RecordAddress, list: ToManyAttribute, view: View): Coroutine<readonly JsonRecord[]> {
     const { target } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
@@ -119,7 +114,7 @@ export class PlannedRemoval {
   }
 }
 
-/** Returns the keys shown by records; undefined where records show other than stored values. */
+/** Returns undefined where records show other than stored values. */
 function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
   const [name] = resource.keyNames
   const attribute = resource.byName.get(name!)

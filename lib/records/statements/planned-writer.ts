@@ -1,7 +1,6 @@
 /**
- * Planned writer: creates and changes a record with nested records by statements in the request's transaction, with the steps and errors of
- * writer.ts. Takes writes without application code, where the model asks for no more (plan-rows.ts). A value without a parameter gives
- * undefined: nothing is written, and the unit of work takes over.
+ * Planned writer: creates and changes records, nested ones included, by statements (plan-rows.ts), with the steps and errors of writer.ts,
+ * where no application code takes part. Gives undefined where nothing is written: the unit of work then writes.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -39,13 +38,13 @@ import { Unplanned } from '../unit-of-work/unplanned.ts'
 interface PlannedBody {
   readonly row: RowPlan
   readonly body: BodyPlan
-  /** Values made by functions of the model, kept for a repeated write. */
+  /** Kept for a repeated write. */
   readonly values: MadeValues
 }
 
 interface AskedWrite extends RowAsked {
   readonly values: MadeValues
-  /** The key in the path, as sent by the client. */
+  /** As sent by the client. */
   readonly id?: string
 }
 
@@ -53,7 +52,7 @@ interface AskedWrite extends RowAsked {
 interface FoundRow {
   readonly view: View
   readonly rules: RowRules | undefined
-  /** The record's version, if the request depends on the version. */
+  /** `undefined`: the request does not depend on the version. */
   readonly current: Record<string, unknown> | undefined
   /** The record shown by the answer. */
   readonly shown: RecordAddress
@@ -74,7 +73,6 @@ export class PlannedWriter {
     this.#versions = versions
   }
 
-  /** Returns undefined where the unit of work inserts the record. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     // A body may name the class of the record.
     const askedClass = findAskedClass(resource, body)
@@ -85,7 +83,6 @@ export class PlannedWriter {
       : undefined
   }
 
-  /** Creates a member of a stored record's list; undefined: left to the unit of work. */
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource } = owner
     const row = planRows(resource) === null ? null : planRows(list.target)
@@ -95,7 +92,6 @@ export class PlannedWriter {
       : undefined
   }
 
-  /** Returns undefined where the unit of work makes the changes. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(address.resource, body)
     return planned && plannedBy(planned.row, planned.plan, own => this.#updateBody(own, address, body, view))
@@ -170,10 +166,10 @@ export class PlannedWriter {
     return bound && (yield* this.#rows.insert(bound, stored, asked))
   }
 
-  /** Changes the linked record; undefined: left to the unit of work. */
+  /** Changes the linked record; answers with the linking record. */
   updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const planned = this.#planChanges(link.target, body)
-    // Among the body's other records may be the linking record, loaded by the unit of work.
+    // Another record of the body may be the linking record, which the unit of work has loaded.
     if (planned === undefined || planned.plan.isWide) return undefined
     return plannedBy(planned.row, planned.plan, own => this.#updateLinkedBody(own, owner, link, body, view))
   }
@@ -205,8 +201,7 @@ export class PlannedWriter {
   *#updateBody(plan: PlannedBody, address: RecordAddress, body: JsonObject, view: View): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { version } = resource
-    // A new record could get the key of the missing record. A missing or hidden record must give record_not_found, before a trigger of a
-    // file refuses the statement.
+    // A new record could get the missing record's key. A missing or hidden record gives record_not_found before a trigger refuses.
     const rules = RowRules.of(this.#reader, view)
     const asksFirst = plan.body.created.size > 0 || this.#connection.mayHoldMisfits
     if (rules?.asksOf(resource) === true) yield* rules.admit(address, body)
@@ -229,7 +224,7 @@ export class PlannedWriter {
     const linksLater = current === undefined && this.#refusesLinks(plan.body) && seesMembers(plan.body, view)
     const change = yield* this.#validate(plan.body, asked, linksLater)
     yield* wait(this.#reader.prepare(shown.resource, view))
-    // Missing parts of a new object come before version_conflict.
+    // Missing parts come before version_conflict.
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
     if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
@@ -251,13 +246,12 @@ export class PlannedWriter {
     return written
   }
 
-  /** Leaves the write to the unit of work; takes back written rows. */
   #leave({ isWide }: BodyPlan): undefined {
     if (isWide) throw new Unplanned()
     return undefined
   }
 
-  /** Refuses an old version, after all errors of the body, taken values included. */
+  /** All errors of the body come first, taken values included. */
   *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: AskedWrite): Coroutine<void> {
     try {
       checkVersion(current, change)
@@ -268,12 +262,12 @@ export class PlannedWriter {
     }
   }
 
-  /** Whether the database finds taken values. An existing database may lack the model's constraints. */
+  /** An existing database may lack the model's constraints. */
   #finds(keepsUnique: boolean): boolean {
     return keepsUnique && this.#connection.keepsConstraints
   }
 
-  /** Whether a body links only members of many-to-many lists, and the database refuses missing members. */
+  /** Whether all links are members of many-to-many lists, and the database refuses missing members. */
   #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
     if (pivots.size === 0 || created.size > 0 || linksOthers) return false
     for (const [table, { via }] of pivots)
@@ -282,7 +276,7 @@ export class PlannedWriter {
   }
 
   /**
-   * Validates a body. A missing or hidden record gives record_not_found alone.
+   * A missing or hidden record gives record_not_found alone.
    *
    * @param linksLater see `Validation`
    */
@@ -291,7 +285,7 @@ export class PlannedWriter {
     { resource, body, validation, view, isWide, id }: AskedWrite,
     linksLater = false,
   ): Coroutine<RecordInput> {
-    // An undone write has drawn keys, and a rule for writing refuses list members before the row is written.
+    // An undone write has drawn keys, and a rule for writing refuses members before the row is written.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = this.#finds(keepsUnique) && !asksFirst
     try {
@@ -313,7 +307,7 @@ function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => 
   return { values: planned.values, run: () => run(planned) }
 }
 
-/** Whether the caller sees all records possible in lists of a body, as far as known at once. */
+/** Whether the caller sees all possible members, as far as known at once. */
 function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility === EVERYTHING) return true
   if (visibility.writing !== undefined) return false

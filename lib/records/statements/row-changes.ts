@@ -1,7 +1,4 @@
-/**
- * Row changes: runs the statement inserting or changing the row of the answer, and reads the answer. Serves bodies of a single row
- * (flat-writer.ts) and of several (planned-writer.ts).
- */
+/** Row changes: runs the statement of the answer's row, and reads the answer, for flat-writer.ts and planned-writer.ts. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
@@ -25,25 +22,23 @@ import type { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
 export interface RowAsked extends RefusedBody {
-  /** Values made by functions of the model; undefined: no function to call. */
   readonly values: MadeValues | undefined
   /** `undefined`: the caller may do everything. */
   readonly rules: RowRules | undefined
-  /** Whether the transaction writes rows of other records: the unit of work then takes over if the database refuses a statement. */
+  /** Whether other rows are written, too: the unit of work takes over after a refusal. */
   readonly isWide: boolean
 }
 
 export interface PlannedRowChange {
   readonly row: RowPlan
   readonly columns: BoundColumns
-  /** Sets the columns where a value differs; undefined: not compiled yet. */
+  /** `undefined`: not compiled yet. */
   readonly statement?: Statement
   readonly address: RecordAddress
   /** The record shown by the answer. */
   readonly shown: RecordAddress
-  /** Whether no look-up has found the record for the caller: the statement sets only a visible row. */
+  /** Whether no look-up has found the record: the statement must see to visibility. */
   readonly isUnseen?: boolean
-  /** Whether another way follows if no row changes. */
   readonly isTried?: boolean
 }
 
@@ -58,19 +53,17 @@ export class RowChanges {
     this.#validator = validator
   }
 
-  /** Returns the key; undefined where nothing is written. */
   *insert(
     bound: BoundStatement & { readonly key: KeyValues | undefined },
     stored: StoredTable,
     asked: RowAsked,
   ): Coroutine<KeyValues | undefined> {
     const { rows, counted } = yield* this.#run(bound, stored, asked)
-    // A trigger has dropped the row, or inserts instead: the unit of work finds out.
+    // A trigger has dropped or replaced the row.
     if (rows === 0) throw new Unplanned()
     return bound.key ?? keyFromCount(counted, asked.resource)
   }
 
-  /** Reads a new record, and checks the rules for writing. */
   *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
@@ -79,10 +72,7 @@ export class RowChanges {
     return { resource, key, record }
   }
 
-  /**
-   * Sets columns of a row where a value differs, and reads the answer. Undefined: a value has no parameter, or `isTried` and no row
-   * changed.
-   */
+  /** Returns undefined where a value has no parameter, or `isTried` and no row changed. */
   *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { view, rules } = asked
@@ -119,7 +109,7 @@ export class RowChanges {
     if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* dropped(resource, 'changed', connection)
   }
 
-  /** Returns the number of changed rows; undefined: a value has no parameter, and nothing is written. */
+  /** Returns undefined where a value has no parameter, and nothing is written. */
   *#set(change: PlannedRowChange, asked: RowAsked, sendNext: (() => void) | undefined): Coroutine<number | undefined> {
     const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
@@ -137,7 +127,7 @@ export class RowChanges {
       const known = statement && { statement, parameters: all }
       return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, sendNext)).rows
     }
-    // Functions of the model are called for real changes only.
+    // Calls functions of the model for real changes only.
     const differs = bindDiffers(columns, stored, self, connection)
     if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
     const all = addTouched(columns, touched, connection, asked.values!)
@@ -145,7 +135,6 @@ export class RowChanges {
     return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, sendNext)).rows
   }
 
-  /** Finds the statement setting differing columns of a row visible to the caller. */
   #findSeen(
     { row, columns: { columns }, statement }: PlannedRowChange,
     { resource, view }: RowAsked,
@@ -157,7 +146,7 @@ export class RowChanges {
   }
 
   /**
-   * Runs a statement. If the database refuses a taken value, throws the error of the check.
+   * If the database refuses a taken value, throws the check's error.
    *
    * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
    */
@@ -183,7 +172,6 @@ export class RowChanges {
   }
 }
 
-/** By statement, the same statement for visible rows only. */
 const visibleStatements = new WeakMap<Statement, ScopedStatements<Statement>>()
 
 function* readOne(step: ReadingStep): Reading<readonly Row[]> {

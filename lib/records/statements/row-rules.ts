@@ -1,7 +1,6 @@
 /**
- * Row rules: checks the rows of a planned write against the rules of the caller, before and after the change. Refuses with record_not_found
- * and outside_scope, as the unit of work does. A write of several rows forbidden by a rule is left to the unit of work, to name the row:
- * `Unplanned`.
+ * Row rules: checks the rows of a planned write against the caller's rules, before and after. Refuses with record_not_found and
+ * outside_scope; throws `Unplanned` where the unit of work must name the row of several.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -16,7 +15,7 @@ import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress } from '../validate/written.ts'
 
-/** Touched rows of a resource, without the row of the answer. */
+/** Apart from the row of the answer. */
 interface TouchedRows {
   readonly made: KeyValues[]
   /** Linked or unlinked rows. */
@@ -36,62 +35,59 @@ export class RowRules {
     this.writing = WriteRules.of(reader, view)
   }
 
-  /** Returns undefined where the caller sees all rows and may do everything. */
+  /** `undefined`: the caller sees all rows and may do everything. */
   static of(reader: Reader, view: View): RowRules | undefined {
     return view.visibility === EVERYTHING ? undefined : new RowRules(reader, view)
   }
 
-  /** Refuses a record hidden from the caller, before any other error. */
+  /** Refuses a hidden record, before any other error. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
   }
 
-  /** Refuses to change a record hidden from the caller or forbidden for writing. */
   *admit(address: RecordAddress, body: JsonObject): Coroutine<void> {
     const { resource } = address
     const { writing } = this
-    // A row found by the rule for writing exists. A hidden row must give record_not_found before.
+    // A row found by the rule for writing exists. A hidden row gives record_not_found before.
     const mayFind = writing !== undefined && !this.hides(resource) && resource.hierarchy === undefined
     if (mayFind && (yield* writing.admit(address, body))) return
     yield* this.require(address)
     if (writing !== undefined) yield* writing.admit(address, body)
   }
 
-  /** Refuses a change hiding the record of the path from the caller. */
+  /** Refuses a change that hides the path's record from the caller. */
   *refuseLeft({ resource, key }: RecordAddress): Coroutine<never> {
-    // A soft deletion answers with the former record, read before by the unit of work.
+    // A soft deletion answers with the former record, which the unit of work reads before.
     if (!hasFixed(resource) && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw outsideScope(resource)
     throw new Unplanned()
   }
 
-  /** Refuses a changed record outside the caller's scope. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
     if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
     if (hasFixed(resource)) throw new Unplanned()
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
-  /** Leaves a forbidden action to the unit of work, to find whether the action is needed at all. */
+  /** The unit of work knows whether a forbidden action is needed at all. */
   *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
     if (!(yield* wait(this.visibility.permits(resource, action)))) throw new Unplanned()
   }
 
-  /** Whether a change of a row must ask for more than existence. */
+  /** Whether rules must be asked before a change. */
   asksOf(resource: Resource): boolean {
     return this.writing !== undefined || this.hides(resource)
   }
 
-  /** Whether rows of a resource may be hidden from the caller. */
+  /** Whether rows may be hidden from the caller. */
   hides({ rules }: Resource): boolean {
     return rules.scopes.length > 0
   }
 
-  /** Whether new rows of a resource are checked against rules. */
+  /** Whether rules check new rows. */
   follows(resource: Resource): boolean {
     return this.hides(resource) || this.writing?.govern(resource) === true
   }
 
-  /** Returns the keys of records hidden from the caller. */
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0 || !this.hides(resource)) return []
     const { visibility } = this
@@ -104,7 +100,6 @@ export class RowRules {
     return unseen
   }
 
-  /** Remembers a touched row for `confirm`. */
   touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {
     if (how === 'made') this.writing?.made(resource, key)
     if (!this.hides(resource)) return
@@ -113,7 +108,7 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /** Refuses touched rows: the caller must see new rows, and linked rows must not have left the caller's scope. */
+  /** The caller must see new rows, and linked rows must stay in the caller's scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()

@@ -1,6 +1,6 @@
 /**
- * Row shape: how a statement writes a body, by the names in the body alone: `{ name, email }` has the same shape, whatever the values.
- * Where the model asks for several statements, no shape exists, and plan-body.ts decides.
+ * Row shape: how a statement writes a body, by the names alone: `{ name, email }` has the same shape, whatever the values. Without a shape,
+ * plan-body.ts decides.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -14,15 +14,14 @@ import { planRows, type RowPlan } from './plan-rows.ts'
 import { mayHaveForms } from '../validate/unchanged.ts'
 import { readValid } from '../validate/validate-scalar.ts'
 
-/** A name of a body, and the column for the value. */
 interface ShapeField {
   readonly name: string
   readonly column: StoredColumn
-  /** Returns the parameter for a value; undefined for a refused value, or a value understood by validation alone. */
+  /** Returns undefined for a refused value, or for a value that only validation understands. */
   readonly read: (value: unknown) => unknown
 }
 
-/** The field of a link. The linked record must exist. */
+/** The linked record must exist. */
 export interface LinkField extends ShapeField {
   readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
@@ -34,34 +33,33 @@ export interface RowShape {
   readonly fields: readonly ShapeField[]
   /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Whether values decide, too: given by the engine, refused by a schema, or links. */
+  /** Whether values decide, too: filled by the engine, refused by a schema, or links. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
-  /** Columns of the fields; for a new row, followed by columns for values of the model's functions, and for defaults. */
+  /** Columns of the fields; in a new row, then those of values made by functions of the model, and of defaults. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
   readonly fixed: readonly unknown[]
   /** `undefined`: the key is counted. */
   readonly keyOf: KeySource | undefined
-  /** Inserts the row, without a key counted by the engine; or sets the columns where a value differs. */
+  /** An insert without a counted key, or an update where a value differs. */
   readonly statement: Statement
-  /** Inserts the row with a key counted by the engine, in the last column; undefined: the engine never counts. */
+  /** Inserts the engine's counted key, too, in the last column; undefined: the engine never counts. */
   readonly counting: Statement | undefined
-  /** Whether the database may hold a value in a form never written by the engine. A value equal to the shown value is not written. */
+  /** Whether a value may be stored in a form that the engine never writes. A value equal to the shown value is not written. */
   readonly mayBeShown: boolean
-  /** See `WritingDialect.updatePlain`: changes a row without stray values and without a reading before. Undefined: not possible. */
+  /** See `WritingDialect.updatePlain`: changes a row without stray values unread. Undefined: not possible. */
   readonly plain: Statement | undefined
   /** Whether functions of the model would be called before the database refuses a taken value. */
   readonly callsEarly: boolean
 }
 
-/** A column with values made by a function of the model. */
 export interface Made {
   readonly computed: Computed
   readonly column: StoredColumn
 }
 
-/** A new row's key comes from a name of the body, or from a function. */
+/** A name of the body, or a function of the model. */
 export interface KeySource {
   readonly from: string | Made
   readonly type: ScalarType
@@ -69,7 +67,7 @@ export interface KeySource {
 
 export type WriteMode = 'insert' | 'update'
 
-/** Returns undefined where a single statement is not enough for bodies with the names. */
+/** `undefined`: a single statement is not enough. */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
   const row = resource.hierarchy === undefined ? planRows(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)
@@ -78,7 +76,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   let link: LinkField | undefined
   for (const name of names) {
     const attribute = resource.byName.get(name)!
-    // Only the engine gives such an attribute: `RowShapes` checks who has.
+    // Only the engine may give the attribute: `RowShapes` checks who has.
     if (attribute.readOnly && attribute.fill === undefined) return undefined
     const field = makeField(attribute, properties.get(name), resource, mode, connection)
     // Several links are looked for together.
@@ -124,7 +122,6 @@ function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Conne
   return row.stored.construct === undefined ? row.insert : undefined
 }
 
-/** Whether a name takes part in a unique constraint. */
 function hasUnique(names: readonly string[], resource: Resource): boolean {
   const unique = findUniqueNames(resource)
   return names.some(name => unique.has(name))
@@ -134,7 +131,7 @@ type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
-/** Returns the columns of a new row beyond the body; undefined where rows differ in such columns, or lack a value. */
+/** Returns the columns beside the body's; undefined where rows differ, or lack a value. */
 function findRest(names: readonly string[], { stored }: RowPlan, resource: Resource, { dialect }: Connection): Rest | undefined {
   const given = new Set(names.map(name => resource.byName.get(name)!.property))
   if (resource.attributes.some(attribute => isIds(attribute) || isMissing(attribute, names))) return undefined
@@ -166,7 +163,7 @@ function isMissing({ required, name }: Attribute, names: readonly string[]): boo
   return required && !names.includes(name)
 }
 
-/** Returns undefined for a counted key, null where no single name or function gives the key. */
+/** `undefined`: a counted key, `null`: more than a name or function. */
 function findKeySource(
   names: readonly string[],
   made: readonly Made[],
@@ -193,18 +190,18 @@ function makeField(
     return undefined
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined
   const [column] = property.columns
-  // In place of null, a function of the model gives a new record the value.
+  // For null, a function of the model gives the value.
   const isMade = mode === 'insert' && property.onCreate !== undefined
   if (attribute.kind === 'scalar') {
     return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
-  // A new record may give a key, and link itself.
+  // A new record may give its own key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !resource.generatedKey) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
-/** Whether a link has no other effect: neither unique nor part of another key. */
+/** Whether a link is neither unique nor part of another key. */
 function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boolean {
   const [linkColumn] = attribute.columns
   return (
@@ -248,7 +245,6 @@ function isLinkField(field: ShapeField): field is LinkField {
   return 'attribute' in field
 }
 
-/** Returns undefined for a value without a parameter. */
 export function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if (value === null) return null
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))

@@ -1,4 +1,4 @@
-/** Row shapes: keeps the shapes of bodies by names, and binds the values of a body. */
+/** Row shapes: keeps the shapes of bodies by names, and binds values. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
@@ -11,12 +11,12 @@ import { isFilled } from '../validate/fill-body.ts'
 import { compute, type MadeValues } from './made-values.ts'
 import { makeRowShape, toParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
-/** Limit of the shapes kept for a resource: clients choose the names. */
+/** Clients choose the names, so shapes need a limit. */
 const SHAPES = 200
 
 interface KnownShapes {
   readonly shapes: LruCache<RowShape | 'none'>
-  /** The last shape: comparing names costs less than building a text of names. */
+  /** Comparing names costs less than building a text of names. */
   last: RowShape | undefined
 }
 
@@ -24,9 +24,8 @@ interface NewRow {
   readonly shape: RowShape
   readonly resource: Resource
   readonly body: JsonObject
-  /** Parameters of the fields; parameters of all other columns are appended. */
+  /** `bindNewRow` adds the other columns. */
   readonly fields: unknown[]
-  /** Values made by functions of the model; undefined: no function to call. */
   readonly values: MadeValues | undefined
 }
 
@@ -45,7 +44,7 @@ export class RowShapes {
     this.#connection = connection
   }
 
-  /** Returns undefined without a shape, and where the database would set a time other than the engine's. */
+  /** `undefined`: no shape, or the database would set another time than the engine's. */
   findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
     const shape = this.find(resource, body, 'insert')
     return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined
@@ -70,7 +69,7 @@ export class RowShapes {
   }
 }
 
-/** Whether a body has the names of a shape, in the same order. */
+/** In the same order. */
 export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0
@@ -78,12 +77,11 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** Whether the engine has filled read-only attributes, no schema refuses a value, and the link names a record without nesting a body. */
+/** Whether the engine has filled read-only attributes, no schema refuses a value, and the link nests no body. */
 function isAllowed(body: JsonObject, { filled, link }: RowShape): boolean {
   return filled.every(name => isFilled(body, name)) && !hasIssues(body) && (link === undefined || !isObject(body[link.name]))
 }
 
-/** Returns undefined where a value is refused. */
 export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | undefined {
   const parameters: unknown[] = []
   for (const { name, read } of fields) {
@@ -94,7 +92,7 @@ export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | 
   return parameters
 }
 
-/** Returns undefined where a value made by a function of the model has no parameter. */
+/** `undefined`: a function of the model made a value that has no parameter. */
 export function bindNewRow({ shape, resource, body, fields, values }: NewRow, connection: Connection): BoundRow | undefined {
   const { row, made, fixed, keyOf, counting, statement } = shape
   let key: KeyValues | undefined

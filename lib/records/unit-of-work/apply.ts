@@ -1,7 +1,6 @@
 /**
- * Apply: turns a RecordInput into changes of MikroORM's unit of work, inside an open transaction. MikroORM runs life-cycle hooks, onCreate
- * and onUpdate, cascades and orphan removal. The reading stages render the answer. Refuses with owner_required, version_conflict and
- * record_not_found.
+ * Apply: turns a RecordInput into changes of MikroORM's unit of work in an open transaction. Refuses with owner_required, version_conflict
+ * and record_not_found.
  */
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
@@ -23,13 +22,12 @@ import { isHeldByOthers } from '../validate/write-rules.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
 
-/** Creates a record with all that is nested in it. `implied` is what its owner sets. */
+/** `implied` holds the properties set by the owner. */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...addNeededEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
 }
 
-/** Whether a change concerns the record alone, without links and lists. */
 function isPlain({ links, lists }: RecordInput): boolean {
   return links.length === 0 && lists.length === 0
 }
@@ -39,7 +37,7 @@ const PERSISTED = { persist: true } as const
 function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   const from = Date.now()
   const values = nameByAccessor(data, entityMeta(change.resource, work))
-  // Persisted, whatever the application says of what its own code creates.
+  // Persisted, whatever the application sets for `em.create` in its own code.
   const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
   const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
@@ -66,20 +64,19 @@ function entityMeta(resource: Resource, { em }: Work): EntityMetadata {
   return em.getMetadata().get(entityName(resource))
 }
 
-/** Returns the entity of a reference in a body: one that is not loaded, or a new one. */
 async function resolveRecord(ref: RecordRef, target: Resource, work: Work, implied?: Entity): Promise<Entity> {
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
-/** Returns the entity that a to-one shall link. A link by another key than the primary one needs it loaded, since that key is written. */
+/** A link by another key than the primary key needs the entity loaded. */
 export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
 
 /**
- * Returns the value for the property of a link; a new entity may have to be written first, so that it has its key.
+ * A new entity may have to be flushed first, to get a key.
  *
- * @param of the class of a new record that has the link
+ * @param of the class of a new record with the link
  */
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, of?: Resource): Promise<unknown> {
   const { targetKey } = attribute
@@ -95,7 +92,7 @@ async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em 
   return linkedValue(attribute, entity)
 }
 
-/** Links a record by its own foreign key to the owner: the inverse side of a one-to-one, or a member of a one-to-many list. */
+/** Sets the foreign key to the owner. */
 async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
   const value = await computeLinkValue(other, owner, work, ref.kind === 'new' ? ref.record.resource : undefined)
@@ -105,7 +102,6 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   }
   const entity = (await load(relation.target, ref.key, work))!
   refuseShared(relation, ref, entity, owner)
-  // A record that has this link already is not changed.
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
     await mayChange(relation.target, [ref.key], work)
@@ -117,13 +113,12 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   return entity
 }
 
-/** Remembers a record that a body puts into a list with a condition, which is checked after the flush. */
+/** A list's condition is checked after the flush. */
 function rememberListed(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed }: Work): Entity {
   if (list.where !== undefined) listed.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
   return entity
 }
 
-/** Fills the list of a new record. */
 async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
     for (const item of items)
@@ -139,16 +134,13 @@ async function fillList(entity: Entity, { attribute, items }: ListInput, work: W
   writeOneSide(entity, attribute, members, work.em)
 }
 
-/** Changes a record that is loaded. */
 export function update(entity: Entity, change: RecordInput, work: Work): Awaitable<void> {
   checkVersion(entity, change)
   const lists = change.lists.filter(({ attribute }) => attribute.via.kind === 'pivot')
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/**
- * Loads lists before anything is set: loading an entity again would undo what has been set of it, and the record itself may be a member.
- */
+/** Loads lists before anything is set, since loading an entity again undoes set values, and the record itself may be a member. */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -158,14 +150,14 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
   if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
-  // Records that link this one by the changed key would be inserted before the key has changed.
+  // Records linking by the changed key would be inserted before the key has changed.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
   return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
 /**
- * Makes MikroORM write the values of an existing file that differ from what is shown. It would leave out some of them, since it reads a
- * stored value otherwise: any number but 0 is `true` to it, and a word in a column of decimals is a number that equals none.
+ * Makes MikroORM write values of an existing file that differ from the shown values. MikroORM reads some stored values otherwise, and would
+ * leave out changes: any number but 0 is `true`, and a word in a column of decimals is a number equal to none.
  */
 function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
@@ -175,10 +167,10 @@ function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityMa
 
 async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {
   const { resource, lists } = change
-  const own = recordName(resource, keyOfEntity(resource, entity))
-  for (const { attribute } of change.links) if (attribute.owner) work.named.add(nameLink(attribute, own))
+  const ownName = recordName(resource, keyOfEntity(resource, entity))
+  for (const { attribute } of change.links) if (attribute.owner) work.named.add(nameLink(attribute, ownName))
   for (const name of listLinkedNames(change)) work.named.add(name)
-  // Before anything is changed: loading a record again would undo what has been set of it and is not written yet.
+  // Loaded before anything is changed: loading a record again undoes unwritten values.
   const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
   for (const list of lists)
@@ -187,7 +179,6 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
 
-/** Lists the names of the records that a change links, and of their links that it sets. */
 export function* listLinkedNames(change: RecordInput): Generator<string> {
   for (const { relation, ref } of listReferences(change)) {
     if (ref.kind === 'new') yield* listLinkedNames(ref.record)
@@ -199,12 +190,12 @@ export function* listLinkedNames(change: RecordInput): Generator<string> {
   }
 }
 
-/** Whether other records hold the value of the attribute as their link to the record. */
+/** Whether other records link the record by the attribute's value. */
 function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean {
   return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
 }
 
-/** Refuses a change with an old value of the version property: the client has seen an older state (optimistic locking). */
+/** Refuses an old version: the client has seen an older state (optimistic locking). */
 export function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue
@@ -219,12 +210,10 @@ export function checkVersion(entity: Entity, change: RecordInput): void {
   }
 }
 
-/** Links, unlinks or replaces the record that a to-one of a loaded record refers to. */
 export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {
   await replaceLink(await findLinked(entity, link, resource, work), entity, link, resource, work)
 }
 
-/** Loads the record that links the entity by the owning side of a one-to-one, if there is one. */
 async function findLinked(entity: Entity, { attribute }: LinkInput, resource: Resource, work: Work): Promise<readonly Entity[]> {
   const current = attribute.owner ? undefined : await loadInverse(entity, attribute, resource, work)
   return current === undefined ? [] : [current]
@@ -249,19 +238,18 @@ async function replaceLink(
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
     if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
-      // The caller cannot unlink a record that does not exist for them.
+      // The caller cannot unlink a hidden record.
       if (link === null) return
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
     await unlinkFromOwner(current, attribute, path, work)
-    // The old link is removed before the new one is set: both at once would break the uniqueness of the foreign key.
+    // The old link is flushed before the new link: both at once would break the foreign key's uniqueness.
     await work.em.flush()
     if (link !== null) refuseRemovedOwner(entity, path, work)
   }
   if (link !== null) await linkToOwner(link, attribute, entity, work)
 }
 
-/** Replaces the members of a list of a loaded record. */
 async function replaceList(
   current: readonly Entity[],
   entity: Entity,
@@ -278,7 +266,7 @@ async function replaceList(
     const collection = await loadCollection(entity, attribute, work.em)
     const before = collection.getItems() as Entity[]
     work.entered.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
-    // The caller cannot remove members that they are not shown.
+    // The caller cannot remove hidden members.
     const unseen = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
     if (removed !== undefined) {
       const staying = before.filter(member => unseen.includes(member) || !isRemoved(member))
@@ -300,7 +288,7 @@ async function replaceList(
   }
   const released = current.filter(member => (removed === undefined ? !isKept(member) : isRemoved(member)))
   for (const member of released) await unlinkFromOwner(member, attribute, path, work)
-  // The old members are written before the new ones: these may take over a unique value.
+  // Old members are flushed first: new members may take over a unique value.
   if (released.length > 0) {
     await work.em.flush()
     if (items.length > 0) refuseRemovedOwner(entity, path, work)
@@ -308,7 +296,6 @@ async function replaceList(
   for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
 }
 
-/** Creates a record and appends it to a list of an existing one. */
 export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordInput, work: Work): Promise<Entity> {
   const item = { kind: 'new', record: change } as const
   if (attribute.via.kind === 'foreign') return rememberListed(attribute, item, await linkToOwner(item, attribute, owner, work), work)
@@ -323,7 +310,7 @@ function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
   return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
-/** Returns the keys of the stored records that come into a list or leave it. */
+/** Returns stored records that come into the list or leave it. */
 function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]

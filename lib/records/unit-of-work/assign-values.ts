@@ -1,6 +1,4 @@
-/**
- * Assigns the plain values of a RecordInput to entities and their embedded objects, and finds what new embedded objects lack.
- */
+/** Assign values: sets plain values of entities and embedded objects. */
 import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
@@ -13,7 +11,7 @@ import type { EntityName } from './unit-of-work.ts'
 import { requireEmbedded } from '../validate/required-attributes.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
 
-/** Adds the embedded objects that a new record needs and the body leaves out, which it may where all their attributes may be left out. */
+/** A body may leave out a needed object where all attributes of the object may be left out. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
   for (const attribute of attributes) {
     if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue
@@ -23,8 +21,8 @@ export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]
 }
 
 /**
- * Sets the plain values of an entity, or of an embedded object. `em.assign` would reject the objects of custom types. An embedded object
- * keeps what the change does not give; a list of embedded objects is replaced, and so is an object that may now be of another class.
+ * `em.assign` would reject the objects of custom types. An embedded object keeps values not given; a list of objects is replaced, and so is
+ * an object that may change class.
  */
 export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
   for (const { attribute, path, value } of changes) {
@@ -48,31 +46,28 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
 }
 
 /**
- * Calls a constructor of the application with values of a body.
- *
  * @param path of the value, or of the record, in the body
- * @throws RestError validation_failed, with what the code says, where it throws.
+ * @throws RestError validation_failed with the code's message, where the code throws.
  */
 export function callClass<T>(className: string, path: string, call: () => T): T {
   try {
     return call()
   } catch (error) {
     if (error instanceof RestError || error instanceof ValidationError) throw error
-    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
     const what = path === '' ? 'the values' : `"${path}"`
-    const detail = `${className} refuses ${what}${said === '' ? '' : `: ${said.slice(0, 300).replace(/\.$/, '')}`}.`
+    const detail = `${className} refuses ${what}${reason === '' ? '' : `: ${reason.slice(0, 300).replace(/\.$/, '')}`}.`
     const place = path === '' ? {} : { attribute: path }
     throw restError('validation_failed', detail, { errors: [{ code: 'value_invalid', detail, ...place }], cause: error })
   }
 }
 
-/** Returns the value for a key of the property that links it, in a list of embedded objects. */
 function referenceLinked(value: unknown, { links, type }: ScalarAttribute, em: EntityManager): unknown {
   if (value === null) return null
   return em.getReference(links!.entity as EntityName, toProperty(value, type), { wrapped: links!.wrapped })
 }
 
-/** Sets a scalar property; one with `ref: true` holds a reference to its value. */
+/** A property with `ref: true` holds a reference to the value. */
 function setScalar(holder: Entity, property: string, value: unknown): void {
   const current = holder[property]
   if (current instanceof ScalarReference) current.set(value)
@@ -90,7 +85,6 @@ function createEmbedded({ entity }: EmbeddedAttribute, changes: readonly ValueIn
   return object
 }
 
-/** An embedded object that a change makes where there was none. */
 interface NewEmbedded {
   readonly attribute: EmbeddedAttribute
   readonly path: string
@@ -99,7 +93,7 @@ interface NewEmbedded {
 
 function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
-    // Lists, and objects of one of several classes, are given as a whole.
+    // Lists, and objects of several classes, are given as a whole.
     if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
     const inner = value as readonly ValueInput[]
@@ -108,10 +102,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/**
- * Returns the errors of new embedded objects that lack attributes. Validation cannot find them: a change of an object that exists need not
- * give everything.
- */
+/** Validation cannot find missing attributes of a new object: a change of a stored object need not give everything. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

@@ -1,6 +1,6 @@
 /**
- * Checks the outcome of a write, once it is flushed: a caller may only make records that they can see afterwards, and a list with a
- * condition shows what a body puts into it. Refuses with outside_scope and validation_failed.
+ * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records that a
+ * body puts in. Refuses with outside_scope and validation_failed.
  */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -14,11 +14,7 @@ import { dropped, type Looking } from '../validate/dropped-writes.ts'
 import type { Touched, Work } from './unit-of-work.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 
-/**
- * Flushes the unit of work; refuses records that the caller could not see afterwards.
- *
- * @param answered the record that the answer reads, which needs no check of its own
- */
+/** @param answered the record of the answer, which needs no check of its own */
 export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): Coroutine<void> {
   yield* wait(work.em.flush())
   const { listed, touched } = work
@@ -28,12 +24,11 @@ export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): 
   yield* refuseUnseen(work, reader)
 }
 
-/** Whether nothing else than the record of the answer has been touched. */
 function isAnswered([touched]: readonly Touched[], answered: Touched | undefined): boolean {
   return touched?.entity === answered?.entity && touched?.resource === answered?.resource
 }
 
-/** Refuses a record that a body puts into a list whose condition it does not meet. */
+/** Refuses records outside a list's condition. */
 async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   const errors = new FieldErrors(limits)
   for (const { list, entity, path } of work.listed) {
@@ -48,19 +43,18 @@ async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   if (refusal !== undefined) throw refusal
 }
 
-/** Refuses new records that the caller cannot see, and changed ones that have left the scope of the caller. */
 function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
-  for (const { resource, entity, key: old } of work.touched) {
-    const key = old ?? keyOfEntity(resource, entity)
+  for (const { resource, entity, key: formerKey } of work.touched) {
+    const key = formerKey ?? keyOfEntity(resource, entity)
     if (yield* wait(work.exists(resource, key))) continue
-    if (old === undefined) yield* refuseNew(resource, key, { connection: work.connection, reader })
+    if (formerKey === undefined) yield* refuseNew(resource, key, { connection: work.connection, reader })
     yield* wait(refuseLeft(resource, key, work, reader))
   }
 }
 
 /**
- * Refuses a change by which a record has left the scope of the caller. A record that no longer exists was removed by the model's own rules;
- * one that has left a fixed filter alone is softly deleted.
+ * Refuses a change by which a record leaves the caller's scope. A missing record was removed by the model's own rules; a record outside a
+ * fixed filter alone is softly deleted.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
   if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return
@@ -71,13 +65,11 @@ export function outsideScope(resource: Resource) {
   return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
 }
 
-/** Refuses a new record that the caller is not shown: it is out of scope, or it is not there. */
 export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<never> {
   const isThere = key.every(part => (part ?? null) !== null) && (yield* wait(reader.exists(resource, key, EVERYTHING)))
   throw isThere ? outsideScope(resource) : yield* dropped(resource, 'inserted', connection)
 }
 
-/** Holds all that a unit of work has made and changed against the rules for writing. */
 export function* confirmWritten({ touched, em }: Work, writing: WriteRules): Coroutine<void> {
   yield* wait(em.flush())
   for (const { resource, entity, key } of touched) if (key === undefined) writing.made(resource, keyOfEntity(resource, entity))

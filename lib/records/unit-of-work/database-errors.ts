@@ -1,7 +1,4 @@
-/**
- * Translates the errors of a database that refuses a write into errors in terms of the model. MikroORM's exceptions are distinguished by
- * class; the dialect says what a broken constraint is about.
- */
+/** Database errors: translates a refused write into errors in terms of the model. */
 import {
   CheckConstraintViolationException,
   DriverException,
@@ -18,7 +15,6 @@ import { refuseMembers, type RefusedRow } from './refused-members.ts'
 import type { Translating } from './unit-of-work.ts'
 import { qualifyTable } from '../../model/table-name.ts'
 
-/** Translates an error of the database; returns any other error as it is. */
 export function translateDatabaseError(error: unknown, { dialect, model, work }: Translating): unknown {
   if (error instanceof RestError || !(error instanceof Error)) return error
   const refused = work && refuseMembers(error, findRow(error, dialect, model.entities), work, model)
@@ -59,7 +55,7 @@ export function translateDatabaseError(error: unknown, { dialect, model, work }:
   return error
 }
 
-/** Describes the links whose foreign keys refer to more than a primary key: the database does not say which foreign key is broken. */
+/** Foreign keys that refer to more than a primary key: the database does not name the broken foreign key. */
 function describeBeside({ resources }: Model): string {
   const links = resources.flatMap(({ attributes, singular }) =>
     attributes.flatMap(attribute => {
@@ -71,14 +67,13 @@ function describeBeside({ resources }: Model): string {
   return links.length === 0 ? '' : `; or ${links.join('; or ')}`
 }
 
-/** Describes a missing value of a column that no attribute has. */
 function missing(violation: ReturnType<Dialect['violation']>): string {
   if (violation === undefined) return 'A value that is needed is missing.'
   const columns = violation.columns.map(column => `"${column}"`).join(', ')
   return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
 }
 
-/** Finds the row of a broken constraint. The database may spell a name in another case than the model. */
+/** The database may spell a name in another case than the model. */
 function findRow(error: Error, dialect: Dialect, resources: readonly Resource[]): RefusedRow | undefined {
   const violation = dialect.violation(error)
   const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]
@@ -86,7 +81,6 @@ function findRow(error: Error, dialect: Dialect, resources: readonly Resource[])
   return violation && resource && { resource, columns: violation.columns }
 }
 
-/** Returns the names of the attributes that a broken constraint is about. */
 function violated(error: Error, dialect: Dialect, model: Model): string[] {
   const row = findRow(error, dialect, model.resources)
   if (row === undefined) return []

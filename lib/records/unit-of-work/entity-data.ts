@@ -1,6 +1,4 @@
-/**
- * Entity data: converts the values of a change from the engine's form (scalar-type.ts) to the form that the properties of entities hold.
- */
+/** Entity data: converts values from the engine's form (scalar-type.ts) to the form of properties. */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -8,7 +6,7 @@ import type { ScalarAttribute } from '../../model/model.ts'
 import { toProperty } from '../../foundation/values/scalar-type.ts'
 import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
 
-/** Returns the plain values of a change by property. An embedded object becomes an object of its properties. */
+/** An embedded object becomes an object of properties. */
 export function toProperties(changes: readonly ValueInput[]): Entity {
   const data: Entity = {}
   for (const { attribute, value } of changes) {
@@ -19,13 +17,12 @@ export function toProperties(changes: readonly ValueInput[]): Entity {
   return data
 }
 
-/** Returns what a property holds with the value of an attribute: a member of a JSON object stands beside the other members. */
+/** A member of a JSON object stands beside the object's other members. */
 export function addTo(current: unknown, { source, name }: ScalarAttribute, value: unknown): unknown {
   if (source.kind !== 'within') return value
   return { ...(isObject(current) ? current : {}), [name]: value }
 }
 
-/** Returns the value of an embedded property: an object of its properties, or a list of them. */
 export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
   if (value === null) return null
   return 'members' in value ? value.members.map(toProperties) : toProperties(value)
@@ -33,7 +30,6 @@ export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
 
 const accessors = new WeakMap<EntityMetadata, ReadonlyMap<string, string>>()
 
-/** Returns the names of accessors that differ from the names of their properties, by property. */
 function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
   let known = accessors.get(meta)
   if (known === undefined) {
@@ -43,7 +39,7 @@ function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
   return known
 }
 
-/** Returns the values of a new record as `em.create` takes them: by the name of the accessor, where a property has one. */
+/** `em.create` takes the accessor's name, where a property has an accessor. */
 export function nameByAccessor(data: Entity, meta: EntityMetadata): Entity {
   const names = findAccessors(meta)
   if (names.size === 0) return data

@@ -1,7 +1,7 @@
 /**
- * Insert order: sorts the tables of one unit of work so that records come after those that they require. MikroORM's own order can put a
- * required relation last where a nullable one leads back, directly or by a third table, and then refuses the record. The records of one
- * table come in the order of a list: MikroORM inserts those first that another record links.
+ * Insert order: inserts records after the records that they require. MikroORM's order can put a required relation last where a nullable
+ * relation leads back, directly or by a third table, and then refuses the record. Within a table, records keep the order of a list, where
+ * MikroORM would insert linked records first.
  */
 import { ChangeSetType, type ChangeSet, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'
@@ -9,17 +9,12 @@ import { hasKey } from './entity-links.ts'
 
 type ChangeSets = ChangeSet<Entity>[]
 
-/** What MikroORM declares private. */
 interface OrderedWork {
   getCommitOrder(): EntityMetadata[]
   getChangeSetGroups(): Record<ChangeSetType, Map<unknown, ChangeSets>>
 }
 
-/**
- * Makes the unit of work of an entity manager insert in that order.
- *
- * @param placeOf the place of a record in the list
- */
+/** @param placeOf the place of a record in the list */
 export function orderInserts(em: EntityManager, placeOf: (entity: Entity) => number): void {
   const work = em.getUnitOfWork() as unknown as OrderedWork
   const order = work.getCommitOrder.bind(work)
@@ -33,30 +28,27 @@ export function orderInserts(em: EntityManager, placeOf: (entity: Entity) => num
   }
 }
 
-/** A counted key could be one that a later record brings: those with keys come first. */
+/** A counted key could equal a later given key: records with keys come first. */
 function rank({ entity }: ChangeSet<Entity>): number {
   return hasKey(entity) ? 0 : 1
 }
 
-/**
- * Returns MikroORM's order, changed only where a table must come before another. MikroORM may have several objects for the metadata of one
- * class.
- */
+/** Changes MikroORM's order only where a table must come before another. MikroORM may have several metadata objects for a class. */
 function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetadata[]): EntityMetadata[] {
   const ordered = new Set<EntityMetadata>()
   const open = new Set<EntityMetadata>()
-  const visit = (table: EntityMetadata): void => {
+  const placeAfterNeeded = (table: EntityMetadata): void => {
     if (open.has(table) || ordered.has(table)) return
     open.add(table)
     for (const needed of listNeeded(table, all)) {
       const found = tables.find(
         other => other.class === needed.class || (other.inheritanceType !== 'tpt' && other.class === needed.root.class),
       )
-      if (found !== undefined) visit(found)
+      if (found !== undefined) placeAfterNeeded(found)
     }
     ordered.add(table)
   }
-  for (const table of tables) visit(table)
+  for (const table of tables) placeAfterNeeded(table)
   return [...ordered]
 }
 
@@ -65,7 +57,7 @@ function listNeeded(table: EntityMetadata, all: readonly EntityMetadata[]): Enti
     const own = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
     return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...own.flatMap(needed)]
   }
-  // In a table of several classes the columns of one class may be null.
+  // In a table of several classes, the columns of a class may be null.
   return all.filter(({ root }) => root.class === table.class).flatMap(({ relations }) => relations.flatMap(needed))
 }
 

@@ -1,7 +1,7 @@
 /**
- * Link itself: links a new entity to itself, and lets MikroORM insert it so. MikroORM would insert it without the link, which fails where
- * the link is required, and would set the link by an update, which counts as a change: statements and the unit of work would give other
- * versions. Refuses with validation_failed a key that comes too late.
+ * Link itself: inserts a new entity together with a link to itself. MikroORM would insert without the link, which fails where the link is
+ * required, and then set the link by an update, with another version than statements give. Refuses a key that comes too late with
+ * validation_failed.
  */
 import type { ChangeSet, EntityManager, EntityProperty } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -13,10 +13,9 @@ import { joinPath } from '../validate/validation-context.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, RecordInput } from '../validate/record-input.ts'
 
-/** Sets the links by own foreign keys of a new entity to itself. */
 export async function linkItself(entity: Entity, change: RecordInput, { em, touched }: Work): Promise<void> {
   for (const link of change.links) if (link.attribute.owner && isItself(link.link)) await setOwnLink(entity, link, change, em)
-  // Other rules may hold for what is linked as one of another class.
+  // Linked as another class, the record may fall under other rules.
   for (const { relation, ref } of listReferences(change))
     if (isItself(ref) && relation.target !== change.resource) touched.push({ resource: relation.target, entity })
 }
@@ -24,21 +23,19 @@ export async function linkItself(entity: Entity, change: RecordInput, { em, touc
 async function setOwnLink(entity: Entity, { attribute, within }: LinkInput, change: RecordInput, em: EntityManager): Promise<void> {
   const { targetKey, holdsKey } = attribute
   insertOwnLink(entity, attribute, change, em)
-  // The database sets a default of its own, or counts the key, when the record is written.
+  // The database sets a default, or counts the key, when the record is written.
   const lacks = targetKey === undefined ? holdsKey && !hasKey(entity) : (entity[targetKey.property] ?? null) === null
   if (lacks) await em.flush()
   requireTargetKey(attribute, entity)
   setLink(entity, attribute, within, linkedValue(attribute, entity), em)
 }
 
-/** What MikroORM declares private. */
 interface DeferringWork {
   findExtraUpdates(changeSet: ChangeSet<Entity>, properties: readonly EntityProperty[]): void
 }
 
 const prepared = new WeakSet<object>()
 
-/** Makes the unit of work insert new records with their links to themselves. */
 export function insertOwnLink(entity: Entity, attribute: ToOneAttribute, change: RecordInput, em: EntityManager): void {
   requireKey(entity, attribute, change, em)
   const work = em.getUnitOfWork() as unknown as DeferringWork
@@ -52,7 +49,7 @@ export function insertOwnLink(entity: Entity, attribute: ToOneAttribute, change:
     )
 }
 
-/** Refuses a record that must have the link before the database makes the key. */
+/** Refuses a record whose required link needs a key made by the database. */
 function requireKey(entity: Entity, { name, nullable }: ToOneAttribute, { resource, path }: RecordInput, em: EntityManager): void {
   if (nullable || hasKey(entity)) return
   const parts = em.getMetadata().get(entity.constructor).getPrimaryProps()
@@ -62,7 +59,6 @@ function requireKey(entity: Entity, { name, nullable }: ToOneAttribute, { resour
   throw restError('validation_failed', detail, { errors: [{ code: 'required', detail, attribute }] })
 }
 
-/** Whether a link leads to the record that is inserted now, whose key is known. */
 function isInserted({ entity }: ChangeSet<Entity>, { name }: EntityProperty): boolean {
   const link = entity[name]
   return isEntity(link) && unwrap(link) === entity && hasKey(entity)

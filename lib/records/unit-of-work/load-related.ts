@@ -1,6 +1,4 @@
-/**
- * Loads the records that a relation of a loaded record links: all of them, or those that the caller is shown.
- */
+/** Load related: loads all or visible records of a relation. */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
@@ -25,7 +23,6 @@ export async function loadCollection(entity: Entity, { property }: ToManyAttribu
   return collection
 }
 
-/** Loads the members of a one-to-many list that the caller is shown. */
 export async function loadShownMembers(entity: Entity, attribute: ToManyAttribute, resource: Resource, work: Work): Promise<Entity[]> {
   const all = await loadMembers(entity, attribute, resource, work)
   return keepOnly(all, member => isListed(member, attribute, work))
@@ -38,7 +35,7 @@ async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource:
   return sortByKey(found, attribute.target)
 }
 
-/** The order that databases give differs: which record is refused, and which is changed first, must not. */
+/** The order of databases differs; the first record refused or changed must not. */
 function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
   return entities
     .map(entity => ({ entity, key: keyOfEntity(resource, entity) }))
@@ -46,7 +43,7 @@ function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
     .map(({ entity }) => entity)
 }
 
-/** Whether a linked record is shown in a list: it exists for the caller, and meets the list's own condition. */
+/** Whether a record is visible, and meets the list's condition. */
 export async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
   const key = keyOfEntity(list.target, member)
   return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))
@@ -64,24 +61,24 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
   return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
 }
 
-/** Builds the condition for records whose foreign key links the owner of an inverse relation; undefined when there can be none. */
+/** `undefined`: no record can link the owner. */
 function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
   const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
-  // For a link to one of several entities, the owner itself determines the branch.
+  // For a link to several entities, the owner determines the branch.
   if (discriminator !== undefined) return linkOneOf(property, discriminator, owner, resource)
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
-    // MikroORM would compare all columns of the foreign key with the one value.
+    // MikroORM would compare all columns of the foreign key with the single value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
     if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
-    // Of a nested key MikroORM counts the outer parts only.
+    // Of a nested key, MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }
   const value = owner[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
 }
 
-/** Whether parts of a key have types of their own, and none is a link. */
+/** Whether parts of a key have custom types, and no part is a link. */
 function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
   const parts = em
     .getMetadata()
@@ -94,15 +91,12 @@ function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boo
   )
 }
 
-/** Of a key of several parts that it compares as one MikroORM takes the values as they are, without what their types make of them. */
+/** MikroORM compares a key of several parts without the conversions of custom types, so each part is compared by itself. */
 function compareParts(property: string, key: readonly unknown[], { keyNames, byName }: Resource): object {
   return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
 }
 
-/**
- * The condition for records that link one of several entities: of a key of several parts MikroORM takes the names of the first entity,
- * which others lack.
- */
+/** Of a key of several parts, MikroORM takes the names of the first entity, which other entities lack. */
 export function linkOneOf(property: string, { value }: Discriminator, owner: Entity, resource: Resource): object {
   const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
   return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : owner }
@@ -125,7 +119,6 @@ export async function loadRelated(entity: Entity, attribute: RelationAttribute, 
   return related === undefined ? [] : [related]
 }
 
-/** Returns which of several entities a record links. */
 export function findLinkedBranch({ branches, property }: ToOneOfAttribute, entity: Entity): PolymorphicTarget | undefined {
   const link = entity[property] ?? null
   if (link === null) return undefined

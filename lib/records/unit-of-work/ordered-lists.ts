@@ -1,12 +1,12 @@
 /**
- * Ordered lists: keeps MikroORM from writing the row of a new member twice. It does so where it has loaded the list of one side and not
- * that of the other, by a statement for each; nothing keeps the rows of a list with an order of its own unique.
+ * Ordered lists: keeps MikroORM from writing a new member's row twice: once for each side, where only a single side's list is loaded.
+ * Nothing keeps the rows of an ordered list unique.
  */
 import type { Collection, EntityManager, EntityProperty } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
 
-/** Leaves the rows of members that have been put into a list to the side whose list is loaded. */
+/** The side with the loaded list writes the rows. */
 export function writeOneSide(owner: Entity, { property }: ToManyAttribute, members: readonly Entity[], em: EntityManager): void {
   const { fixedOrder, mappedBy, inversedBy, targetMeta } = readProperty(owner, property, em)
   const name: string | undefined = mappedBy ?? inversedBy

@@ -1,6 +1,6 @@
 /**
- * Refused members: explains why the database refuses the rows that link the members of many-to-many lists, where these rows are records of
- * an entity of their own. A body names no such record, so the errors are about the members.
+ * Refused members: explains why the database refuses the rows of many-to-many lists, where the rows are records of an entity. A body names
+ * no such record, so errors name the members.
  */
 import {
   ForeignKeyConstraintViolationException,
@@ -13,7 +13,6 @@ import type { RestError } from '../../foundation/errors/errors.ts'
 import { tableColumns, type Model, type Resource } from '../../model/model.ts'
 import type { Work } from './unit-of-work.ts'
 
-/** A row that the database refuses, with the columns that it is refused for. */
 export interface RefusedRow {
   readonly resource: Resource
   readonly columns: readonly string[]
@@ -21,19 +20,19 @@ export interface RefusedRow {
 
 type MadeLinks = Pick<Work, 'entered' | 'touched'>
 
-/** Returns undefined where the row is not that of a link which the body asks for. */
+/** `undefined`: the body's links did not ask for the row. */
 export function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLinks, model: Model): RestError | undefined {
   if (row === undefined) return undefined
   const lists = work.entered.filter(({ attribute: { via } }) => via.kind === 'pivot' && via.table === row.resource.table)
   const needed = listNeeded(row.resource, lists)
   const isMissing = error instanceof NotNullConstraintViolationException
-  // The body may nest records of the pivot, too, of which the error may be, unless these have been validated for what is missing.
+  // The body may also nest records of the pivot with the same error, unless these have been validated for missing values.
   if (work.touched.some(({ resource }) => resource === row.resource) && !(isMissing && needed.length > 0)) return undefined
   const paths = lists.flatMap(({ attribute, items }) =>
     items.map(item => (item.kind === 'new' ? item.record.path : item.path) || attribute.name),
   )
   const errors = new FieldErrors()
-  // A value is missing in the rows of all members; of anything else the database does not say which row it is.
+  // A value is missing in all rows; for other errors, the database does not name the row.
   const places = isMissing || paths.length < 2 ? paths : new Set(paths.map(path => path.replace(/\.\d+$/, '')))
   for (const attribute of places) {
     if (isMissing) {
@@ -49,7 +48,6 @@ export function refuseMembers(error: Error, row: RefusedRow | undefined, work: M
   return errors.refusal()
 }
 
-/** Lists the attributes that a record of the pivot must have, and to which the lists give no value. */
 function listNeeded({ attributes }: Resource, lists: MadeLinks['entered']): readonly string[] {
   const given = lists.flatMap(({ attribute: { via } }) =>
     via.kind === 'pivot' ? [...via.ownerColumns, ...via.targetColumns, via.orderColumn] : [],

@@ -1,6 +1,6 @@
 /**
- * Removes records, with all that the model removes with them. MikroORM cascades to loaded relations only, so those are loaded first.
- * Refuses with owner_required.
+ * Remove: removes records, with all records that the model removes with them. MikroORM cascades only to loaded relations, so related
+ * records are loaded first. Refuses with owner_required.
  */
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -19,7 +19,6 @@ import { findLinkedBranch, keepOnly, linkOneOf, loadCollection, loadRelated } fr
 import { lookForReferrers, lookForReferrersOfAll } from '../validate/look-ups.ts'
 import { load, entityName, type Work } from './unit-of-work.ts'
 
-/** Removes records with all that the model removes with them. */
 export function remove(resource: Resource, entities: readonly Entity[], work: Work): Awaitable<void> {
   const [entity] = entities
   if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
@@ -32,7 +31,7 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   )
 }
 
-/** Whether removing a record of the resource removes others, or unlinks some that no foreign key protects. */
+/** Whether a removal removes other records, or unlinks records without a foreign key. */
 export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
   return (
     attributes.some(cascades) ||
@@ -41,7 +40,7 @@ export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean 
   )
 }
 
-/** Whether the attribute is a list whose pivot table several entities share, so that it has no foreign key. */
+/** A pivot table of several entities has no foreign key. */
 function isShared(attribute: Attribute): attribute is ToManyAttribute {
   return attribute.kind === 'toMany' && attribute.via.kind === 'pivot' && attribute.via.discriminator !== undefined
 }
@@ -60,7 +59,6 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
   await removeWithLinks(removed, work)
 }
 
-/** Refuses a removal of records that the caller may not write, or that takes such with it. */
 export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
   if (writing === undefined) return
   const rows = [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) }))
@@ -73,7 +71,6 @@ export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, wo
   for (const entity of removed.keys()) work.em.remove(entity)
 }
 
-/** Collects a record and all that is removed with it. */
 export async function collectCascade(resource: Resource, entity: Entity, removed: Map<Entity, Resource>, work: Work): Promise<void> {
   if (removed.has(entity)) return
   removed.set(entity, resource)
@@ -86,7 +83,6 @@ export async function collectCascade(resource: Resource, entity: Entity, removed
   }
 }
 
-/** Lists the relations of an attribute, each with its holder: the entity, or the embedded object that the relation is in. */
 function listRelations(attribute: Attribute, entity: Entity): { relation: RelationAttribute; holder: Entity }[] {
   if (attribute.kind === 'scalar') return []
   if (attribute.kind === 'toOneOf') {
@@ -101,7 +97,7 @@ function listRelations(attribute: Attribute, entity: Entity): { relation: Relati
   })
 }
 
-/** Unlinks removed records where no foreign key does: in relations to one of several entities. */
+/** Links to several entities have no foreign key. */
 async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: Work): Promise<void> {
   for (const [entity, resource] of removed) {
     for (const { resource: other, attribute } of resource.referrers) {
@@ -113,28 +109,25 @@ async function unlinkReferrers(removed: ReadonlyMap<Entity, Resource>, { em }: W
   }
 }
 
-/** Takes removed records out of lists that have no foreign key. */
 async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {
   let isLeaving = false
   for (const [entity, resource] of removed) {
     const lists = resource.attributes.filter(isShared)
     if (lists.length === 0) continue
-    // A record that can be removed without loading it has no lists.
+    // A record removable without loading has no lists.
     const loaded = await load(resource, keyOfEntity(resource, entity), work)
     for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
     isLeaving = true
   }
-  // MikroORM does not write the lists of records that it removes.
+  // MikroORM does not write the lists of removed records.
   if (isLeaving) await work.em.flush()
 }
 
-/** A record that is removed. */
 export interface Removed {
   readonly resource: Resource
   readonly key: KeyValues
 }
 
-/** Refuses a removal after which other records would lack a link that they require. */
 function refuseReferred(removed: ReadonlyMap<Entity, Resource>, work: Work): Awaitable<void> {
   if (![...removed.values()].some(resource => hasRefusing(resource) || takesNeeded(resource))) return
   return runCoroutine(
@@ -149,14 +142,14 @@ function hasRefusing({ referrers }: Resource): boolean {
   return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
 }
 
-/** Whether a link is a foreign key of the database, and neither a link to one of several entities nor one in a JSON column. */
+/** A link to several entities, or in a JSON column, has no foreign key. */
 function isForeignKey({ discriminator, document }: ToOneAttribute): boolean {
   return discriminator === undefined && document === undefined
 }
 
 const takingNeeded = new WeakMap<Resource, boolean>()
 
-/** Whether the database removes records with one of the resource that others may need. */
+/** Whether a cascade of the database may reach records that others need. */
 function takesNeeded(resource: Resource): boolean {
   const known = takingNeeded.get(resource)
   if (known !== undefined) return known
@@ -171,18 +164,15 @@ function takesNeeded(resource: Resource): boolean {
   return takes
 }
 
-/** Records that refer by one link to records that are removed. */
 interface LinkToRemoved {
   readonly from: Resource
   readonly attribute: ToOneAttribute
   readonly path: string
-  /** The resource of the records that are removed. */
   readonly to: Resource
-  /** The keys of the records that are removed. */
   readonly keys: KeyValues[]
 }
 
-/** Groups the links to records that are removed, so that each link is looked at once, however many records there are. */
+/** Each link is looked at once, however many records are removed. */
 function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneAttribute) => boolean): LinkToRemoved[] {
   const groups = new Map<string, LinkToRemoved>()
   for (const { resource, key } of removed)
@@ -195,7 +185,7 @@ function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneA
   return [...groups.values()]
 }
 
-/** Returns the keys of referring records, by one statement where the database compares a list of such keys. */
+/** A single statement is enough where the database compares a list of such keys. */
 function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: ReadingConnection): Coroutine<readonly Row[]> {
   const { dialect } = connection
   const given = { filters: [], limit: 1, offset: 0 }
@@ -211,10 +201,10 @@ function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: Re
   return rows
 }
 
-/** Of more cascaded records than this the database alone says that one of them is needed. */
+/** Beyond this number of cascaded records, the database alone refuses. */
 const MAX_CASCADED = 1000
 
-/** Lists the records that the database removes with others, level by level; none where there are too many. */
+/** Lists the records cascaded by the database, level by level; none where there are too many. */
 function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
   const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
   const known = new Set(removed.map(nameOf))
@@ -236,21 +226,22 @@ function* listCascaded(removed: readonly Removed[], connection: ReadingConnectio
   return found
 }
 
-/** Returns the rows of records that are not removed themselves. */
 function findStaying(rows: readonly Row[], resource: Resource, removed: readonly Removed[]): readonly Row[] {
   const going = new Set(
-    removed.flatMap(one => (findHierarchyRoot(one.resource) === findHierarchyRoot(resource) ? [one.key.map(String).join('\0')] : [])),
+    removed.flatMap(record =>
+      findHierarchyRoot(record.resource) === findHierarchyRoot(resource) ? [record.key.map(String).join('\0')] : [],
+    ),
   )
   return rows.filter(row => !going.has(row.map(String).join('\0')))
 }
 
-/** Refuses the removal of records that others need, also of records that the database removes with them. */
+/** Refuses also where the database's cascade removes a needed record. */
 export function* checkReferrers(given: readonly Removed[], work: Pick<Work, 'connection' | 'exists' | 'mayMention'>): Coroutine<void> {
   const { connection } = work
   const cascaded = yield* listCascaded(given, connection)
   const removed = [...given, ...cascaded]
   const direct = groupReferring(given, ({ onDelete }) => onDelete === 'refuse')
-  // The database removes records although a link to one of several entities, which the database does not know, refers to them.
+  // The database does not know links to several entities, and removes records despite such links.
   const within = groupReferring(cascaded, attribute => attribute.onDelete === 'refuse' && isForeignKey(attribute))
   let needed: 'direct' | 'within' | undefined
   const left: string[] = []
@@ -266,7 +257,7 @@ export function* checkReferrers(given: readonly Removed[], work: Pick<Work, 'con
   }
   if (needed === undefined) return
   const why = needed === 'within' ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
-  // Of records that do not exist for the caller the error says only that there are some.
+  // For hidden records, the error says only that some exist.
   const what = left.length === 0 ? '' : `: ${left.join(', ')}`
   const { resource } = removed[0]!
   throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)

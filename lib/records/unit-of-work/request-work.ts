@@ -1,4 +1,4 @@
-/** Request work: its visibility determines which records exist for the caller, and what the caller may do. */
+/** Request work: who writes, and what exists for the caller. */
 import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
@@ -10,7 +10,6 @@ import type { Listed, Touched, Work } from './unit-of-work.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 
-/** The caller of a request that writes. */
 export class RequestCaller {
   readonly connection: Connection
   readonly #reader: Reader
@@ -45,7 +44,6 @@ export class RequestCaller {
   }
 }
 
-/** The unit of work of a request. */
 export class RequestWork extends RequestCaller implements Work {
   readonly em: EntityManager
   readonly listed: Listed[] = []

@@ -1,17 +1,11 @@
-/**
- * Run translated: runs the transaction of a request, and translates what the database refuses into errors in terms of the model.
- */
+/** Run translated: runs a request's transaction, and translates refusals of the database. */
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { Trace } from '../../foundation/work/trace.ts'
 import type { Translating } from './unit-of-work.ts'
 import { Unplanned } from './unplanned.ts'
 
-/**
- * Runs a transaction; translates what the database refuses.
- *
- * @param otherwise what to do where the statements of a plan are not enough, with nothing written; undefined: there is no plan
- */
+/** @param otherwise takes over where the statements of a plan are not enough, and nothing is written; undefined: no plan */
 export function runTranslated<T>(
   run: () => Awaitable<T | undefined>,
   translating: Translating,

@@ -1,6 +1,6 @@
 /**
- * Shared columns: a composite foreign key may share a column with another attribute of its record. Both must give it the same value.
- * Refuses with validation_failed.
+ * Shared columns: a composite foreign key may share a column with another attribute. Both must give the same value. Refuses with
+ * validation_failed.
  */
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -11,14 +11,13 @@ import { hasKey, unwrap } from './entity-links.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 
-/** Adds the errors of links whose foreign keys share columns with another attribute that has other values. */
 export function checkShared(change: RecordInput, entity: Entity | undefined, errors: FieldErrors): void {
   const { attributes } = change.resource
   for (const { attribute, within, link, path } of change.links) {
     if (link?.kind !== 'existing' || !attribute.owner) continue
     for (const other of attributes) {
       const columns = other === attribute || other === within?.[0] ? [] : tableColumns(other)
-      // Of two keys that share a column, the error names the longer one.
+      // Of two keys with a shared column, the error names the longer key.
       if (columns.length > attribute.columns.length || !columns.some(column => attribute.columns.includes(column))) continue
       const values = findColumnValues(other, change, entity)
       const differs = attribute.columns.some((column, part) => values.has(column) && values.get(column) !== link.key[part])
@@ -29,10 +28,7 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, err
   }
 }
 
-/**
- * Refuses to link a record by its own foreign key where that shares a column with another attribute of it, such as its key, that has
- * another value.
- */
+/** A part of the record's own key may also share the column. */
 export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, owner: Entity): void {
   const other = owningAttribute(relation)!
   if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(owner)) return
@@ -48,7 +44,6 @@ export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity
   }
 }
 
-/** Returns the values that the columns of an attribute will have, as far as they are known. */
 function findColumnValues(
   attribute: Attribute,
   change: Pick<RecordInput, 'links' | 'values'>,
@@ -62,7 +57,7 @@ function findColumnValues(
   const current = entity?.[attribute.property] ?? null
   if (current === null || attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || attribute.kind === 'embedded') return new Map()
   if (attribute.kind === 'scalar') return new Map([[columns[0]!, fromProperty(current, attribute.type)]])
-  // A nullable link does not conflict: it has its own columns beside the shared ones.
+  // A nullable link does not conflict: such a link has other columns beside the shared columns.
   if (attribute.nullable) return new Map()
   const key = attribute.holdsKey ? keyOfProperty(attribute.target, current) : keyOfEntity(attribute.target, unwrap(current))
   return new Map(columns.map((column, part) => [column, key[part]]))

@@ -1,6 +1,4 @@
-/**
- * Unit of work: the unit of work of one request: the entity manager, what the caller may see and do, and what the write has touched so far.
- */
+/** Unit of work: a request's entity manager, what the caller may see and do, and what the write has touched. */
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine, type Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
@@ -11,51 +9,45 @@ import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import type { ListInput } from '../validate/record-input.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 
-/** The unit of work of one request. */
 export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
   /** Whether the record exists for the caller. */
   exists(resource: Resource, key: KeyValues): Awaitable<boolean>
-  /** Whether the record exists for the caller but for filters of the model with a fixed condition, which a change may take it out of. */
+  /** Whether only the model's fixed filters hide the record: a change may move a record out of such a filter. */
   mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>
-  /** Whether an error may mention records of the resource to the caller. */
   mayMention(resource: Resource): Awaitable<boolean>
-  /** Whether the record meets the condition of a list, beside its link. */
+  /** Whether the record meets the list's own condition. */
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
-  /** Records that the body puts into lists with a condition, which they must meet once they are written. */
+  /** Records of lists with a condition, checked after the flush. */
   readonly listed: Listed[]
-  /** What the body puts into many-to-many lists: the database may refuse the rows that link it. */
+  /** New members of many-to-many lists: the database may refuse the linking rows. */
   readonly entered: Pick<ListInput, 'attribute' | 'items'>[]
-  /** Refuses an action on records of the resource that the caller may not take. */
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
-  /** Which rows the caller may write, where that is not all that exist. */
+  /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
-  /** Records that the write has created, or linked in another way; the latter with their keys. */
   readonly touched: Touched[]
-  /** Names of the records and links that the body sets: its lists must not remove those records, nor those links. */
+  /** Records and links that the body sets, so that its lists must not remove them. */
   readonly named: Set<string>
 }
 
-/** A record that a write has created or linked; one that was there before has its key. */
+/** `key` is set for a record that was stored before. */
 export interface Touched {
   readonly resource: Resource
   readonly entity: Entity
   readonly key?: KeyValues
 }
 
-/** A record in a list of a body. */
 export interface Listed {
   readonly list: ToManyAttribute
   readonly entity: Entity
   readonly path: string
 }
 
-/** What a transaction of a request is translated by. */
 export interface Translating {
   readonly dialect: Dialect
   readonly model: Model
-  /** The unit of work that writes, if any. */
+  /** `undefined`: no unit of work writes. */
   work?: Pick<Work, 'entered' | 'touched'>
 }
 
@@ -65,27 +57,25 @@ export function entityName(resource: Resource): EntityName {
   return resource.entity as EntityName
 }
 
-/** Returns the entity of a key without loading it: it can be linked. */
+/** Returns an unloaded entity, fit to be linked. */
 export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
   return em.getReference(entityName(resource), toPrimaryKey(resource, key)) as Entity
 }
 
-/** Loads the entity of a key; undefined when there is none. */
 export function load(resource: Resource, key: KeyValues, { em, connection }: Work): Awaitable<Entity | undefined> {
   return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
-/** Whether loading a record shows that it exists, since it is one row of one table. */
+/** Whether a record is a single row of a single table, so that loading shows its existence. */
 export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(entityName(resource))
 }
 
-/** Whether a record can be removed by its key alone. */
+/** Whether the key alone is enough for a removal. */
 export function removesAlone(resource: Resource, { connection }: Work): boolean {
   return connection.removesAlone(entityName(resource))
 }
 
-/** Refuses to change records that are there which the caller may not write. */
 export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<unknown> {
   return writing && runCoroutine(writing.change(resource, keys))
 }

@@ -1,7 +1,4 @@
-/**
- * Unlink: records lose the link, or are removed as orphans where the model says so and the caller may delete them.
- * Refuses with owner_required, validation_failed and forbidden.
- */
+/** Unlink: records lose a link, or are removed as orphans. Refuses with owner_required, validation_failed and forbidden. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { findClass, idOfEntity, keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import { idToSegment } from '../../model/key.ts'
@@ -13,8 +10,7 @@ import { load, mayChange, type Work } from './unit-of-work.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
 /**
- * Changes a link that a record holds. Where the model removes orphans, the caller must be allowed to delete the record that is unlinked;
- * one that does not exist for them stays.
+ * Changes a record's own link. For an orphan, the caller needs permission to delete; a hidden orphan stays.
  *
  * @param holder the record, or the embedded object in it that has the link
  * @param resource that the record is of
@@ -41,12 +37,12 @@ export async function changeOwnLink(
   } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
 }
 
-/** Removes all that is removed with an orphan. MikroORM removes the orphan itself, but cascades to loaded relations only. */
+/** MikroORM removes the orphan itself, but cascades only to loaded relations. */
 async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
   const resource = findClass(target, orphan)
   await mayRemove(new Map([[orphan, resource]]), work)
   if (!cascadesOrUnlinks(resource)) return
-  // The entity of a link may have nothing but its key.
+  // A linked entity may have nothing but a key.
   const loaded = await load(resource, keyOfEntity(resource, orphan), work)
   const removed = new Map<Entity, Resource>()
   if (loaded !== undefined) await collectCascade(findClass(resource, loaded), loaded, removed, work)
@@ -54,11 +50,11 @@ async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promi
   await removeWithLinks(removed, work)
 }
 
-/** Unlinks a record from its owner. An orphan is removed where the model says so, and refused where the owner is required. */
+/** Removes an orphan where the model says so; refuses where the owner is required. */
 export async function unlinkFromOwner(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
   const other = owningAttribute(relation)!
   const record = recordName(relation.target, keyOfEntity(relation.target, member))
-  // The body itself sets this link, to another owner.
+  // The body itself sets another owner.
   if (work.named.has(nameLink(other, record))) return
   await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
@@ -84,13 +80,12 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
   }
 }
 
-/** Refuses to link records to an owner that was removed with its former members: MikroORM would insert it again. */
+/** MikroORM would insert an owner again that was removed with former members. */
 export function refuseRemovedOwner(owner: Entity, path: string, { em }: Work): void {
   if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
   throw restError('owner_required', `"${path}": removing what was linked before removes the record itself, so nothing can be linked to it.`)
 }
 
-/** Returns one name for the link of a record by its own foreign key. */
 export function nameLink({ name }: ToOneAttribute, record: string): string {
   return `${record}\0${name}`
 }

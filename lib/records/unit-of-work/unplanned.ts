@@ -1,2 +1,2 @@
-/** Unplanned: says that statements cannot do a write after all. All that they have written is taken back, and the unit of work does it. */
+/** Unplanned: statements cannot do a write after all. All written rows are taken back, and the unit of work does the write. */
 export class Unplanned extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Validate change: validates the body of a write: against the model, the rules of the caller, the record that it changes, and the database.
- * All errors are reported at once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
+ * Validate change: validates a body against the model, the caller's rules, the changed record and the database, and reports all errors at
+ * once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
@@ -26,13 +26,11 @@ import { validateRecord, type Validation } from '../validate/validate-record.ts'
 import { listReferences } from '../validate/linked-records.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 
-/** A change, with the errors of its body. */
 interface ValidatedInput {
   readonly change: RecordInput
   readonly errors: FieldErrors
 }
 
-/** Validates the bodies of writes. */
 export class ChangeValidator {
   readonly #connection: ReadingConnection
   readonly #reader: Reader
@@ -42,17 +40,17 @@ export class ChangeValidator {
     this.#reader = reader
   }
 
-  /** Returns the change that a body asks for; `entity` is the record that is changed. */
+  /** `entity` is the record before the change. */
   *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')
     const asked = yield* wait(this.#validateByModel(body, resource, validation, view))
     const { change, errors } = validation.mode === 'update' ? yield* this.#omitUnchanged(asked, body, resource, validation, view) : asked
-    // First of all, so that errors of a nested body reveal nothing to callers who may not create such records.
+    // Checked first, so that errors of a nested body reveal nothing to callers who may not create such records.
     if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
-      // An attribute with a wrong value has its error already.
+      // An attribute with a wrong value has an error already.
       errors.push(...required.filter(({ attribute }) => !errors.has(attribute)))
     }
     checkShared(change, entity, errors)
@@ -72,8 +70,8 @@ export class ChangeValidator {
   }
 
   /**
-   * Returns the body without refused relations that are shown as they are given, such as links to records that are gone; undefined without
-   * such a relation.
+   * Returns the body without refused relations that equal the shown relations, such as links to missing records; undefined: no such
+   * relation.
    */
   *#omitUnchangedLinks(
     body: JsonObject,
@@ -92,7 +90,7 @@ export class ChangeValidator {
     return rest === body ? undefined : rest
   }
 
-  /** Returns the groups of relations to records that the caller may get: an ID of another one cannot be given, be it shown or not. */
+  /** Even a shown ID cannot be given without permission to get the record. */
   *#leaveForbidden(groups: readonly string[][], { byName }: Resource, { visibility }: View): Coroutine<string[][]> {
     const permitted: string[][] = []
     for (const group of groups) {
@@ -124,7 +122,7 @@ export class ChangeValidator {
     })
   }
 
-  /** Leaves out the rows that do not exist for the caller. */
+  /** Leaves out hidden rows. */
   *#leaveHidden(found: RowKeys, visibility: Visibility): Coroutine<RowKeys> {
     const left = new Map<Resource, ReadonlyMap<string, KeyValues>>()
     for (const [resource, keys] of found) {
@@ -138,7 +136,7 @@ export class ChangeValidator {
     return left
   }
 
-  /** Leaves out the values that equal those shown, which are not changes, even where the model would refuse them. */
+  /** A value equal to the shown value is no change, even where the model would refuse the value. */
   *#omitUnchanged(
     asked: ValidatedInput,
     body: JsonObject,
@@ -155,7 +153,6 @@ export class ChangeValidator {
     return rest === body ? asked : yield* wait(this.#validateByModel(rest, resource, validation, view))
   }
 
-  /** Returns what is shown of a record: its stored values, and the rendered values of attributes that the body gives. */
   *#readShown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {
     const attributes = listRendered(body, resource)
     const stored = yield* wait(this.#reader.asStored.record(resource, key))
@@ -164,7 +161,7 @@ export class ChangeValidator {
     return [stored, rendered].filter(record => record !== undefined)
   }
 
-  /** Refuses a body that creates nested records which the caller may not create by themselves. */
+  /** Nested records need the same permission as single records. */
   *#authorizeNested(change: RecordInput, view: View): Coroutine<void> {
     for (const { ref } of listReferences(change)) {
       if (ref.kind !== 'new') continue

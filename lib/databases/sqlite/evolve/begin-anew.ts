@@ -1,4 +1,7 @@
-/** Begin anew: drops the tables of the entities, with their rows, and makes them again, in one transaction. All else in the file stays. */
+/**
+ * Drops the tables of the entities, with their rows, and makes the tables again, in one transaction. The rest of the file
+ * stays.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
@@ -16,7 +19,7 @@ interface Emptied {
   readonly notes: Notes
 }
 
-/** @throws Error in one line where a table that no entity has refers to one of these. */
+/** @throws Error in one line where a table of no entity refers to a table of the entities. */
 export function beginAnew({ orm, db, path, notes }: Emptied): void {
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const names = [...schema.getTables(), ...schema.getViews()].map(({ name }) => name)
@@ -44,16 +47,16 @@ export function beginAnew({ orm, db, path, notes }: Emptied): void {
   }
 }
 
-/** Returns a table that no entity has, and that refers to one of these with a row. */
+/** Finds a table of no entity with a row that refers to the tables. */
 function findUser(names: readonly string[], db: Database.Database): string | undefined {
-  const own = new Set(names.map(foldCase))
+  const entityTables = new Set(names.map(foldCase))
   const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]
   return tables.find(table => {
-    if (own.has(foldCase(table))) return false
+    if (entityTables.has(foldCase(table))) return false
     const links = db.pragma(`main.foreign_key_list(${quoted(table)})`) as { table: string; from: string }[]
     return links.some(
       link =>
-        own.has(foldCase(link.table)) &&
+        entityTables.has(foldCase(link.table)) &&
         db.prepare(`select 1 from main.${quoted(table)} where ${quoted(link.from)} is not null limit 1`).get() !== undefined,
     )
   })

@@ -1,11 +1,11 @@
-/** Change constraints: the checks and foreign keys of a table that differ from those of its entities. It only computes. */
+/** Computes how the checks and foreign keys of a table must change. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'
 import type { TableDraft } from './table-change.ts'
 import { foldSql, parseCreate, type ConstraintText } from './create-text.ts'
 
-/** @param added the columns that the table lacks: what can be added brings its own check */
+/** @param added the columns that the table lacks: an added column brings its own check */
 export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const { existing } = draft
   const wanted = new Map(targets.flatMap(target => target.getChecks().map(check => [check.name, check] as const)))
@@ -23,20 +23,19 @@ export function changeChecks(targets: readonly DatabaseTable[], added: readonly 
 }
 
 function listChecks({ columns, constraints }: TableDraft): string[] {
-  const own = columns.flatMap(({ clauses }) => clauses.filter(({ kind }) => kind === 'check'))
-  return [...own, ...constraints.filter(({ kind }) => kind === 'check')].map(({ content }) => content)
+  const ofColumns = columns.flatMap(({ clauses }) => clauses.filter(({ kind }) => kind === 'check'))
+  return [...ofColumns, ...constraints.filter(({ kind }) => kind === 'check')].map(({ content }) => content)
 }
 
 function isSame(one: string, other: string): boolean {
   return foldSql(one, ['(', ')']) === foldSql(other, ['(', ')'])
 }
 
-/** Whether a check lists the values of a column, as MikroORM writes that of an enum. */
 function listsItems(content: string, column: string): boolean {
   return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
 }
 
-/** Removes the check that another one takes the place of: of the same name, or the list of values of the same column. */
+/** Of the same name, or with the values of the same column. */
 function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),
@@ -49,7 +48,7 @@ function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   )
 }
 
-/** Removes MikroORM's own check of an enum whose property is an enum no more: it would refuse what the model allows. */
+/** The check of a former enum would refuse values that the model allows. */
 function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly CheckDef[], draft: TableDraft): void {
   const isWanted = (content: string): boolean => wanted.some(({ expression }) => isSame(content, String(expression)))
   const columns = targets.flatMap(target => target.getColumns().map(({ name }) => name))
@@ -66,7 +65,7 @@ function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly C
     draft.differences.push({ sentence: `${draft.existing.name}: rows need not meet ${content} any more`, part: `drop check (${content})` })
 }
 
-/** @param added the columns that the table lacks: what can be added brings its own foreign key */
+/** @param added the columns that the table lacks: an added column brings its own foreign key */
 export function changeLinks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const keys = new Map(
     targets.flatMap(target => Object.values(target.getForeignKeys()).map(key => [key.constraintName, { key, target }] as const)),
@@ -79,7 +78,7 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
     const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
     if (written === '') continue
     const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
-    // A column that is only added brings its foreign key: the table need not be written anew for it.
+    // A column that is only added brings its foreign key.
     if (isNew && key.columnNames.length === 1) {
       draft.constraints.push(text)
       draft.links.push({ columns: key.columnNames, table, targets: key.referencedColumnNames })

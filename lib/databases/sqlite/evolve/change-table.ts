@@ -1,6 +1,6 @@
 /**
- * Change table: compares a table of a file with its entities, and computes the statement of the table that fits them: the old one with some
- * of its parts replaced. It only computes. What an ordinary `alter table ... add column` can do is left to ../schema/add-schema.ts.
+ * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are left to
+ * ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
 import { readDeclared } from '../introspect/column-type.ts'
@@ -14,8 +14,8 @@ import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /**
- * @param targets the tables of the entities that share this one
- * @returns undefined where the table fits, or only lacks what can be added to it
+ * @param targets the tables of the entities that share the table
+ * @returns undefined where the table fits, or only lacks what can be added
  */
 export function changeTable(targets: readonly DatabaseTable[], existing: ExistingTable, changing: Changing): TableChange | undefined {
   const { columns, constraints, options } = parseCreate(existing.sql)
@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** Whether rows must get values of the column that no default in a statement gives. */
+/** Whether rows need values that no default in a statement gives. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
@@ -99,7 +99,6 @@ function replaceColumn(draft: TableDraft, name: string, change: (column: ColumnT
   return [changed.written, changed.type, ...changed.clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
 }
 
-/** Puts a clause in the place of those of some kinds. */
 function replaceClause(kinds: readonly Clause['kind'][], text: string | undefined) {
   return (column: ColumnText): ColumnText => {
     const clauses = column.clauses.filter(({ kind }) => !kinds.includes(kind))
@@ -127,13 +126,13 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   })
 }
 
-/** Whether two pieces of SQL say the same, apart from case, quotes of names and brackets around. */
+/** Apart from case, quotes of names and brackets around. */
 function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }
 
 function normalise(text: string): string {
-  // SQLite takes a default in double quotes for a text.
+  // SQLite reads a default in double quotes as a text.
   const sql = text.replace(/^"((?:[^"]|"")*)"$/s, (_, inner: string) => `'${inner.replaceAll('""', '"').replaceAll("'", "''")}'`)
   const plain = foldSql(sql)
   const bare = /^\((.*)\)$/s.exec(plain)?.[1]
@@ -142,7 +141,7 @@ function normalise(text: string): string {
   return plain === 'true' ? '1' : plain === 'false' ? '0' : plain
 }
 
-/** @returns whether nothing more is to be compared */
+/** @returns whether the comparison of the column ends here */
 function compareGenerated(column: Column, found: FileColumn, draft: TableDraft): boolean {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
@@ -153,7 +152,7 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
   }
   const clause = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.clauses.find(({ kind }) => kind === 'generated')
   const wanted = column.generated
-  // An ejected model has the name of the column in the place of its expression.
+  // An ejected model has the column's name for the expression.
   if (wanted !== undefined && foldCase(wanted) === foldCase(found.name)) return true
   if (wanted !== undefined && sameSql(wanted.replace(/\s*\b(?:stored|virtual)\s*$/i, ''), clause?.content)) return true
   const part = replaceColumn(
@@ -171,14 +170,14 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
 function compareType(column: Column, found: FileColumn, isKey: boolean, draft: TableDraft): void {
   const { existing, changing } = draft
   const evolved = changing.request.columns.get(changing.table)?.get(column.name)
-  // What was read from a file is stored as the file has it (`fileType`).
+  // A property read from a file is stored as in the file (`fileType`).
   if (evolved?.type !== undefined && (mayHoldAny(evolved.type) || evolved.type.kind === readDeclared(found.type))) return
   const type = changing.isStrict ? strictType(column.type) : column.type
   const [from, to] = [classify(found.type), classify(type)]
   if (from === to || (changing.isStrict && from === 'any')) return
   const place = `${existing.name}.${found.name}`
   if (isKey) {
-    // A key of a file that was written by hand may be declared otherwise and hold the same.
+    // A key declared otherwise by hand may hold the same values.
     if ((from === 'text') !== (to === 'text'))
       changing.plan.faults.push(
         `${place} is the key, "${found.type}" in the file and "${column.type}" in the entity: evolving changes no keys`,
@@ -214,7 +213,7 @@ function compareNullable(column: Column, found: FileColumn, draft: TableDraft): 
   else draft.filled.push({ column: found.name, value, isNew: false })
 }
 
-/** What the model lacks stays, and stands in nobody's way. */
+/** A column without a property must not stand in the way of new rows. */
 function leaveColumn(found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`

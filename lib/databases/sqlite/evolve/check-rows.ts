@@ -1,14 +1,10 @@
-/**
- * Check rows: which rows stand against checks, unique indexes and foreign keys that their table has got, and whether views and triggers
- * still fit the tables.
- */
+/** Finds rows that break new constraints of their table, and views and triggers that no longer fit. */
 import type Database from 'better-sqlite3'
 import { show, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { TableChange } from './table-change.ts'
 
-/** Selects what rows are named by. */
 export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>): { names: readonly string[]; sql: string } {
   if (key.length > 0) return { names: key, sql: key.map(quoted).join(', ') }
   return { names: ['row'], sql: rowid ?? '1' }
@@ -18,14 +14,14 @@ export function countOf(db: Database.Database, from: string): number {
   return db.prepare(`select count(*) ${from}`).pluck().get() as number
 }
 
-/** Finds rows of a table, as many as are shown, and their number. */
+/** Finds some rows to show, and counts all. */
 export function findRows(db: Database.Database, existing: ExistingTable, from: string): FoundRows {
   const { names: key, sql } = selectKey(existing)
   const count = countOf(db, from)
   return { key, count, rows: count === 0 ? [] : (db.prepare(`select ${sql} ${from} limit 5`).raw().all() as unknown[][]) }
 }
 
-/** Adds the rows that a rebuilt table has against its new checks and foreign keys to the faults. */
+/** Rows that break new checks and foreign keys become faults. */
 export function checkRows({ existing, checks, links }: TableChange, db: Database.Database, plan: Plan): void {
   const table = quoted(existing.name)
   for (const { name, expression } of checks)
@@ -38,7 +34,7 @@ export function checkRows({ existing, checks, links }: TableChange, db: Database
   }
 }
 
-/** Returns the rows that stand against a unique index as a sentence; undefined where none do. */
+/** Undefined where no rows break the unique index. */
 export function describeDuplicates(
   existing: ExistingTable,
   columns: readonly string[],
@@ -47,12 +43,12 @@ export function describeDuplicates(
 ): string | undefined {
   const list = columns.map(quoted).join(', ')
   const filled = columns.map(column => `${quoted(column)} is not null`).join(' and ')
-  const own = where === undefined ? '' : ` and (${where})`
+  const ownCondition = where === undefined ? '' : ` and (${where})`
   const key = selectKey(existing)
   const groups = db
     .prepare(
       `select ${list}, group_concat(${key.sql.replaceAll(', ', " || '~' || ")}, ', ') ` +
-        `from ${quoted(existing.name)} where ${filled}${own} group by ${list} having count(*) > 1 limit 5`,
+        `from ${quoted(existing.name)} where ${filled}${ownCondition} group by ${list} having count(*) > 1 limit 5`,
     )
     .raw()
     .all() as unknown[][]
@@ -65,14 +61,13 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }
 
-/** Counts what violates foreign keys, by the table and the table that it refers to. */
 export function countBroken(db: Database.Database): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   let rows: { table: string; parent: string }[]
   try {
     rows = db.pragma('main.foreign_key_check') as { table: string; parent: string }[]
   } catch (error) {
-    // A foreign key of the file that fits no key of its table cannot be checked, here or by SQLite.
+    // SQLite cannot check a foreign key that fits no key of its table.
     if ((error as { code?: string }).code === 'SQLITE_ERROR') return counts
     throw error
   }
@@ -80,7 +75,7 @@ export function countBroken(db: Database.Database): ReadonlyMap<string, number> 
   return counts
 }
 
-/** Lists what SQLite says of views and triggers that do not fit the tables. It looks at them when they are used. */
+/** SQLite itself finds misfit views and triggers only in use. */
 export function listBrokenObjects(db: Database.Database): ReadonlySet<string> {
   const broken = new Set<string>()
   const test = (place: string, sql: string): void => {

@@ -1,4 +1,4 @@
-/** Column class: what the values of a column are, by its declared type, as far as a change of it changes what is stored. */
+/** The kind of a column's values, by declared type. */
 import type { EvolvedColumn } from '../../evolve/request.ts'
 import { toParameter } from '../sql/encode.ts'
 
@@ -33,16 +33,12 @@ const STRICT_TYPES: Readonly<Record<ColumnClass, string>> = {
   any: 'any',
 }
 
-/** Returns the type that a STRICT table takes for this one. */
+/** In a STRICT table. */
 export function strictType(type: string): string {
   return STRICT_TYPES[classify(type)]
 }
 
-/**
- * Converts a stored value to a column of another type.
- *
- * @returns the parameter; undefined for a value that would not be the same one there
- */
+/** @returns the parameter; undefined for a value without an equal in the other type */
 export function convertValue(value: unknown, from: ColumnClass, to: EvolvedColumn): unknown {
   if (value === null) return null
   const kind = to.type?.kind
@@ -55,7 +51,7 @@ export function convertValue(value: unknown, from: ColumnClass, to: EvolvedColum
 }
 
 function formatText(value: unknown, from: ColumnClass, kind: string | undefined): string {
-  // A Date is at most these milliseconds away from 1970 (ECMA-262, section 21.4.1.1).
+  // The range of a Date (ECMA-262, section 21.4.1.1).
   if (from !== 'datetime' || typeof value === 'string' || !(Math.abs(Number(value)) <= 8.64e15)) return String(value)
   const iso = new Date(Number(value)).toISOString()
   return kind === 'date' && iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : iso

@@ -1,4 +1,4 @@
-/** Copy file: keeps a file as it is, beside it, page by page, before it is evolved. The copy has another name until it is whole. */
+/** Copies a file page by page, before the file is evolved. Until whole, the copy has another name. */
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join } from 'node:path'
@@ -6,10 +6,10 @@ import Database from 'better-sqlite3'
 import { fileError } from '../database/check-file.ts'
 import { openReadOnly } from '../database/open-read-only.ts'
 
-/** Pages that are copied at once. */
+/** Pages to copy at once. */
 const PAGES = 4096
 
-/** Returns the path of the copy: `app.before-20260131-120000.sqlite` for `app.sqlite`. */
+/** `app.before-20260131-120000.sqlite` for `app.sqlite`. */
 export function nameCopy(path: string, now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   const extension = extname(path)
@@ -20,7 +20,7 @@ export function nameCopy(path: string, now: Date): string {
   }
 }
 
-/** Removes what a process that was killed has begun to copy. Who evolves the file holds its lock, so nobody else copies it now. */
+/** Removes unfinished copies of killed processes. Whoever evolves the file holds its lock, so nobody else is copying. */
 function removeBegun(path: string): void {
   const stem = `${basename(path, extname(path))}.before-`
   for (const name of readdirSync(dirname(path)))
@@ -30,27 +30,27 @@ function removeBegun(path: string): void {
 
 /** @throws Error in one line where the copy cannot be made whole, as on a full disk. */
 export async function copyFile(path: string, copy: string): Promise<void> {
-  const begun = `${copy}.part`
+  const partial = `${copy}.part`
   removeBegun(path)
-  // A handle of SQLite: to close the file in any other way would drop the locks of this process.
+  // Closing the file without SQLite would drop the locks of the process.
   const source = new Database(path, { readonly: true, fileMustExist: true })
   try {
-    await source.backup(begun, { progress: () => PAGES })
-    const made = new Database(begun, { readonly: true })
+    await source.backup(partial, { progress: () => PAGES })
+    const made = new Database(partial, { readonly: true })
     const isWhole = made.pragma('page_count', { simple: true }) === source.pragma('page_count', { simple: true })
     made.close()
     if (!isWhole) throw new Error('it is not whole')
-    renameSync(begun, copy)
+    renameSync(partial, copy)
   } catch (error) {
     throw new Error(`${path} cannot be copied to ${copy}, so it is left as it is: ${(error as Error).message}.`, { cause: error })
   } finally {
     source.close()
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(begun + suffix, { force: true })
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partial + suffix, { force: true })
   }
 }
 
 /**
- * Copies a file, as it is now, into a folder of its own.
+ * Copies into a folder of its own.
  *
  * @throws Error in one line for a file that cannot be read.
  */

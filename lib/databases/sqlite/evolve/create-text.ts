@@ -1,21 +1,19 @@
 /**
- * Create text: splits the text of a CREATE TABLE statement into its columns and constraints, with the words of each as its author wrote
- * them, so that one part can be replaced and all others stay (https://www.sqlite.org/lang_createtable.html). Throws for a text that it
- * cannot split.
+ * Splits a CREATE TABLE statement, in the words of its author, so that a part can be replaced
+ * (https://www.sqlite.org/lang_createtable.html). Throws for a text that cannot be split.
  */
 import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** A constraint of a column, or its default, collation or expression. */
 export interface Clause {
   readonly kind: 'primary' | 'not null' | 'null' | 'unique' | 'check' | 'default' | 'collate' | 'references' | 'generated'
   readonly text: string
-  /** What stands in the brackets of a check or expression, or behind DEFAULT. */
+  /** In the brackets of a check or expression, or behind DEFAULT. */
   readonly content: string
 }
 
 export interface ColumnText {
   readonly name: string
-  /** The name, as it is written. */
+  /** With its quotes. */
   readonly written: string
   readonly type: string
   readonly clauses: readonly Clause[]
@@ -26,7 +24,7 @@ export interface ConstraintText {
   /** The name behind CONSTRAINT. */
   readonly name: string | undefined
   readonly text: string
-  /** The columns of a key; for a check all names in it. */
+  /** Of a key; for a check all names in the check. */
   readonly columns: readonly string[]
   readonly content: string
 }
@@ -34,7 +32,7 @@ export interface ConstraintText {
 export interface CreateText {
   readonly columns: readonly ColumnText[]
   readonly constraints: readonly ConstraintText[]
-  /** What stands behind the list: WITHOUT ROWID, STRICT. */
+  /** Behind the list: WITHOUT ROWID, STRICT. */
   readonly options: string
 }
 
@@ -55,7 +53,6 @@ export function parseCreate(sql: string): CreateText {
   return { columns, constraints, options: textOf(tokens.slice(close + 1)) }
 }
 
-/** Formats a statement for a table of another name. */
 export function formatCreate(table: string, { columns, constraints, options }: CreateText): string {
   const parts = [...columns.map(formatColumn), ...constraints.map(({ text }) => text)]
   return `create table ${table} (\n  ${parts.join(',\n  ')}\n)${options === '' ? '' : ` ${options}`}`
@@ -65,7 +62,7 @@ function formatColumn({ written, type, clauses }: ColumnText): string {
   return [written, type, ...clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
 }
 
-/** Returns the words of some tokens, without comments between them. */
+/** Without the comments between. */
 function textOf(tokens: readonly SqlToken[]): string {
   return tokens.map(({ gap, text }, at) => (at === 0 || gap === '' ? text : ` ${text}`)).join('')
 }
@@ -101,14 +98,14 @@ function readColumn(part: readonly SqlToken[]): ColumnText {
   return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
-/** Returns what stands in the brackets of a clause, or behind its first word. */
+/** In the brackets of a clause, or behind its first word. */
 function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
   const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
   if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))
   return open < 0 ? '' : textOf(tokens.slice(open + 1, findPartner(tokens, open)))
 }
 
-/** Returns the place behind a clause that begins with its first keyword at `key`. */
+/** Returns the place behind a clause with its keyword at `key`. */
 function skipClause(tokens: readonly SqlToken[], key: number, kind: Clause['kind']): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))
   const bracket = (at: number): number => (is(at, '(') ? findPartner(tokens, at) + 1 : at)
@@ -155,7 +152,7 @@ function findConstraint(token: SqlToken | undefined): ConstraintText['kind'] | u
   return CONSTRAINTS.find(kind => kind === word(token))
 }
 
-/** Reads the constraints of a part, which need no comma between them. */
+/** Reads constraints, which need no comma between. */
 function readConstraints(part: readonly SqlToken[]): ConstraintText[] {
   const found: ConstraintText[] = []
   for (let at = 0; at < part.length;) {
@@ -181,13 +178,12 @@ function readConstraints(part: readonly SqlToken[]): ConstraintText[] {
   return found
 }
 
-/** Leaves out what may be spelt otherwise: blanks, comments, the case and quotes of names, and some marks. */
+/** Leaves out blanks, comments, the case and quotes of names, and some marks. */
 export function foldSql(sql: string, marks: readonly string[] = []): string {
   const tokens = tokenize(sql, 'sqlite').filter(token => !marks.includes(word(token)))
   return tokens.map(({ kind, text }) => (kind === 'text' ? text : unquote(text).toLowerCase())).join('')
 }
 
-/** Lists the names in an expression, or in a whole statement. */
 export function listMentioned(sql: string): string[] {
   return listNames(tokenize(sql, 'sqlite'))
 }

@@ -1,7 +1,4 @@
-/**
- * Drop tables: drops what a file has and no entity wants any more: tables, and indexes of MikroORM's naming. Tables of SQLite, of
- * MikroORM's migrations and of modules stay.
- */
+/** Drops tables without an entity. Tables of SQLite, of MikroORM's migrations and of modules stay. */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import { countRows, type Plan } from '../../evolve/plan.ts'
@@ -44,7 +41,7 @@ export function dropTables(wanted: readonly { readonly name: string }[], evoluti
   }
 }
 
-/** Returns another table, a view or a trigger that names the table; undefined where none does. */
+/** Finds another table, a view or a trigger with the name inside. */
 function findUser(table: string, db: Database.Database): string | undefined {
   const objects = db
     .prepare(
@@ -52,8 +49,8 @@ function findUser(table: string, db: Database.Database): string | undefined {
     )
     .all() as { type: string; name: string; table: string; sql: string }[]
   const user = objects.find(
-    ({ type, name, table: own, sql }) =>
-      foldCase(own) !== foldCase(table) &&
+    ({ type, name, table: ownTable, sql }) =>
+      foldCase(ownTable) !== foldCase(table) &&
       (type === 'table'
         ? (db.pragma(`main.foreign_key_list(${quoted(name)})`) as { table: string }[]).some(
             each => foldCase(each.table) === foldCase(table),

@@ -1,6 +1,6 @@
 /**
- * Evolve file: makes a file fit the entities, in one transaction, after a rehearsal that is taken back and a copy of the file. Where a row
- * or a view stands against it, nothing is changed. Throws EvolveError in one line that names what does.
+ * Makes a file fit the entities, in one transaction, after a rehearsal that is rolled back and a copy of the file. An obstacle leaves the
+ * file unchanged, and EvolveError names the obstacle in one line.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
@@ -15,7 +15,6 @@ import { beginAnew } from './begin-anew.ts'
 import { copyFile, nameCopy } from './copy-file.ts'
 import { evolveTables, type FileEvolution } from './evolve-tables.ts'
 
-/** The file that is evolved, and how. */
 interface EvolvedFile {
   readonly orm: MikroORM
   readonly db: Database.Database
@@ -24,7 +23,7 @@ interface EvolvedFile {
   readonly evolving: Evolving
 }
 
-/** How often the file is rehearsed again, when another process changes it meanwhile. */
+/** For a file that other processes keep changing. */
 const ATTEMPTS = 4
 
 /**
@@ -57,11 +56,10 @@ export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>
       throw new EvolveError(`${path} is changed by others all the time, so it is left as it is: end them first`, rehearsal)
   }
   if (evolving.rehearses === true) throw new Rehearsed()
-  // What is equal in all that evolves may still lack what an update adds.
+  // A table that fits may still lack what an update adds.
   return addSchema({ orm, db, path, notes }, build)
 }
 
-/** Runs the evolution in a transaction that is taken back. */
 async function rehearse(evolution: FileEvolution, path: string): Promise<Plan> {
   const { db } = evolution
   return withoutLinks(db, () => {
@@ -71,13 +69,13 @@ async function rehearse(evolution: FileEvolution, path: string): Promise<Plan> {
       plan.check(path)
       return plan
     } finally {
-      // SQLite itself takes all back where the disk is full.
+      // On a full disk SQLite itself rolls back.
       if (db.inTransaction) db.exec('rollback')
     }
   })
 }
 
-/** @returns undefined where the file is another one than that of the rehearsal */
+/** @returns undefined where the steps are others than in the rehearsal */
 async function apply<T>(
   { orm, db, path, notes }: EvolvedFile,
   evolution: FileEvolution,
@@ -88,7 +86,7 @@ async function apply<T>(
   return withoutLinks(db, async () => {
     db.exec('begin immediate')
     try {
-      // Nobody else writes from here on, and nothing is written yet: another handle reads the file as it was.
+      // Nobody else writes from here on, and nothing is written yet: another handle reads the file as before.
       if (copy !== undefined) await copyFile(path, copy)
       const { plan, findings } = evolveTables(evolution)
       plan.check(path)
@@ -111,9 +109,7 @@ function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefine
   if (copy !== undefined) notes.add(`The file as it was before it evolved: ${copy}`)
 }
 
-/**
- * Runs work without foreign keys, which a table that is written anew would set off. SQLite takes the setting outside of transactions alone.
- */
+/** A table written anew would set off foreign keys. SQLite takes the setting only outside of transactions. */
 async function withoutLinks<T>(db: Database.Database, run: () => Awaitable<T>): Promise<T> {
   db.pragma('foreign_keys = off')
   try {

@@ -1,7 +1,4 @@
-/**
- * Evolve tables: makes the tables of an open file fit the entities, in the transaction that is open. What stands against it is collected in
- * the plan.
- */
+/** Makes the tables of an open file fit the entities, in the open transaction. The plan collects obstacles. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
@@ -29,7 +26,7 @@ export interface FileEvolution {
   readonly isMentioned: (table: string) => boolean
 }
 
-/** @returns the plan, whose faults say what stands against it, and what the comparison with the entities has left */
+/** @returns the plan, with obstacles as faults, and what the comparison with the entities has left */
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
   const { orm, db, drop } = evolution
   const plan = new Plan()
@@ -54,12 +51,12 @@ function read(db: Database.Database, table: string): ExistingTable | undefined {
 
 function renameColumns([target]: readonly DatabaseTable[], { db, request }: FileEvolution, plan: Plan): void {
   const { name } = target!
-  for (const asked of request.renamed.get(name) ?? []) {
-    const { to } = asked
+  for (const renaming of request.renamed.get(name) ?? []) {
+    const { to } = renaming
     const existing = read(db, name)
     if (existing === undefined) continue
     const has = (column: string): string | undefined => existing.columns.find(each => foldCase(each.name) === foldCase(column))?.name
-    const old = findRenamed(asked, existing.name, has, column => target!.hasColumn(column), plan)
+    const old = findRenamed(renaming, existing.name, has, column => target!.hasColumn(column), plan)
     if (old === undefined) continue
     const sql = `alter table ${quoted(existing.name)} rename column ${quoted(old)} to ${quoted(to)}`
     try {
@@ -118,7 +115,7 @@ function guessRenames(
   askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 
-/** An index of the file that bears the name of one of the entity's, and is another one, is made anew. */
+/** Drops an index with the name of an entity's index, but another content. `addRest` makes the index anew. */
 function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Database, plan: Plan): void {
   const existing = read(db, target.name)!
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
@@ -129,7 +126,7 @@ function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Dat
   plan.add(`${existing.name}: the index "${same.name}" is made anew, since that of the model is another one.`, [sql])
 }
 
-/** Adds what an update would add: tables, columns, indexes, views and triggers. */
+/** As an update would. */
 function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
   const findings = compareSchema(orm, db)
   plan.faults.push(...findings.faults)
@@ -164,13 +161,12 @@ function findDuplicates(what: string, targets: readonly DatabaseTable[], db: Dat
   return undefined
 }
 
-/** What of a file is broken. */
 interface WholeFile {
   readonly broken: ReadonlyMap<string, number>
   readonly objects: ReadonlySet<string>
 }
 
-/** Checks what belongs to no table alone: foreign keys, views and triggers. What was broken before is not held against the evolution. */
+/** Checks foreign keys, views and triggers of the whole file. Old faults do not count. */
 function checkWhole(before: WholeFile, db: Database.Database, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)

@@ -1,7 +1,7 @@
 /**
- * Rebuild table: writes a table anew in the form that its entities want, as SQLite advises (https://www.sqlite.org/lang_altertable.html,
- * section 7). Rows keep their values and rowids, the table its indexes, triggers, counter and statistics; views and other tables are not
- * touched. Runs in a transaction, with foreign keys off.
+ * Writes a table anew in the form of its entities, as SQLite advises (https://www.sqlite.org/lang_altertable.html, section
+ * 7). Rows keep values and rowids, the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a
+ * transaction, with foreign keys off.
  */
 import type Database from 'better-sqlite3'
 import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
@@ -16,20 +16,20 @@ import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
 
-/** The name of a table while it is written. */
-const BEGUN = 'mikro_evolved_'
+/** Begins the name of a table being written. */
+const NEW_PREFIX = 'mikro_evolved_'
 
 export interface Rebuilding {
   readonly db: Database.Database
   readonly plan: Plan
   readonly request: EvolveRequest
-  /** The name that the entities give the table. */
+  /** In the entities. */
   readonly table: string
-  /** Whether what the model lacks is dropped. */
+  /** Whether columns without a property are dropped. */
   readonly drop: boolean
 }
 
-/** Rebuilds the table, where no row stands against it; else adds to the faults of the plan. */
+/** Adds faults to the plan where rows stand in the way. */
 export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void {
   const { db, plan } = rebuilding
   const faults = plan.faults.length
@@ -39,12 +39,12 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   if (plan.faults.length > faults) return
   const { existing } = change
   const table = quoted(existing.name)
-  const begun = quoted(BEGUN + existing.name)
-  const create = formatCreate(begun, change.text)
+  const newTable = quoted(NEW_PREFIX + existing.name)
+  const create = formatCreate(newTable, change.text)
   const sequence = readSequence(db, existing)
   const isAnalyzed = hasStatistics(db, existing.name)
   const { sql: copy, parameters } = copyRows(change, rebuilding)
-  const statements = [create, copy, `drop table ${table}`, `alter table ${begun} rename to ${table}`, ...kept]
+  const statements = [create, copy, `drop table ${table}`, `alter table ${newTable} rename to ${table}`, ...kept]
   for (const { sentence, part } of change.differences) plan.add(`${sentence}.`, [part])
   for (const filled of change.filled) plan.add(describeFill(filled, change, rebuilding), [])
   plan.add(
@@ -54,13 +54,13 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   )
   db.exec(create)
   runCopy(change, rebuilding, copy, parameters)
-  if (plan.faults.length === faults) guardRows(change, begun, rebuilding.drop, db, plan)
+  if (plan.faults.length === faults) guardRows(change, newTable, rebuilding.drop, db, plan)
   if (plan.faults.length > faults) return
   db.exec(`drop table ${table}`)
-  // Otherwise SQLite looks at each view and trigger, and at those that name the table, which is not there now.
+  // Otherwise SQLite checks all views and triggers, and some name the missing table.
   db.pragma('legacy_alter_table = on')
   try {
-    db.exec(`alter table ${begun} rename to ${table}`)
+    db.exec(`alter table ${newTable} rename to ${table}`)
   } finally {
     db.pragma('legacy_alter_table = off')
   }
@@ -70,7 +70,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   if (isAnalyzed) db.exec(`analyze ${table}`)
 }
 
-/** Makes an index or a trigger again. What rows are filled with may break a unique index. */
+/** Filled values may break a unique index. */
 function keepObject(statement: string, { existing }: TableChange, { db, plan }: Rebuilding): void {
   try {
     db.exec(statement)
@@ -106,7 +106,7 @@ function checkRequired({ existing, required, needed }: TableChange, { db, plan, 
     )
 }
 
-/** Returns the statements of indexes and triggers, without those that go with a dropped column. */
+/** Keeps indexes and triggers that outlive the dropped columns. */
 function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuilding): string[] {
   const objects = db
     .prepare(
@@ -123,7 +123,7 @@ function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuildin
   })
 }
 
-/** Returns the statement that copies the rows: each value as it is, by a function, or as a parameter. */
+/** Copies each value unchanged, by a function, or as a parameter. */
 function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; parameters: unknown[] } {
   const { existing, text, filled, converted } = change
   const targets: string[] = []
@@ -152,12 +152,12 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
   }
   const order = rowid === undefined ? '' : ` order by ${rowid}`
   const sql =
-    `insert into ${quoted(BEGUN + existing.name)} (${targets.join(', ')}) ` +
+    `insert into ${quoted(NEW_PREFIX + existing.name)} (${targets.join(', ')}) ` +
     `select ${values.join(', ')} from ${quoted(existing.name)}${order}`
   return { sql, parameters }
 }
 
-/** Copies the rows. Rows that a new check refuses are found afterwards, all of them. */
+/** Copies the rows without checks. `checkRows` finds all rows that a new check refuses. */
 function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
   const { db, plan } = rebuilding
   const { converted, existing } = change
@@ -194,7 +194,7 @@ function keepSequence(db: Database.Database, table: string, sequence: bigint): v
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)
 }
 
-/** Whether the planner of queries has statistics of the table, which go with it. */
+/** Statistics for the query planner go with the old table. */
 function hasStatistics(db: Database.Database, table: string): boolean {
   if (db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() === undefined) return false
   return db.prepare('select 1 from main.sqlite_stat1 where tbl = ? limit 1').get(table) !== undefined

@@ -1,4 +1,4 @@
-/** Table change: what becomes of a table of a file, and its parts while that is computed. */
+/** How a table of a file changes, and its draft. */
 import type { SchemaHelper } from '@mikro-orm/sqlite'
 import type { Plan } from '../../evolve/plan.ts'
 import type { EvolvedColumn, EvolveRequest } from '../../evolve/request.ts'
@@ -6,20 +6,18 @@ import type { ExistingTable } from '../schema/existing-table.ts'
 import type { ColumnClass } from './column-class.ts'
 import type { ColumnText, CreateText } from './create-text.ts'
 
-/** A check that the table gets. */
 interface NewCheck {
   readonly name: string
   readonly expression: string
 }
 
-/** A foreign key that the table gets. */
 interface NewLink {
   readonly columns: readonly string[]
   readonly table: string
   readonly targets: readonly string[]
 }
 
-/** A column that gets a value, in all rows or in those without one. */
+/** In all rows (`isNew`), or in rows without a value. */
 export interface FilledColumn {
   readonly column: string
   readonly value: { readonly json: unknown; readonly stored: unknown }
@@ -32,17 +30,16 @@ interface ConvertedColumn {
   readonly to: EvolvedColumn
 }
 
-/** What becomes of a table. */
 export interface TableChange {
   readonly existing: ExistingTable
   readonly text: CreateText
-  /** A sentence for each difference, and the part of the statement that stands for it. */
+  /** With its part of the statement. */
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
-  /** The new columns for which nobody has said what rows get. */
+  /** New columns without a value for the rows. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
-  /** The columns that may be empty no more, and get no value. */
+  /** May be empty no more, without a value for empty rows. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]
@@ -50,7 +47,7 @@ export interface TableChange {
 }
 
 export interface Changing {
-  /** The name that the entities give the table. */
+  /** In the entities. */
   readonly table: string
   readonly plan: Plan
   readonly request: EvolveRequest
@@ -60,7 +57,6 @@ export interface Changing {
   readonly isStrict: boolean
 }
 
-/** The parts of a table while they change. */
 export interface TableDraft extends TableChange {
   columns: ColumnText[]
   constraints: CreateText['constraints'][number][]

@@ -1,4 +1,4 @@
-/** Formula: formulas that were written for another database, as SQLite says them. One that it cannot run is null, with a note. */
+/** Puts formulas into SQLite's words. A formula that SQLite cannot run becomes null, with a note. */
 import { isRaw, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
 import type { ForeignModel } from './model.ts'
@@ -7,7 +7,7 @@ import { name } from '../../sql/sql.ts'
 
 type FormulaFunction = (columns: object, table: object) => unknown
 
-/** A formula that names the schema of its table: SQLite calls it `main`. */
+/** For formulas that name the schema of their table. */
 function inMain(formula: FormulaFunction): FormulaFunction {
   return (columns, table) => {
     const { alias } = table as { alias: string }
@@ -15,8 +15,12 @@ function inMain(formula: FormulaFunction): FormulaFunction {
   }
 }
 
-/** The formulas of a model whose schema is there. One that SQLite cannot run is null. */
-export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, speak: () => void): void {
+/**
+ * Runs once the schema is made.
+ *
+ * @param addFunctions adds the functions of other databases
+ */
+export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, addFunctions: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
       const written = prop.formula as FormulaFunction | undefined
@@ -29,7 +33,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
         continue
       }
       model.found()
-      speak()
+      addFunctions()
       const translated = (columns: object, table: object): unknown => {
         const made: unknown = given(columns, table)
         return isRaw(made)
@@ -46,7 +50,6 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
   }
 }
 
-/** Returns SQLite's error for a formula; undefined when it can run it. */
 function findProblem(formula: FormulaFunction, meta: EntityMetadata, db: Database.Database): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
@@ -54,7 +57,7 @@ function findProblem(formula: FormulaFunction, meta: EntityMetadata, db: Databas
   try {
     made = formula(meta.createColumnMappingObject(alias), table)
   } catch {
-    // One that needs more than is known here: MikroORM calls it is.
+    // MikroORM's own call gives a formula more than is known here.
     return undefined
   }
   const sql = isRaw(made) ? made.sql.replaceAll('??', '"c"').replaceAll('?', 'null') : String(made)

@@ -1,7 +1,7 @@
-/** Lists: lists of values as PostgreSQL writes them in one text. */
+/** Reads lists of PostgreSQL in a text. */
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 
-/** The items of a literal of a list: `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */
+/** `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */
 export function parseList(sql: string): (string | null)[] | undefined {
   const bare = sql
     .trim()
@@ -16,7 +16,7 @@ export function parseList(sql: string): (string | null)[] | undefined {
   return text === undefined ? undefined : parseItems(text.replaceAll("''", "'"))
 }
 
-/** The items of a text as PostgreSQL writes a list: `{a,"b c",NULL}`; undefined for another text. */
+/** `{a,"b c",NULL}`; undefined for another text. */
 export function parseItems(text: string): (string | null)[] | undefined {
   if (!/^\{.*\}$/s.test(text) || /^\{\s*[{]/.test(text)) return undefined
   const body = text.slice(1, -1)

@@ -1,6 +1,6 @@
 /**
- * Model: entities that were written for PostgreSQL or MySQL, as MikroORM's discovery takes them for SQLite. Everything that is mapped or
- * left out is noted, with entity and property. Its effects on the schema are in schema.ts.
+ * Makes entities written for PostgreSQL or MySQL fit SQLite, during MikroORM's discovery. Notes all that is mapped or left out. The
+ * schema follows in schema.ts.
  */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
@@ -14,13 +14,11 @@ import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 type MutableProperty = { -readonly [K in keyof EntityProperty]?: unknown } & Pick<EntityProperty, 'name'>
 
-/** How many places are named in a note. */
 const SHOWN = 3
 
-/** Collations that SQLite has by itself. */
 const OWN_COLLATIONS = new Set(['binary', 'nocase', 'rtrim'])
 
-/** A full-text vector, as the text that it was made of: that is what can be searched. */
+/** Holds the source text, for search. */
 class FullText extends DescribedType {
   override readonly scalar: ScalarType = Object.freeze({ kind: 'text' })
   override readonly ordersRecords = false
@@ -42,7 +40,6 @@ class FullText extends DescribedType {
   }
 }
 
-/** A list whose items are numbers or booleans, in a column of text. */
 function listType(items: 'number' | 'boolean'): ArrayType<number | boolean> {
   return new ArrayType<number | boolean>(
     item => (items === 'number' ? Number(item) : /^(?:t|true|1)$/i.test(item)),
@@ -50,13 +47,13 @@ function listType(items: 'number' | 'boolean'): ArrayType<number | boolean> {
   )
 }
 
-/** Whether a type says nothing of the items of a list. */
+/** Whether the items of a list are open. */
 function isPlain(type: unknown): boolean {
   if (type instanceof ArrayType) return type.constructor === ArrayType && type.convertToJSValue(['7'], undefined as never)?.[0] === '7'
   return type === ArrayType || (typeof type !== 'function' && !(type instanceof Type))
 }
 
-/** The next number of a property, for `onCreate`. */
+/** Makes an `onCreate` with the next number of a property. */
 function numbered(name: string): (entity: object, em: EntityManager) => number | bigint | string {
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
@@ -69,20 +66,20 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
   }
 }
 
-/** MikroORM names the column after a type that it does not know. SQLite would take some of its texts for numbers then. */
+/** MikroORM names the column after an unknown type: SQLite would take some texts for numbers. */
 function keepText(given: EntityProperty, platform: Platform): void {
   const prop = given as MutableProperty
   const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
   if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
   if (!(platform.getMappedType(prop.type) instanceof UnknownType)) return
   prop.columnTypes = ['text']
-  // Of the column alone MikroORM would conclude that a text was meant.
+  // Otherwise MikroORM would conclude that a text was meant.
   prop.runtimeType ??= 'unknown'
 }
 
 export class ForeignModel {
   readonly #notes: Notes
-  /** The schema of each table, by its name. */
+  /** By table name. */
   readonly #tables = new Map<string, string>()
   readonly #schemas = new Set<string>()
   readonly #mapped = new Map<string, Set<string>>()
@@ -92,18 +89,17 @@ export class ForeignModel {
     this.#notes = notes
   }
 
-  /** Whether something in the model is not SQLite's own. */
   get isForeign(): boolean {
     return this.#isForeign
   }
 
-  /** Something in the model is not SQLite's own. */
+  /** Reports a part that is not SQLite's own. */
   found(note?: string): void {
     this.#isForeign = true
     if (note !== undefined) this.#notes.add(note)
   }
 
-  /** Something is another thing here, which is noted once for all its places. */
+  /** Notes once for all places that something becomes another thing. */
   mapped(what: string, place: string): void {
     this.#isForeign = true
     const places = this.#mapped.get(what)
@@ -111,7 +107,7 @@ export class ForeignModel {
     else places.add(place)
   }
 
-  /** Notes what is mapped, when all of it is known. */
+  /** After the last `mapped`. */
   noteMapped(): void {
     for (const [what, places] of this.#mapped) {
       const shown = [...places].slice(0, SHOWN).join(', ')
@@ -125,7 +121,7 @@ export class ForeignModel {
     return this.#schemas
   }
 
-  /** Before MikroORM works with what was declared. Its copy of the metadata is changed, the entities are not. */
+  /** Before MikroORM works with the declarations. Changes MikroORM's metadata, not the entities. */
   adapt(meta: EntityMetadata, platform: Platform): void {
     this.#leaveSchema(meta)
     for (const prop of Object.values(meta.properties)) {
@@ -153,12 +149,14 @@ export class ForeignModel {
       this.found()
       meta.tableName = parts[1]!
     }
-    const own = schema ?? (parts.length === 2 ? parts[0]! : '')
+    const ownSchema = schema ?? (parts.length === 2 ? parts[0]! : '')
     const other = this.#tables.get(meta.tableName)
-    if (other === undefined) this.#tables.set(meta.tableName, own)
-    else if (other !== own && meta.extends === undefined) {
-      const name = `${own || 'public'}_${meta.tableName}`
-      this.found(`${meta.className}: two schemas have a table "${meta.tableName}"; that of "${own || 'public'}" is called "${name}" here.`)
+    if (other === undefined) this.#tables.set(meta.tableName, ownSchema)
+    else if (other !== ownSchema && meta.extends === undefined) {
+      const name = `${ownSchema || 'public'}_${meta.tableName}`
+      this.found(
+        `${meta.className}: two schemas have a table "${meta.tableName}"; that of "${ownSchema || 'public'}" is called "${name}" here.`,
+      )
       meta.tableName = name
     }
   }
@@ -173,7 +171,7 @@ export class ForeignModel {
     if (prop.nativeEnumName !== undefined) {
       this.mapped(`the type "${prop.nativeEnumName as string}" is a text with a check here`, place)
       delete prop.nativeEnumName
-      // MikroORM makes a check of the items where the database has no enums.
+      // MikroORM makes a check of the items.
       if (Array.isArray(prop.items) && (prop.columnTypes as unknown[] | undefined)?.length === 1) delete prop.columnTypes
     }
     this.#adaptType(prop, place)
@@ -187,7 +185,7 @@ export class ForeignModel {
 
   #adaptType(prop: MutableProperty, place: string): void {
     const declared = (prop.columnTypes as string[] | undefined)?.[0]
-    // The type of a relation or an object is the name of its entity.
+    // The type of a relation or object is its entity's name.
     const isScalar = prop.kind === undefined || prop.kind === 'scalar'
     const named = declared ?? (isScalar && typeof prop.type === 'string' ? prop.type : undefined)
     const type = prop.type
@@ -198,11 +196,11 @@ export class ForeignModel {
       delete prop.columnTypes
       return this.found(`${place}: a full-text vector is the text itself here, which filters search.`)
     }
-    // A union of types comes from the source of an entity. No database has such a type.
+    // A union of types comes from an entity's source, not from a database.
     if (named === undefined || named.includes(' | ')) return
     this.#adaptList(prop, named, typeName)
     if (/^jsonb?$/i.test(named) && typeof prop.default === 'string') {
-      // MikroORM takes the text for the value, and the column for one that holds it.
+      // MikroORM would take the text for the value, and the column for a column of texts.
       prop.defaultRaw ??= literal(prop.default)
       delete prop.default
     }
@@ -218,16 +216,16 @@ export class ForeignModel {
       return this.found()
     }
     const meaning = findMeaning(named)
-    // A name of a type is one of MikroORM's then, with all that follows from it.
+    // The name of a type of MikroORM brings all that follows from the type.
     if (meaning !== undefined && declared === undefined) prop.type = meaning
-    // By this name MikroORM gives it a type of its own.
+    // MikroORM has a type of its own by the name `buffer`.
     if (meaning === 'blob' && (prop.type === 'blob' || prop.type === declared)) prop.type = 'buffer'
     const [, length] = /^(?:var|n|nvar|bp)?char(?:acter(?: varying)?)?2?\s*\((\d+)\)$/i.exec(named) ?? []
     if (length !== undefined) prop.length ??= Number(length)
     if (translateColumn(named) !== named) this.mapped(`the type ${named} is ${translateColumn(named)} here`, place)
   }
 
-  /** A list of PostgreSQL's is one of MikroORM's, and so is its default. */
+  /** A list of PostgreSQL, with its default, becomes a list of MikroORM. */
   #adaptList(prop: MutableProperty, named: string, typeName: string | undefined): void {
     const items = findItemType(named)
     const isPlainList = isPlain(prop.type) && isPlain(prop.customType)
@@ -254,7 +252,7 @@ export class ForeignModel {
     this.mapped(`SQLite has no collation "${collation}": ${instead}`, place)
   }
 
-  /** Identity, `serial` and `nextval()`: rows get their number from SQLite, or from the engine where it is not the key. */
+  /** SQLite numbers the rows, or the engine where the column is not the key. */
   #adaptNumbering(prop: MutableProperty, place: string): void {
     const declared = (prop.columnTypes as string[] | undefined)?.[0] ?? (typeof prop.type === 'string' ? prop.type : '')
     const isIdentity =

@@ -1,13 +1,13 @@
-/** Operands: finds the operands and types among the tokens of PostgreSQL's or MySQL's SQL. */
+/** Finds operands and types among SQL tokens of PostgreSQL and MySQL. */
 import { findPartner, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** Returns the place of the bracket that closes the one at a place; the last token where none does. */
+/** Returns the last token where no bracket closes. */
 export function findClosing(tokens: readonly SqlToken[], open: number): number {
   const close = findPartner(tokens, open)
   return close < 0 ? tokens.length - 1 : close
 }
 
-/** Finds the beginning of the operand that ends at a place: a literal, a name, a call, a group. */
+/** Finds a literal, a name, a call or a group by its end. */
 export function findOperandStart(tokens: readonly SqlToken[], end: number): number {
   let at = end
   if (word(tokens[at]) === ')' || word(tokens[at]) === ']') {
@@ -31,7 +31,7 @@ const KEYWORDS = new Set(
   'and or not in is when then else case select from where on as between like ilike having by limit offset union all distinct'.split(' '),
 )
 
-/** Reads the name of the type that begins at a place. Returns it with the place where it ends. */
+/** Returns the name, and the place of its last token. */
 export function readType(tokens: readonly SqlToken[], start: number): { type: string; end: number } {
   let end = start
   while (word(tokens[end + 1]) === '.' && tokens[end + 2] !== undefined) end += 2
@@ -47,8 +47,8 @@ export function readType(tokens: readonly SqlToken[], start: number): { type: st
   return { type, end }
 }
 
-/** Returns SQL that is not read further, as one token. */
+/** For SQL not to be read further. */
 export const asText = (text: string, gap: string): SqlToken => ({ kind: 'text', text, gap })
 
-/** Rewrites the tokens at a place. Returns false where it does not apply. */
+/** Returns false where not applicable. */
 export type Rewrite = (tokens: SqlToken[], at: number) => boolean

@@ -1,23 +1,19 @@
-/**
- * Probe: asks SQLite whether it runs statements, on an empty database in memory, with its own functions or with those of other databases
- * too.
- */
+/** Asks SQLite whether it runs statements, on an empty database in memory. */
 import Database from 'better-sqlite3'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
 export class TypeProbe {
-  /** Without the functions of other databases, which a schema should not need where it can do without. */
-  #own: Database.Database | undefined
-  #speaking: Database.Database | undefined
+  /** Without functions of other databases, which schemas should avoid. */
+  #plain: Database.Database | undefined
+  #foreign: Database.Database | undefined
 
-  /** @param speaking with the functions of other databases */
-  runs(sql: string, speaking = true): boolean {
-    return this.findProblem(sql, speaking) === undefined
+  /** @param withForeign with the functions of other databases */
+  runs(sql: string, withForeign = true): boolean {
+    return this.findProblem(sql, withForeign) === undefined
   }
 
-  /** Returns the error of SQLite for statements; undefined when it runs them. */
-  findProblem(sql: string, speaking = true): string | undefined {
-    const db = this.#open(speaking)
+  findProblem(sql: string, withForeign = true): string | undefined {
+    const db = this.#open(withForeign)
     db.exec('begin')
     try {
       db.exec(sql)
@@ -29,10 +25,10 @@ export class TypeProbe {
     }
   }
 
-  /** Returns the first value of a query; undefined when SQLite does not run it. */
-  evaluate(sql: string, speaking = true): unknown {
+  /** Undefined where SQLite does not run the query. */
+  evaluate(sql: string, withForeign = true): unknown {
     try {
-      return this.#open(speaking).prepare(sql).pluck().get()
+      return this.#open(withForeign).prepare(sql).pluck().get()
     } catch {
       // The text is of another dialect.
       return undefined
@@ -40,19 +36,19 @@ export class TypeProbe {
   }
 
   close(): void {
-    this.#own?.close()
-    this.#speaking?.close()
-    this.#own = this.#speaking = undefined
+    this.#plain?.close()
+    this.#foreign?.close()
+    this.#plain = this.#foreign = undefined
   }
 
-  #open(speaking: boolean): Database.Database {
-    const known = speaking ? this.#speaking : this.#own
+  #open(withForeign: boolean): Database.Database {
+    const known = withForeign ? this.#foreign : this.#plain
     if (known !== undefined) return known
     const db = new Database(':memory:')
-    if (speaking) {
+    if (withForeign) {
       addForeignFunctions(db, () => new Date())
-      this.#speaking = db
-    } else this.#own = db
+      this.#foreign = db
+    } else this.#plain = db
     return db
   }
 }

@@ -1,4 +1,4 @@
-/** Translate calls: functions of PostgreSQL and MySQL that SQLite writes otherwise, or has by another name. */
+/** Puts functions of PostgreSQL and MySQL into SQLite's words. */
 import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
 import { asText, findClosing, type Rewrite } from './operands.ts'
 
@@ -11,14 +11,14 @@ const UUID =
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_CALLS =
   'gen_random_uuid uuid_generate_v4 uuid_generate_v1 uuid_generate_v1mc uuidv4 uuid newid newsequentialid sys_guid gen_random_ulid'
-/** The first 48 bits are the time, so that later ones are greater. */
+/** The first 48 bits are the time: later UUIDs are greater. */
 const UUID_V7 =
   `(substr(printf('%012x', ${NOW}), 1, 8) || '-' || substr(printf('%012x', ${NOW}), 9) || '-7' || ` +
   "lower(substr(hex(randomblob(2)), 2) || '-' || " +
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_V7_CALLS = 'uuidv7 uuid_generate_v7 gen_uuid_v7'
 
-/** Calls without arguments, or with a precision, and the SQL that stands for them. */
+/** Without arguments, or with a precision. */
 const CONSTANT_CALLS: Readonly<Record<string, string>> = {
   ...translateAll(NOW_CALLS, NOW),
   current_date: 'current_date',
@@ -27,7 +27,6 @@ const CONSTANT_CALLS: Readonly<Record<string, string>> = {
   curtime: 'current_time',
 }
 
-/** Calls without any argument, and the SQL that stands for them. */
 const UUIDS: Readonly<Record<string, string>> = {
   ...translateAll(UUID_CALLS, UUID),
   ...translateAll(UUID_V7_CALLS, UUID_V7),
@@ -37,7 +36,6 @@ function translateAll(calls: string, sql: string): Record<string, string> {
   return Object.fromEntries(calls.split(' ').map(name => [name, sql]))
 }
 
-/** Functions that SQLite has by another name. */
 const RENAMED: Readonly<Record<string, string>> = {
   char_length: 'length',
   character_length: 'length',
@@ -69,7 +67,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   isnull: 'ifnull',
 }
 
-/** Rewrites calls, and `localtimestamp`, which needs no brackets. */
+/** Includes `localtimestamp`, which needs no brackets. */
 export const rewriteCall: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const name = word(token)

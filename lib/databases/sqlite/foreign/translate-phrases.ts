@@ -1,4 +1,4 @@
-/** Translate phrases: words and operators of PostgreSQL and MySQL that SQLite writes otherwise, other than calls and casts. */
+/** Puts other words and operators of PostgreSQL and MySQL into SQLite's. */
 import { DAY_MS } from '../../../foundation/work/clock.ts'
 import { word } from '../../sql/sql-tokens.ts'
 import { asText, type Rewrite } from './operands.ts'
@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<string, number>> = {
   year: 31_536_000_000,
 }
 
-/** Reads a text such as `1 day 02:00:00` as milliseconds. Returns undefined for any other text. */
+/** As `1 day 02:00:00`; undefined for other texts. */
 function parseMilliseconds(text: string): number | undefined {
   let total = 0
   const rest = text.replaceAll(/([+-]?\d+(?:\.\d+)?)\s*([a-z]+)/gi, (whole, amount: string, unit: string) => {
@@ -38,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = { "'": "''", b: '\b', f: '\f',
 const rewriteText: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const [prefix] = (token.kind === 'text' && /^(?:[en](?=')|\$[^$]*\$)/i.exec(token.text)) || ['']
-  // Characters by their codes are left to SQLite, which refuses them.
+  // SQLite refuses characters by code.
   if (prefix === '' || (/^e/i.test(prefix) && /\\[\dxu]/i.test(token.text))) return false
   const rest = token.text.slice(prefix.length)
   const text = prefix.startsWith('$')
@@ -119,7 +119,7 @@ const rewriteJsonPath: Rewrite = (tokens, at) => {
 
 const REGEXP_OPERATORS: Readonly<Record<string, string>> = { '~': 'regexp', '!~': 'not regexp', '~*': 'regexp', '!~*': 'not regexp' }
 
-/** `a ~ '^b'`: a regular expression; with a star it ignores the case. */
+/** `a ~ '^b'`: a regular expression; a star ignores case. */
 const rewriteRegexp: Rewrite = (tokens, at) => {
   const [token, next] = [tokens[at]!, tokens[at + 1]]
   if (token.kind !== 'mark' || !Object.hasOwn(REGEXP_OPERATORS, token.text) || next?.kind !== 'text') return false

@@ -1,13 +1,12 @@
 /**
- * Translates an expression or statement of PostgreSQL or MySQL to SQLite's SQL. It is read token by token. Unknown parts stay as they are;
- * SQLite then accepts or rejects them. Date-times are milliseconds, as MikroORM stores them.
+ * Translates SQL of PostgreSQL or MySQL to SQLite's, token by token. Unknown parts stay, for SQLite to accept or reject. Date-times are
+ * milliseconds, as in MikroORM.
  */
 import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
 import { findOperandStart, readType, type Rewrite } from './operands.ts'
 import { rewriteCall } from './translate-calls.ts'
 import { REWRITES_OF_PHRASES } from './translate-phrases.ts'
 
-/** Returns the SQL that casts an operand to a type. */
 function castTo(type: string, operand: string): string {
   if (type.startsWith('bool')) return /^'(?:t|true|1)'$/i.test(operand) ? '1' : /^'(?:f|false|0)'$/i.test(operand) ? '0' : operand
   if (/^(?:int|integer|bigint|smallint|int2|int4|int8|serial|bigserial|oid|signed|unsigned)\b/.test(type))
@@ -47,7 +46,6 @@ function rewriteSchemas(schemas: ReadonlySet<string>): Rewrite {
 /** Schemas that every model may name. */
 const SCHEMAS = ['public', 'pg_catalog', 'extensions', 'dbo']
 
-/** Translates a text to SQLite's SQL, as far as the rewrites know it. */
 export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
   const tokens = tokenize(sql, 'postgres')
   const rewrites = [rewriteSchemas(new Set([...SCHEMAS, ...schemas])), ...REWRITES_OF_PHRASES, rewriteCall, rewriteCast]
@@ -56,7 +54,7 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
     for (const rewrite of rewrites) {
       if (at >= tokens.length || !rewrite(tokens, at)) continue
       changed = true
-      // The new tokens may need a rewrite themselves, and a cast has moved the tokens after it.
+      // New tokens may need a rewrite, and a cast has moved the tokens behind.
       at = -1
       break
     }
@@ -65,10 +63,9 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
   return changed ? formatTokens(tokens).trim() : sql
 }
 
-/** Messages of SQLite for a statement of another dialect, not for one that names a missing table or column. */
+/** About another dialect, not about a missing table or column. */
 const DIALECT = /syntax error|no such function|unrecognized token|wrong number of arguments|no such collation|unable to use function/i
 
-/** Whether SQLite's message about a statement means that it is of another dialect. */
 export function isOfAnother(problem: string | undefined): boolean {
   return problem !== undefined && DIALECT.test(problem)
 }

@@ -1,7 +1,6 @@
 /**
- * Type SQL: the SQL with which a custom type reads and writes its column (`convertToJSValueSQL`, `convertToDatabaseValueSQL`), where it was
- * written for another database. SQL that SQLite runs stays. Other SQL is translated when the values then read back as they were written;
- * else it is left out, with a note, and the column holds the value that `convertToDatabaseValue` returns.
+ * Adapts `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types from another database. SQL that SQLite runs stays. Other SQL
+ * is translated if values then read back as written, or else left out, with a note: the column holds the value of `convertToDatabaseValue`.
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
@@ -12,10 +11,10 @@ const METHODS = ['convertToJSValueSQL', 'convertToDatabaseValueSQL'] as const
 
 type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => string>>
 
-/** Values of a column in SQL, of which a translation must keep at least one. */
+/** A translation must keep at least one. */
 const SAMPLES = ['12', "'12'"]
 
-/** Adapts the SQL of the custom types of a model, once for each type. The types of the application stay as they are. */
+/** Adapts each type once. The application's own types stay unchanged. */
 export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe): void {
   const platform = orm.config.getPlatform()
   const adapted = new Map<object, Type<unknown, unknown>>()
@@ -32,8 +31,8 @@ export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe)
     for (const prop of meta.props) {
       if (!prop.hasConvertToJSValueSQL && !prop.hasConvertToDatabaseValueSQL) continue
       const place = `${meta.className}.${prop.name}`
-      const own = prop.customType as Type<unknown, unknown> | undefined
-      if (own !== undefined) prop.customType = adapt(own, place)
+      const ownType = prop.customType as Type<unknown, unknown> | undefined
+      if (ownType !== undefined) prop.customType = adapt(ownType, place)
       const { customTypes = [] } = prop as { customTypes?: (Type<unknown, unknown> | undefined)[] }
       for (const [index, type] of customTypes.entries()) if (type !== undefined) customTypes[index] = adapt(type, place)
       const types = [prop.customType as Type<unknown, unknown> | undefined, ...customTypes].filter(type => type !== undefined)
@@ -50,7 +49,7 @@ interface Adapting {
   readonly place: string
 }
 
-/** Returns the type, or one that inherits from it with SQL that SQLite runs. */
+/** Returns the type, or an heir with SQL that SQLite runs. */
 function adaptType(type: Type<unknown, unknown>, { platform, model, probe, place }: Adapting): Type<unknown, unknown> {
   const written: SqlMethods = {
     convertToJSValueSQL: key => type.convertToJSValueSQL?.(key, platform) ?? key,
@@ -72,7 +71,7 @@ function adaptType(type: Type<unknown, unknown>, { platform, model, probe, place
   return replaceSql(type, { convertToJSValueSQL: key => key, convertToDatabaseValueSQL: key => key })
 }
 
-/** Whether a value is stored by its own type, so that it sorts and compares as before, and reads back as it was written. */
+/** Values keep their storage class, to sort and compare as before, and read back as written. */
 function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: write }: SqlMethods, probe: TypeProbe): boolean {
   return SAMPLES.some(sample => {
     const stored = write(sample)

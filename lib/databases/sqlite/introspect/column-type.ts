@@ -1,6 +1,6 @@
 /**
- * Finds the type of a column from its declared type and, where that leaves several forms open, from some rows. SQLite accepts any type
- * name and enforces almost none (https://www.sqlite.org/datatype3.html), so a value of another type is not an error.
+ * Finds the type of a column from its declaration, and from some rows where several forms are possible. SQLite enforces almost no type
+ * (https://www.sqlite.org/datatype3.html), so a value of another type is no error.
  */
 import type Database from 'better-sqlite3'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
@@ -10,13 +10,13 @@ import { areDates, findStoredTime, type FileScalar } from '../sql/stored-time.ts
 import type { FileColumn, FileTable } from './introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** How MySQL and programs that follow it declare booleans. */
+/** MySQL declares booleans so, and other programs follow. */
 const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i
 
-/** Number of rows that are read from each end of a table. */
+/** Rows from each end of a table. */
 const SAMPLES = 50
 
-/** Type names that are more exact than their affinity. */
+/** More exact than their affinity. */
 const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
   [/^BOOL(?:EAN)?$/, 'boolean'],
   [/^(?:DATETIME|TIMESTAMP)/, 'datetime'],
@@ -52,23 +52,21 @@ function parseDeclared(type: string): Declared {
   }
 }
 
-/** What a declared type means where a file is served without a model. */
 export function readDeclared(type: string): ScalarKind {
   return parseDeclared(type).kind
 }
 
-/** Whether a foreign key of one column may refer to another: both are texts, or both numbers, compared as they are. */
+/** Both texts, or both numbers, compared as stored. */
 export function isComparable(column: FileColumn, other: FileColumn): boolean {
   const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
 }
 
-/** Whether SQLite makes numbers of strings of digits in a column, since it does not know its type, as `STRING`. */
+/** SQLite makes numbers of strings of digits in a column of unknown type, as `STRING`. */
 export function isNumeric({ type }: FileColumn): boolean {
   return parseDeclared(type).kind === 'any' && findAffinity(type) === 'number'
 }
 
-/** The types of the columns of a table. */
 export class ColumnTypes {
   readonly #table: FileTable
   readonly #samples: ReadonlyMap<string, readonly unknown[]>
@@ -96,7 +94,7 @@ export class ColumnTypes {
     const type: FileScalar = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
-        // The forms in a view are not known for all rows.
+        // In a view not all rows are known to have the form.
         return { ...type, time: { ...findStoredTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
       case 'date':
         return areDates(samples) ? type : { ...type, kind: 'datetime', time: findStoredTime(samples) }
@@ -106,7 +104,7 @@ export class ColumnTypes {
         return {
           ...type,
           ...findItems(column, 'string'),
-          // `char(0)` would allow only empty texts, so it is ignored.
+          // `char(0)` would allow only empty texts.
           ...(first === undefined || first === 0 || column.items !== undefined ? {} : { length: first }),
         }
       case 'integer':
@@ -119,7 +117,7 @@ export class ColumnTypes {
     }
   }
 
-  /** Finds the type of a key column. Undefined for a type that cannot be part of an ID. */
+  /** Undefined where no part of an ID. */
   ofKey(column: FileColumn): FileScalar | undefined {
     const type = this.#findKeyType(column)
     // SQLite refuses a rowid that is no integer.
@@ -130,10 +128,10 @@ export class ColumnTypes {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []
-    // Programs store UUIDs as blobs, whatever the column is declared as.
+    // Programs store UUIDs as blobs, whatever the column declares.
     if (samples.length > 0 && samples.every(value => value instanceof Uint8Array)) return undefined
     if (kind === 'text' || kind === 'bigint') return type
-    // IDs are compared as they are stored, and UUIDs are lower case in the API.
+    // IDs are compared as stored, and UUIDs are lower case in the API.
     if (kind === 'uuid')
       return samples.every(value => typeof value === 'string' && value === value.toLowerCase()) ? type : { ...type, kind: 'text' }
     // A JSON number beyond 2^53 is not exact.
@@ -154,7 +152,7 @@ function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: 
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
-/** Reads some values of columns, without NULL: from the beginning of the table and, where that is cheap, from its end. */
+/** Without NULL: from the beginning of the table and, where cheap, from its end. */
 function readSamples(db: Database.Database, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
@@ -162,7 +160,7 @@ function readSamples(db: Database.Database, table: FileTable, columns: readonly 
     rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
   }
   const [key, ...others] = table.key
-  // Among many rows a key may have numbers beyond 2^53 that stand at neither end. Its index shows them at once.
+  // A long table may have keys beyond 2^53 at neither end. The key's index shows such keys at once.
   if (rows.length >= SAMPLES && key !== undefined && others.length === 0 && !table.rowidKey) {
     for (const end of ['min', 'max']) {
       const value = `select ${end}(${quoted(key)}) from main.${quoted(table.name)} where ${quoted(key)} < ''`
@@ -173,7 +171,7 @@ function readSamples(db: Database.Database, table: FileTable, columns: readonly 
   return new Map(columns.map((column, index) => [column, rows.map(row => toNumber(row[index])).filter(value => value !== null)]))
 }
 
-/** Converts integers that a number holds exactly to numbers. */
+/** Where a number holds the integer exactly. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

@@ -1,4 +1,4 @@
-/** Makes MikroORM entities of an introspected file. The types of columns are found from their declarations and some rows. */
+/** Makes MikroORM entities of an introspected file. */
 import type Database from 'better-sqlite3'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
 import { isWritable, noteUnwritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
@@ -21,7 +21,7 @@ export function buildFileEntities({ tables, broken }: Introspection, db: Databas
   }
 }
 
-/** Notes columns of types that SQLite does not know. It takes them for numbers, where whoever declared them may have meant texts. */
+/** SQLite stores numbers where the author may have meant texts. */
 function noteNumeric(tables: readonly FileTable[]): string[] {
   const columns = tables.flatMap(({ name, kind, columns: all }) =>
     kind === 'table' ? all.filter(isNumeric).map(column => `${name}.${column.name} (${column.type})`) : [],
@@ -34,7 +34,7 @@ function noteNumeric(tables: readonly FileTable[]): string[] {
   ]
 }
 
-/** How many rows are read to see whether they link what is there. */
+/** Rows to read, to see whether links lead to records. */
 const LINKING_ROWS = 1_000
 
 class FileMapping implements TableMapping {
@@ -66,7 +66,7 @@ class FileMapping implements TableMapping {
     return { names: ['rowid', 'rowid_'], property: { type, fieldName: rowid, hidden: true, persist: false } }
   }
 
-  /** A link by another key than the primary one shows nothing of a key that no record has. */
+  /** A link by a unique key cannot show a value that no record has. */
   takesUnique({ columns: [name], targets: [referred] }: ForeignKey, target: FileTable): boolean {
     const [from, to] = [this.#table.columns.find(column => column.name === name), target.columns.find(column => column.name === referred)]
     if (from === undefined || to === undefined || !isComparable(from, to)) return false
@@ -94,7 +94,7 @@ class FileMapping implements TableMapping {
   }
 }
 
-/** The types of the key's columns. Undefined when the records have no IDs. */
+/** Undefined where the records have no IDs. */
 function findKeyTypes(table: FileTable, types: ColumnTypes): ReadonlyMap<string, ScalarType> | undefined {
   if (table.kind !== 'table' || table.key.length === 0) return undefined
   const found = new Map<string, ScalarType>()
@@ -107,7 +107,7 @@ function findKeyTypes(table: FileTable, types: ColumnTypes): ReadonlyMap<string,
   return found
 }
 
-/** Parses the SQL of a default. SQLite takes double quotes around a default for a text, because it cannot be a name. */
+/** SQLite takes double quotes around a default for a text, because a default cannot be a name. */
 function parseDefault(sql: string): string {
   const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
   return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`

@@ -1,15 +1,14 @@
 /**
- * File type: the type of a column that was read from a SQLite file, as MikroORM takes it. Properties hold what the file holds, unchanged,
- * whatever it is: so a value that does not fit its declared type stays as it is until somebody writes another one. The engine makes and
- * shows the values.
+ * MikroORM's type for a column of a SQLite file. Properties hold any value unchanged until somebody writes another, and the engine makes
+ * and shows the values.
  */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatStoredTime, type FileScalar } from '../sql/stored-time.ts'
 
 /**
- * The type of a column that a SQLite file holds in a form of its own, for `p.type` in a model of that file. `--eject` writes it where no
- * builder of MikroORM reads and writes the same: date-times that are not milliseconds, collations, columns without a type.
+ * The type of a column that a SQLite file stores in a form of its own, for `p.type` in a model of the file. `--eject` writes the type where
+ * no builder of MikroORM reads and writes the same: date-times other than milliseconds, collations, columns without a type.
  *
  * @param isRowid the column is the rowid of a table without a key, by which records come
  * @example p.type(fileType({ kind: 'datetime', loose: true, time: { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '',
@@ -19,10 +18,10 @@ export function fileType(scalar: FileScalar, isRowid = false): FileType {
   return new FileType({ ...scalar, loose: true }, isRowid)
 }
 
-/** A type that `fileType` gives: for properties that hold what the file holds. */
+/** A type made by `fileType`, for properties that hold what the file holds. */
 export class FileType extends DescribedType {
   readonly scalar: ScalarType
-  /** The rowid of a table without a key: nobody sees it, but records come in its order. */
+  /** The rowid of a table without a key: hidden, but records come in its order. */
   readonly isRowid: boolean
 
   constructor(scalar: FileScalar, isRowid = false) {
@@ -49,7 +48,6 @@ export class FileType extends DescribedType {
   }
 }
 
-/** Formats a value of the engine as its column stores it. */
 function formatStored(value: unknown, { kind, time }: FileScalar): unknown {
   switch (kind) {
     case 'datetime':

@@ -1,30 +1,26 @@
 /**
- * Reads the tables, views, columns, keys and foreign keys of a SQLite file as plain data. It uses pragmas
- * (https://www.sqlite.org/pragma.html) and the text of the schema. MikroORM's own introspection loses composite foreign keys, unique
- * indexes and views. entities.ts says what MikroORM makes of it.
+ * Reads the tables, views, columns, keys and foreign keys of a SQLite file, by pragmas (https://www.sqlite.org/pragma.html) and the text of
+ * the schema. MikroORM's own introspection loses composite foreign keys, unique indexes and views.
  */
 import type Database from 'better-sqlite3'
 import { readDdl } from '../database/ddl.ts'
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** A column of a table or view of a file. */
 export interface FileColumn extends Column {
-  /** The declared type; empty without one, as in most columns of views. */
+  /** Empty without a declaration, as in most columns of views. */
   readonly type: string
-  /** Whether the column compares by a collation other than BINARY. */
+  /** By a collation other than BINARY. */
   readonly collated: boolean
-  /** The allowed values of a check. */
   readonly items: readonly (string | number)[] | undefined
 }
 
-/** A table or view of a file. */
 export interface FileTable extends Table {
   readonly kind: 'table' | 'virtual' | 'view'
   readonly columns: readonly FileColumn[]
-  /** Whether the key is the rowid, which SQLite assigns by itself. */
+  /** Whether the key is the rowid, which SQLite assigns. */
   readonly rowidKey: boolean
-  /** A name of the rowid that no column has taken, if there is one. */
+  /** A name of the rowid that no column has taken, if any. */
   readonly rowid: string | undefined
 }
 
@@ -62,10 +58,10 @@ interface ForeignKeyRow {
   readonly on_update: string
 }
 
-/** The content of a database, in the order of creation. */
+/** In the order of creation. */
 export interface Introspection {
   readonly tables: readonly FileTable[]
-  /** Tables and views that SQLite itself cannot read, with the reason. */
+  /** Unreadable for SQLite, with the reason. */
   readonly broken: ReadonlyMap<string, string>
 }
 
@@ -83,8 +79,7 @@ export function introspect(db: Database.Database): Introspection {
       const table = readTable(db, row, row.type === 'table' ? (sql ?? '') : '')
       return [table.kind === 'table' ? completeKey(table) : table]
     } catch (error) {
-      // A view of a dropped table, a virtual table of an unloaded module or an index with an unknown collation does not affect the rest
-      // of the file.
+      // Such as a view of a dropped table, a virtual table of an unloaded module, or an index with an unknown collation.
       if (!((error as { code?: string }).code ?? '').startsWith('SQLITE_ERROR')) throw error
       broken.set(name, (error as Error).message)
       return []
@@ -94,7 +89,7 @@ export function introspect(db: Database.Database): Introspection {
 }
 
 /**
- * Reads a table or view, with its foreign keys as they are declared.
+ * Leaves foreign keys as declared.
  *
  * @param sql the text of its CREATE statement
  */
@@ -117,7 +112,7 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
       name: column.name,
       type: column.type,
       notNull: column.notnull === 1,
-      // A default of NULL is the same as none.
+      // A default of NULL is no default.
       defaultSql: column.dflt_value === null || /^null$/i.test(column.dflt_value) ? undefined : column.dflt_value,
       generated: column.hidden >= 2,
       collated: type === 'view' || ddl.collated.has(column.name.toLowerCase()),
@@ -136,7 +131,6 @@ export function readTable(db: Database.Database, { name, type, wr }: TableRow, s
   }
 }
 
-/** Finds a name of the rowid that no column has taken. */
 function findRowidName(columns: readonly ColumnRow[]): string | undefined {
   const taken = new Set(columns.map(column => column.name.toLowerCase()))
   return ['rowid', '_rowid_', 'oid'].find(name => !taken.has(name))
@@ -162,7 +156,7 @@ function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
     })
 }
 
-/** Replaces the names in foreign keys by the exact names of tables and columns, and drops foreign keys without a target. */
+/** Gives foreign keys the exact names of tables and columns, and drops foreign keys without a target. */
 function resolveTargets(tables: readonly FileTable[]): FileTable[] {
   const byName = new Map(tables.filter(({ kind }) => kind === 'table').map(table => [table.name.toLowerCase(), table]))
   const called = (table: FileTable, column: string): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * Creates the tables, columns and indexes that the entities need and the database lacks, in one transaction. Nothing existing is changed
- * or dropped: differences are noted, or refused before anything is written.
+ * Creates the tables, columns and indexes that a database lacks, in one transaction. Nothing existing is changed or dropped: differences
+ * are noted, or refused before anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
@@ -10,10 +10,9 @@ import { Findings, compareTable, createTable, type Addition, type Comparing } fr
 import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** Limit of the problems that an error lists. */
+/** Problems that an error lists. */
 const SHOWN = 5
 
-/** The database that gets a schema. */
 interface SchemaDatabase {
   readonly orm: MikroORM
   readonly db: Database.Database
@@ -22,13 +21,11 @@ interface SchemaDatabase {
 }
 
 /**
- * Adds the schema.
- *
  * @param build runs on the new schema; when it throws, nothing is added
- * @throws Error in one line that names the differences that can neither be served nor added.
+ * @throws Error in one line, with the differences that can neither be served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
-  /** The unique indexes that existing rows violate. */
+  /** Violated by existing rows. */
   const broken = new Set<string>()
   for (;;) {
     // One state of the file, in spite of other processes.
@@ -48,10 +45,7 @@ export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: ()
   }
 }
 
-/**
- * Lets MikroORM accept values of any type in a column. It would refuse to save a record with such a value of the file; the engine checks
- * client values.
- */
+/** MikroORM would refuse to save a record with a value of another type from the file. The engine checks client values. */
 export function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
     if (foldCase(meta.tableName ?? '') === foldCase(table))
@@ -60,15 +54,11 @@ export function takeAnyType(orm: MikroORM, table: string, column: string): void 
 
 interface SchemaState {
   readonly db: Database.Database
-  /** The schema version for which the additions were computed. */
   readonly version: number
   readonly path: string
 }
 
-/**
- * Adds everything or nothing. Nothing is added when another process has changed the schema meanwhile, or when rows violate a unique
- * index, which is returned.
- */
+/** Adds everything, or nothing: when another process has changed the schema meanwhile, or when rows violate the returned unique index. */
 function run<T>(additions: readonly Addition[], { db, version, path }: SchemaState, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {
@@ -86,18 +76,18 @@ function run<T>(additions: readonly Addition[], { db, version, path }: SchemaSta
     const { code, message } = error as { code?: string; message: string }
     if (current === undefined) throw error
     if (code === 'SQLITE_CONSTRAINT_UNIQUE' && current.orNote !== undefined) return current
-    // A failing file or device is not a problem of the entities.
+    // A failing file or device is no problem of the entities.
     if (code !== 'SQLITE_ERROR' && !code?.startsWith('SQLITE_CONSTRAINT')) throw error
     throw schemaError([`${current.what} cannot be created: ${message}`], path, { cause: error })
   }
 }
 
-/** Reads SQLite's schema version, which every change of the schema increments. */
+/** Every change of the schema increments the version. */
 function readVersion(db: Database.Database): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }
 
-/** @param ways what `fill` would say of columns that need values */
+/** @param ways a `fill` for columns that need values */
 function schemaError(
   faults: readonly string[],
   path: string,
@@ -133,7 +123,7 @@ export function compareSchema(orm: MikroORM, db: Database.Database): Findings {
   return findings
 }
 
-/** @param targets the tables of the entities that share this one */
+/** @param targets the tables of the entities that share the table */
 function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { db, catalog, findings } = comparing
   const [target] = targets

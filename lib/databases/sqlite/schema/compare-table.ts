@@ -1,4 +1,4 @@
-/** Compares an existing table with its entities: what can be added, what stays as it is, and what is missing for good. It only computes. */
+/** Computes additions to a table, lasting differences from its entities, and parts missing for good. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
@@ -10,40 +10,37 @@ import { readDeclared } from '../introspect/column-type.ts'
 import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** One statement that adds something. */
 export interface Addition {
-  /** The added object: `the column "product"."price"`. */
+  /** As `the column "product"."price"`. */
   readonly what: string
   readonly sql: string
-  /** For a unique index on an existing table: the note in its place where rows have equal values. */
+  /** For a unique index: the note instead, where rows have equal values. */
   readonly orNote?: string
 }
 
-/** The result of the comparison of a schema. */
 export class Findings {
   readonly additions: Addition[] = []
-  /** Differences that stay, each a sentence that begins with its place. */
+  /** Lasting differences, by their place. */
   readonly notes: string[] = []
-  /** Differences because of which the file cannot be served with these entities. */
+  /** Keep the file from being served. */
   readonly faults: string[] = []
-  /** What `fill` of `schema: 'evolve'` would say of the columns that need values. */
+  /** A `fill` for each column in need of values. */
   readonly ways: string[] = []
-  /** Columns with values of another type than the entity's, each by the entity's name of it. */
+  /** Hold values of another type than the entity's, by the names in the entity. */
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
 
-/** The data that a comparison needs. */
 export interface Comparing {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly catalog: Catalog
   readonly helper: SchemaHelper
   readonly findings: Findings
-  /** The names of indexes and tables in the additions, folded. */
+  /** Names in the additions, folded. */
   readonly made: Set<string>
 }
 
-/** @param targets the tables of the entities that share this one */
+/** @param targets the tables of the entities that share the table */
 export function compareTable(targets: readonly DatabaseTable[], existing: ExistingTable, comparing: Comparing): void {
   const { notes } = comparing.findings
   const added = new Set<string>()
@@ -78,9 +75,9 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
 }
 
 /**
- * Computes the statements that create a table, and add the parts that other entities need.
+ * Includes parts that other entities need.
  *
- * @param targets the tables of the entities that share this one. MikroORM lists one twice that leads to two others which lead back.
+ * @param targets the tables of the entities that share the table. MikroORM lists a table twice that leads to two others which lead back.
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { helper, made, findings, catalog } = comparing
@@ -108,7 +105,7 @@ export function createTable(targets: readonly DatabaseTable[], comparing: Compar
       findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
 }
 
-/** Ends a statement as MikroORM does. */
+/** As MikroORM does. */
 function formatStatement(sql: string): string {
   const text = sql.trim()
   return text === '' || text.endsWith(';') ? text : `${text};`
@@ -141,13 +138,13 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
 }
 
 function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
-  // MikroORM drops a foreign key from this list once it is written into the column.
+  // MikroORM drops a foreign key from the list once written into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
   const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as TableDifference)
   return sql!
 }
 
-/** SQLite's schema helper takes one argument more than the others. */
+/** Takes one more argument than other helpers. */
 interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
@@ -168,7 +165,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   if (found.notNull && column.nullable && !isKey) notes.push(`${place}: NOT NULL in the file, and nullable in the entity: null is refused.`)
   if (!found.notNull && !found.generated && !column.nullable && column.generated === undefined && !isKey && !column.primary)
     notes.push(`${place}: nullable in the file, and not in the entity: records that hold nothing in it show null.`)
-  // SQLite treats these types as numbers, but many programs store them as texts.
+  // Numbers to SQLite, but many programs store texts.
   const isLoose = /^(?:json|date|time|numeric|decimal)/i.test(column.type)
   const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
@@ -209,7 +206,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** Whether MikroORM assumes an index by itself, for a link that the file has without one. */
+/** For a link without an index in the file. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false
@@ -222,12 +219,12 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
-  // Indexes that this start adds must not silence the note at the next.
+  // Indexes of the present start must not silence the note at the next.
   if (isPlain && same !== undefined && !isThere(index, { ...existing, indexes: [same] })) {
     findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return
   }
-  // In an index that is not plain, a difference only in the text of its SQL is accepted.
+  // Other indexes may differ in the text of the SQL.
   if (same !== undefined || (isPlain && isThere(index, existing))) return
   if (!isFree(target, name, comparing)) return
   const what = `the index "${name}" of "${existing.name}"`
@@ -237,9 +234,9 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }
 
-/** Whether an index with the same effect exists, under any name. */
+/** With the same effect, under any name. */
 export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
-  // Uniqueness of fewer columns includes it.
+  // Uniqueness of fewer columns includes uniqueness of more.
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
   const begins = (others: readonly (string | undefined)[]): boolean =>
@@ -247,7 +244,7 @@ export function isThere({ unique, columnNames, columns }: IndexDef, existing: Ex
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
 }
 
-/** Finds the name in a statement that the entity has written itself, or MikroORM's name. */
+/** In a statement of the entity, or MikroORM's name. */
 export function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
@@ -256,7 +253,7 @@ export function formatIndexName({ expression, keyName }: IndexDef): string {
   return match?.['double'] ?? match?.['back'] ?? match?.['bracket'] ?? match?.['word'] ?? keyName
 }
 
-/** Whether the name of an index is free. An index with a taken name is left out. */
+/** An index with a taken name is left out. */
 function isFree({ name: table }: DatabaseTable, name: string, { catalog, made, findings }: Comparing): boolean {
   const clash = catalog.objects.get(foldCase(name))
   if (clash === undefined && !made.has(foldCase(name))) {

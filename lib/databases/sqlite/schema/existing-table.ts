@@ -1,30 +1,28 @@
-/** Existing table: reads what a database has: its catalog in one statement, and a table or view by its name. Names compare as in SQLite. */
+/** Reads the catalog of a database, and a table or view by name, as SQLite compares names. */
 import type Database from 'better-sqlite3'
 import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** An index with its columns. The index of a constraint has no statement of its own. */
 interface ExistingIndex {
   readonly name: string
   readonly unique: boolean
-  /** Whether it contains only some rows. */
+  /** Has only some rows. */
   readonly partial: boolean
-  /** The columns in order; undefined for an expression. */
+  /** Undefined for an expression. */
   readonly columns: readonly (string | undefined)[]
 }
 
 export interface ExistingTable extends FileTable {
-  /** The CREATE statement, and what was added since. */
+  /** With later additions. */
   readonly sql: string
   readonly indexes: readonly ExistingIndex[]
 }
 
-/** Folds a name as SQLite compares it: only ASCII letters ignore case. */
+/** As in SQLite: only ASCII letters ignore case. */
 export function foldCase(name: string): string {
   return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** A table, view, index or trigger. */
 interface NamedObject {
   readonly type: string
   readonly name: string
@@ -33,14 +31,14 @@ interface NamedObject {
   readonly sql: string
 }
 
-/** The names of a database at one moment, by their folded form. */
+/** By folded name. */
 export interface Catalog {
-  /** Tables, views and indexes, which share their names. */
+  /** Tables, views and indexes share their names. */
   readonly objects: ReadonlyMap<string, NamedObject>
   readonly triggers: ReadonlyMap<string, NamedObject>
 }
 
-/** Reads all names in one statement: one for each name would read the whole catalog each time. */
+/** In one statement: each statement reads the whole catalog. */
 export function readCatalog(db: Database.Database): Catalog {
   const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
   const objects = new Map<string, NamedObject>()
@@ -49,7 +47,7 @@ export function readCatalog(db: Database.Database): Catalog {
   return { objects, triggers }
 }
 
-/** @throws Error of SQLite for a view or virtual table that it cannot read. */
+/** @throws Error of SQLite for a view or virtual table that SQLite cannot read. */
 export function readExistingTable(db: Database.Database, { objects }: Catalog, name: string): ExistingTable | undefined {
   const found = objects.get(foldCase(name))
   if (found === undefined || found.type === 'index') return undefined

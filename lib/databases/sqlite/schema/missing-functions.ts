@@ -1,7 +1,4 @@
-/**
- * Missing functions: which functions the triggers of a file call that this SQLite does not have, since only the program of the file brings
- * them; and which foreign keys lead nowhere. Takes an open database; gives a note for each such trigger and table.
- */
+/** Notes triggers with functions of the file's own program, and foreign keys to nowhere. */
 import type Database from 'better-sqlite3'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
@@ -18,11 +15,11 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
     .prepare("select name, tbl_name as 'table', sql from sqlite_schema where type = 'trigger' order by tbl_name, name")
     .all() as Trigger[]
   const answers = new Map<string, boolean>()
-  const isMissing = (called: string): boolean => {
-    const known = answers.get(called)
+  const isMissing = (functionName: string): boolean => {
+    const known = answers.get(functionName)
     if (known !== undefined) return known
-    const answer = lacks(db, called)
-    answers.set(called, answer)
+    const answer = lacks(db, functionName)
+    answers.set(functionName, answer)
     return answer
   }
   for (const { name, table, sql } of triggers) {
@@ -40,28 +37,25 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
   }
 }
 
-/** Notes foreign keys that SQLite cannot apply. */
 export function noteBrokenKeys(db: Database.Database, notes: Notes): void {
   const tables = db.prepare("select name from sqlite_schema where type = 'table' and sql like '%references%' order by rowid").pluck().all()
   for (const table of tables as string[]) {
-    const said = findBrokenKey(db, table)
-    if (said === undefined || (said.startsWith('foreign') && !said.includes(`- "${table}" referencing`))) continue
+    const problem = findBrokenKey(db, table)
+    if (problem === undefined || (problem.startsWith('foreign') && !problem.includes(`- "${table}" referencing`))) continue
     notes.add(
-      `Table ${JSON.stringify(table)}: SQLite cannot apply a foreign key of it (${said}). ` +
+      `Table ${JSON.stringify(table)}: SQLite cannot apply a foreign key of it (${problem}). ` +
         'Requests that write such a table are not checked for foreign keys, as in programs that leave the checks off.',
     )
   }
 }
 
-/**
- * Whether SQLite says that it has no function of this name. A keyword, or the name of a table before its columns, is something else to it.
- */
-function lacks(db: Database.Database, called: string): boolean {
-  if (db.prepare('select 1 from sqlite_schema where name = ? collate nocase').get(called) !== undefined) return false
+/** A keyword, or the name of a table before its columns, is no function. */
+function lacks(db: Database.Database, functionName: string): boolean {
+  if (db.prepare('select 1 from sqlite_schema where name = ? collate nocase').get(functionName) !== undefined) return false
   try {
-    db.prepare(`select ${called}()`)
+    db.prepare(`select ${functionName}()`)
     return false
   } catch (error) {
-    return (error as Error).message === `no such function: ${called}`
+    return (error as Error).message === `no such function: ${functionName}`
   }
 }

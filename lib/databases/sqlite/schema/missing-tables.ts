@@ -1,14 +1,14 @@
-/** Checks that a file which must not be changed has the tables and columns of the entities. */
+/** Checks that a file has the tables and columns of the entities, where none may be added. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
 import { WAYS } from '../../orm/name-property.ts'
 
-/** Limit of the names that an error lists. */
+/** Names that an error lists. */
 const SHOWN = 5
 
-/** @throws Error in one line that names the missing ones. */
+/** @throws Error in one line, with the missing names. */
 export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string): void {
   const missing = listMissing(orm, handle)
   if (missing.length === 0) return
@@ -17,7 +17,7 @@ export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string)
   )
 }
 
-/** Notes what a file lacks that is kept as it is, or as migrations made it: requests for it fail until somebody makes it. */
+/** For a file to be kept, or left to migrations. Requests for missing parts fail. */
 export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: string, notes: Notes): void {
   const missing = listMissing(orm, handle)
   if (missing.length > 0)

@@ -1,4 +1,4 @@
-/** Explain: shows what statements have done: their query plans, and missing indexes. */
+/** Shows the query plans of statements, and missing indexes. */
 import type Database from 'better-sqlite3'
 import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/work/trace.ts'
@@ -7,10 +7,10 @@ import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
 import { listParameters, findTables } from '../../sql/sql-text.ts'
 
-/** Rows from which the scan of a table is marked. */
+/** Scans of so many rows are marked. */
 const MANY = 1000
 
-/** Limit of the rows that are counted. */
+/** Most rows to count. */
 const COUNTED = 1_000_000
 
 export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
@@ -28,7 +28,7 @@ export function explainStatements(db: Database.Database, statements: readonly Ru
   }
 }
 
-/** Counts the rows of a table up to a limit. Undefined when it is not a table. */
+/** Up to a limit; undefined where no table. */
 export function countUpTo(db: Database.Database, table: string, limit: number): number | undefined {
   const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
   if (!isTable) return undefined

@@ -1,6 +1,6 @@
 /**
- * Finds indexes that would spare a statement the scan or sort of a large table. Each candidate is created in an empty copy of the schema,
- * and SQLite's planner is asked whether it would use it (as its own `.expert` does).
+ * Finds indexes to spare a statement the scan or sort of a large table. Creates candidates in an empty copy of the schema, and asks
+ * SQLite's planner (as SQLite's own `.expert` does).
  */
 import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
@@ -10,13 +10,12 @@ import { readPlan, type PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
 import { findTables, type IndexPart, type UsedTable } from '../../sql/sql-text.ts'
 
-/** Limit of the columns in an index. */
+/** Most columns of an index. */
 const WIDEST = 4
 
-/** Limit of the pairs of indexes that are tried. */
+/** Most pairs of indexes to try. */
 const PAIRS = 300
 
-/** A problem of a plan: a table that is scanned without need, or whose rows are sorted. */
 interface Problem {
   readonly alias: string
   readonly reason: 'scan' | 'sort'
@@ -47,7 +46,7 @@ export function advise(
       if (problemsIn(readPlan(db, sql, parameters)).length === 0) continue
       shadow ??= copySchema(db)
       const { db: copy } = shadow
-      // With the indexes that are advised already.
+      // With the indexes advised so far.
       let problems = problemsIn(readPlan(copy, sql, parameters))
       while (problems.length > 0) {
         const best = findBest(listCandidates(tables), copy, problems, () => problemsIn(readPlan(copy, sql, parameters)))
@@ -75,27 +74,26 @@ function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, Us
     // Without a condition nothing can be looked up.
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
     if (!sorts) return []
-    // The rows of a sort are those of the scan beside it.
+    // The rows of a sort come from the scan beside.
     return lines
       .filter(line => line.parent === parent && line.scans !== undefined && (tables.get(line.scans)?.order.length ?? 0) > 0)
       .map(line => ({ alias: line.scans!, reason: 'sort' }))
   })
 }
 
-/** Finds the index, or else the pair of indexes, that leaves the fewest problems. */
 function findBest(
   candidates: readonly Candidate[],
   db: Database.Database,
   problems: readonly Problem[],
-  look: () => Problem[],
+  readProblems: () => Problem[],
 ): { indexes: readonly Candidate[]; left: Problem[] } | undefined {
   const pairs = candidates.flatMap((one, at) =>
     candidates.flatMap((two, index) => (index > at && two.table !== one.table ? [[one, two]] : [])),
   )
-  // Sometimes only indexes on two tables together help.
+  // Sometimes only indexes on two tables help together.
   for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
     const tried = sets.flatMap(indexes => {
-      const left = withIndexes(db, indexes, look)
+      const left = withIndexes(db, indexes, readProblems)
       return left === undefined || left.length >= problems.length ? [] : [{ indexes, left }]
     })
     const width = (indexes: readonly Candidate[]): number => indexes.reduce((all, { columns }) => all + columns.length, 0)
@@ -105,14 +103,14 @@ function findBest(
   return undefined
 }
 
-/** Lists candidates on all tables, because a look-up in one may spare the scan of another. */
+/** A look-up in one table may spare the scan of another. */
 function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   const texts = new Set<string>()
   return [...tables.values()].flatMap(({ table, equal, range, order }) => {
     const up = (part: IndexPart): IndexColumn => ({ ...part, descending: false })
     const equals = equal.map(up)
     const prefixes = order.map((_, index) => order.slice(0, index + 1))
-    // An index can be read in both directions, so one direction is enough.
+    // SQLite reads an index in both directions.
     const orders = prefixes.flatMap(terms => [
       terms.map(({ part }) => up(part)),
       terms.map(({ part, descending }) => ({ ...part, descending })),
@@ -136,14 +134,14 @@ function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   })
 }
 
-/** Runs a function while the indexes exist. Undefined when SQLite does not accept them. */
-function withIndexes<T>(db: Database.Database, indexes: readonly Candidate[], look: () => T): T | undefined {
+/** Undefined where SQLite refuses an index. */
+function withIndexes<T>(db: Database.Database, indexes: readonly Candidate[], readProblems: () => T): T | undefined {
   db.exec('savepoint candidate')
   try {
     for (const index of indexes) db.exec(formatCreateIndex(index))
-    return look()
+    return readProblems()
   } catch (error) {
-    // An index cannot hold every expression, such as one with a non-deterministic function.
+    // No index holds a non-deterministic function.
     if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
     return undefined
   } finally {
@@ -156,7 +154,7 @@ function formatCreateIndex(candidate: Candidate): string {
   return `create index ${name(formatIndexName(candidate))} on ${name(candidate.table)} (${columns})`
 }
 
-/** Formats the name that MikroORM would give the index. */
+/** As MikroORM would. */
 function formatIndexName({ table, columns }: Candidate): string {
   const names = columns.map(
     ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),
@@ -164,10 +162,7 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/**
- * Copies the schema with its statistics, without rows. Parts that cannot be created, such as a table of an unloaded module, are left out,
- * so nothing is advised on them.
- */
+/** Copies statistics, but no rows. Parts that cannot be created, such as a table of an unloaded module, get no advice. */
 function copySchema(db: Database.Database): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

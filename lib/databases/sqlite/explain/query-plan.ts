@@ -3,7 +3,6 @@ import type Database from 'better-sqlite3'
 import type { PlanStep } from '../../../records/database/explained-statements.ts'
 import type { UsedTable } from '../../sql/sql-text.ts'
 
-/** Statements with a plan. */
 const PLANNED = /^\s*(?:select|insert|update|delete|replace|with|values)\b/i
 
 interface PlanRow {
@@ -12,22 +11,20 @@ interface PlanRow {
   readonly detail: string
 }
 
-/** A line of a query plan, with its meaning. */
 export interface PlanLine extends PlanRow {
-  /** The name of the table whose rows are all read, or indexed for this statement alone. */
+  /** Read whole, or indexed for the statement alone. */
   readonly scans: string | undefined
-  /** Whether rows are sorted. */
   readonly sorts: boolean
 }
 
-/** Reads the lines of a plan. Empty for a statement without a plan, and for one that the database no longer accepts. */
+/** Empty for a statement without a plan, or no longer accepted. */
 export function readPlan(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
   if (!PLANNED.test(sql)) return []
   let rows: PlanRow[]
   try {
     rows = db.prepare(`explain query plan ${sql}`).all(...parameters) as PlanRow[]
   } catch (error) {
-    // The request may have dropped its own table, or the statement was refused.
+    // The request may have dropped its table, or the statement was refused.
     if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
     return []
   }
@@ -58,7 +55,7 @@ export function buildPlanTree(
   return level.map(line => {
     const rows = line.sorts ? most : rowsScanned(line)
     const used = line.scans === undefined ? undefined : tables.get(line.scans)
-    // A scan without a condition or a sort reads no row in vain: it stops at the limit, and counting is cheap.
+    // Without a condition or a sort a scan stops at the limit, and counting is cheap.
     const isInVain = line.sorts || isSorted || used?.isFiltered === true
     return {
       detail: line.detail,

@@ -1,7 +1,4 @@
-/**
- * Finds foreign keys without an index. SQLite does not create these, so related records are found, and deletions checked, by a scan of
- * the table.
- */
+/** Finds foreign keys without an index. SQLite makes none, so related records and deletions need a scan of the table. */
 import type Database from 'better-sqlite3'
 import type { UnindexedLink } from '../../../records/database/explained-statements.ts'
 import { owningLinks } from '../../../model/owning-links.ts'
@@ -34,14 +31,14 @@ export function findUnindexedLinks(db: Database.Database, resources: readonly Re
 }
 
 function listLinks({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
-  // A link inside a JSON document has no column to index. A polymorphic link is looked up together with its discriminator.
-  const own = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
+  // A link inside a JSON document has no column. A polymorphic link is looked up together with its discriminator.
+  const owned = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
   const lists = attributes.flatMap(attribute => {
     if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return []
     const { via } = attribute
     return [via.ownerColumns, via.targetColumns].map(columns => ({ table: via.table, columns }))
   })
-  return [...own.map(({ attribute }) => ({ table, columns: attribute.columns })), ...lists]
+  return [...owned.map(({ attribute }) => ({ table, columns: attribute.columns })), ...lists]
 }
 
 function listDeclaredIndexes(db: Database.Database, table: string): string[][] {
@@ -49,7 +46,7 @@ function listDeclaredIndexes(db: Database.Database, table: string): string[][] {
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
-/** Lists the columns of each index over all rows, the primary key included. */
+/** Of each index over all rows, the primary key included. */
 function listIndexes(db: Database.Database, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)

@@ -1,7 +1,6 @@
 /**
- * Keeps the highest integer key of tables without AUTOINCREMENT, because SQLite reuses the ID of the last row once that row is deleted.
- * The schema of a file must not be changed, so the keys are kept here while the engine runs. Tables that the engine creates have
- * AUTOINCREMENT, and need none of this.
+ * Keeps the highest integer key of tables without AUTOINCREMENT, where SQLite reuses the ID of a deleted last row. The schema of a file
+ * must not change, so the engine keeps the keys while running.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
@@ -9,13 +8,13 @@ import type { Notes } from '../../../foundation/errors/notes.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
 
-/** The largest integer that SQLite stores. */
+/** SQLite's largest integer. */
 export const LARGEST_KEY = 2n ** 63n - 1n
 
-/** The highest keys that were assigned, by table. */
+/** By table. */
 export type KeyState = ReadonlyMap<string, bigint>
 
-/** Finds the tables whose integer keys SQLite assigns without keeping the highest, each with the column of the key. */
+/** Finds tables without AUTOINCREMENT where SQLite assigns keys, each with the key's column. */
 export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
   const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
   const tables = new Map(rows)
@@ -29,7 +28,7 @@ export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<
   return counters
 }
 
-/** Makes keys required on new records where MikroORM expects SQLite to assign them, but the table of the file does not do so. */
+/** Makes keys required where MikroORM expects keys from SQLite, but the file's table assigns none. */
 export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
   // SQLite itself keeps the keys of tables with AUTOINCREMENT.
   const find = db
@@ -46,7 +45,7 @@ export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes):
   }
 }
 
-/** Finds the column that is the rowid: the only one of the key, without an index of its own. */
+/** Finds the column that is the rowid: the only key column, without an index of its own. */
 function findRowidColumn(db: Database.Database, table: string): string | undefined {
   const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
   const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
@@ -55,13 +54,12 @@ function findRowidColumn(db: Database.Database, table: string): string | undefin
 }
 
 export class Autoincrement {
-  /** The column of the key, by table. */
   readonly counters: ReadonlyMap<string, string>
-  /** The keys by table. Undefined until something is written. */
+  /** Undefined until a write. */
   #highest: Map<string, bigint> | undefined
-  /** Statements that read the highest stored key, prepared for the last database. */
+  /** Prepared for `#preparedFor`. */
   readonly #statements = new Map<string, Database.Statement>()
-  #asked: Database.Database | undefined
+  #preparedFor: Database.Database | undefined
 
   constructor(counters: ReadonlyMap<string, string>) {
     this.counters = counters
@@ -72,22 +70,20 @@ export class Autoincrement {
     this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
   }
 
-  /** Whether the keys of a table are counted here. */
   counts(table: string): boolean {
     return this.counters.has(table)
   }
 
-  /** The keys that belong to the content. Undefined when nothing was written, so the content has them. */
+  /** Undefined until a write, while the content shows the keys. */
   get state(): KeyState | undefined {
     return this.#highest === undefined ? undefined : new Map(this.#highest)
   }
 
-  /** Applies the keys of other content. */
   restore(state: KeyState | undefined): void {
     this.#highest = state === undefined ? undefined : new Map(state)
   }
 
-  /** Returns the key of a new row. Undefined where SQLite assigns it. */
+  /** Undefined where SQLite assigns the key. */
   next(db: Database.Database, table: string): bigint | undefined {
     const known = this.#highest?.get(table)
     if (known === undefined) return undefined
@@ -99,15 +95,15 @@ export class Autoincrement {
     return highest + 1n
   }
 
-  /** Records a key that was assigned elsewhere. */
+  /** For a key assigned elsewhere. */
   give(table: string, key: bigint): void {
     const known = this.#highest?.get(table)
     if (known !== undefined && key > known) this.#highest!.set(table, key)
   }
 
   #read(db: Database.Database, table: string): bigint {
-    if (this.#asked !== db) this.#statements.clear()
-    this.#asked = db
+    if (this.#preparedFor !== db) this.#statements.clear()
+    this.#preparedFor = db
     let statement = this.#statements.get(table)
     if (statement === undefined) {
       statement = db

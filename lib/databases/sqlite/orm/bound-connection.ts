@@ -1,4 +1,4 @@
-/** MikroORM's SQLite connection on the engine's open database, with bound parameters. */
+/** MikroORM's SQLite connection on the engine's database, with bound parameters. */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { SqliteConnection, type NativeQueryBuilder } from '@mikro-orm/sqlite'
 import { CompiledQuery, type Kysely } from 'kysely'
@@ -18,7 +18,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
-  /** Registers every transaction of MikroORM, so that the engine takes part in one that the application has opened around its call. */
+  /** Lets the engine join a transaction that the application has opened around its call. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {
@@ -28,7 +28,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     ) as Promise<T>
   }
 
-  /** Returns a statement's text and values, and the text with the values in it, as MikroORM logs it. */
+  /** Adds the text that MikroORM logs, with values inside. */
   #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
     const { text, values } = unwrapQuery(query, params)
     const sql = this.config.get('onQuery')(text, values)

@@ -1,4 +1,4 @@
-/** The driver of the engine. It assigns keys to new rows where SQLite would reuse one. See autoincrement.ts. */
+/** Assigns keys to new rows where SQLite would reuse a key: see autoincrement.ts. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -12,16 +12,15 @@ import type { ConnectionHost } from './connection-host.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { BoundSqliteDriver } from './driver.ts'
 
-/** The counted key of a table. */
 interface Counter {
   readonly table: string
   readonly property: string
   readonly column: string
-  /** The rows whose keys are counted and held as numbers. */
+  /** Places of the rows with counted keys that are numbers. */
   readonly numbered: readonly number[]
 }
 
-/** Reads a given key, which is a text where the key is a bigint; undefined where the row gives none that counts. */
+/** A bigint comes as a text; undefined where no given key counts. */
 function readKey(value: unknown): bigint | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return BigInt(value as number)
   return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
@@ -65,7 +64,7 @@ export class CountingDriver extends BoundSqliteDriver {
 
   #assign(table: string, name: string, data: readonly Dictionary[]): void {
     const host = this.#host
-    // Rows with a given key go first, so that no other row gets it.
+    // Rows with a given key go first, so that no other row gets the key.
     for (const row of data) {
       const given = readKey(row[name])
       if (given !== undefined) host.giveKey(table, given)
@@ -88,7 +87,7 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 }
 
-/** Adds the assigned keys to the result, which only contains keys from the database. */
+/** The result has only keys from the database. */
 function addKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
   const rows = data.map((row, index): Dictionary => {
     const key = row[property] as unknown

@@ -1,4 +1,4 @@
-/** Driver: MikroORM's SQLite driver on the connection of the engine, which corrects what MikroORM would read and write wrongly. */
+/** Driver: MikroORM's SQLite driver on the engine's connection, with corrections. */
 import type {
   Configuration,
   Dictionary,
@@ -19,21 +19,18 @@ import type { Needed } from '../../orm/orm-members.ts'
 import { correctedDriver } from '../../orm/corrected-driver.ts'
 import { correctedManager } from '../../orm/corrected-manager.ts'
 
-/** The protected members of MikroORM's connection that ours calls. */
+/** Protected members of MikroORM's connection that the engine calls. */
 export const DRIVER_MEMBERS: readonly Needed[] = [
   { holder: 'SqliteConnection', object: SqliteConnection.prototype, members: ['executeQuery', 'getSql', 'transformRawResult'] },
 ]
 
 class BoundSqlitePlatform extends SqlitePlatform {
-  /** The column types of other databases mean what they mean there. */
+  /** Column types of other databases keep their meaning. */
   override getDefaultMappedType(type: string): ReturnType<SqlitePlatform['getDefaultMappedType']> {
     return super.getDefaultMappedType(findMeaning(type) ?? type)
   }
 
-  /**
-   * Writes an empty text in a list as two quotes, which reads back: MikroORM would write nothing, and a list of one empty text would be an
-   * empty list.
-   */
+  /** MikroORM would write nothing for an empty text, and a list of one empty text would be an empty list. */
   override marshallArray(values: string[]): string {
     return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
   }

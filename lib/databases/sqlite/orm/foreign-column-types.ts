@@ -1,10 +1,9 @@
-/** Maps column types of PostgreSQL, MySQL and others to those of SQLite. MikroORM's SQLite platform takes any unknown type for text. */
+/** Maps column types of PostgreSQL, MySQL and others to SQLite's. MikroORM's SQLite platform takes any unknown type for text. */
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {
-  /** MikroORM's name of the type. */
   readonly type: string
-  /** The declaration of a SQLite column that holds such values unchanged. */
+  /** Declares a SQLite column that holds the values unchanged. */
   readonly column: string
   readonly names: string
 }
@@ -35,7 +34,6 @@ const MEANINGS: readonly Meaning[] = [
 
 const BY_NAME = new Map(MEANINGS.flatMap(meaning => meaning.names.split(' ').map(name => [name, meaning] as const)))
 
-/** Names of several words, with their short synonyms. */
 const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^timestamp\b.*\bwith(?:out)?(?: local)? time zone/, 'timestamptz'],
   [/^time\b.*\bwith(?:out)? time zone/, 'timetz'],
@@ -45,10 +43,10 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^double precision/, 'double'],
 ]
 
-/** The simplified names of the last types: a model names few types, and each for many columns. */
+/** A model names few types for many columns. */
 const simplified = new LruCache<string>(200)
 
-/** Simplifies a name: without arguments, schema and MySQL's additions to numbers. */
+/** Leaves out arguments, schema and MySQL's additions to numbers. */
 function simplifyName(declared: string): string {
   const known = simplified.get(declared)
   if (known !== undefined) return known
@@ -76,14 +74,14 @@ function isList(declared: string): boolean {
   return /\[\d*\]\s*$/.test(declared)
 }
 
-/** Finds MikroORM's name of the type that a foreign one means. Undefined for SQLite's own types and unknown ones. */
+/** Undefined for SQLite's own types and unknown types. */
 export function findMeaning(declared: string): string | undefined {
   if (isList(declared)) return undefined
   const name = simplifyName(declared)
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** Finds whether the items of a list are numbers or booleans, which SQLite stores as texts in one column. */
+/** SQLite stores the items as texts in one column. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
@@ -92,12 +90,10 @@ export function findItemType(declared: string): 'number' | 'boolean' | undefined
   return /^(?:int|integer|smallint|mediumint|tinyint|float|double|numeric|decimal)$/.test(type) ? 'number' : undefined
 }
 
-/** Whether texts of the column compare without regard to case. */
 export function ignoresCase(declared: string): boolean {
   return simplifyName(declared) === 'citext'
 }
 
-/** Whether a sequence numbers the rows. */
 export function isSerial(declared: string): boolean {
   return /^(?:big|small)?serial[248]?$/.test(simplifyName(declared))
 }
@@ -105,16 +101,13 @@ export function isSerial(declared: string): boolean {
 /** Names that SQLite parses as a type. */
 const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?\))?$/i
 
-/**
- * Translates the declaration of a column for SQLite. An unknown type stays as it is, unless SQLite cannot parse it: then the column gets
- * no type, which leaves every value unchanged.
- */
+/** An unknown type stays, unless SQLite cannot parse its name: a `blob` leaves every value unchanged. */
 export function translateColumn(declared: string): string {
   if (isList(declared)) return 'text'
   const lower = declared.trim().toLowerCase()
   const name = simplifyName(declared)
   const meaning = BY_NAME.get(name)
-  // SQLite has its own names for these types.
+  // `real` and `timestamp` are SQLite's own names.
   if (meaning !== undefined) return lower === 'real' || lower === 'timestamp' ? lower : meaning.column
   if (/^(?:enum|set)\b/.test(lower)) return 'text'
   // SQLite would find an INT in the name, and give the column integer affinity.

@@ -1,7 +1,6 @@
 /**
- * Removes stored values that do not fit the type of their property, because SQLite allows any value in a column (the text `n/a` in a
- * column of numbers). MikroORM would fail at them, or convert them, whichever attribute is written. They are not loaded, so they stay as
- * they are.
+ * Removes stored values that do not fit their property, as `n/a` in a column of numbers. MikroORM would fail at such a value, or convert
+ * it, whichever attribute is written. A value not loaded stays unchanged.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
@@ -11,13 +10,12 @@ import { parseStoredTime } from '../sql/stored-time.ts'
 interface FitCheck {
   readonly column: string
   readonly fits: (value: unknown) => boolean
-  /** Returns a value for the property in place of a stored one that it cannot take; undefined where there is none. */
+  /** Returns a value in place of the stored value; undefined: none. */
   readonly instead?: (value: unknown) => unknown
 }
 
 const known = new WeakMap<EntityMetadata, readonly FitCheck[]>()
 
-/** Removes such values from a row of the database, whose keys are the column names. */
 export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, platform: Platform): T {
   let checks = known.get(meta)
   if (checks === undefined) {
@@ -34,10 +32,7 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
   return row
 }
 
-/**
- * Finds the check of a property. Keys need none, because they are found by their value. A type of the application checks its values
- * itself.
- */
+/** Keys need no check: records are found by the stored value. A type of the application checks its values itself. */
 function findCheck(prop: EntityProperty, platform: Platform): FitCheck | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
@@ -59,7 +54,7 @@ function buildCheck(prop: EntityProperty): FitCheck['fits'] | undefined {
   return undefined
 }
 
-/** Whether a text can be read as an array and written back, including the items of an enum. */
+/** Reads and writes back, the items of an enum included. */
 function canBeRead(text: string, type: ArrayType): boolean {
   try {
     type.convertToDatabaseValue(type.convertToJSValue(text, type.platform!), type.platform!, {})
@@ -69,12 +64,11 @@ function canBeRead(text: string, type: ArrayType): boolean {
   }
 }
 
-/** Whether a property holds the text of the database unchanged. */
 function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): boolean {
   return customType === undefined && runtimeType === 'string' && isEnum !== true
 }
 
-/** Formats bytes as base64, as the API shows them. Setting the same text changes nothing. */
+/** The API shows bytes so. Setting the same text changes nothing. */
 function formatBase64(value: unknown): string {
   return Buffer.from(value as Uint8Array).toString('base64')
 }
@@ -83,7 +77,7 @@ function isDate({ customType, runtimeType }: EntityProperty): boolean {
   return customType === undefined && runtimeType === 'Date'
 }
 
-/** Whether MikroORM makes a time of a value: a text that names no time zone is read in that of the connection. */
+/** A text without a time zone is read in the zone of the connection. */
 function isTime(value: unknown, platform: Platform): boolean {
   if (typeof value === 'bigint') return !Number.isNaN(new Date(Number(value)).getTime())
   if (typeof value !== 'string') return typeof value === 'number' && !Number.isNaN(new Date(value).getTime())
@@ -92,7 +86,7 @@ function isTime(value: unknown, platform: Platform): boolean {
   return !Number.isNaN(Date.parse(zone === undefined || zone === 'local' || namesZone ? value : value + zone))
 }
 
-/** A time that is shown although MikroORM cannot read its text, such as `2024-01-01 10:00:00 UTC`. */
+/** The API shows times that MikroORM cannot read, such as `2024-01-01 10:00:00 UTC`. */
 function formatTime(value: unknown): string | undefined {
   const time = typeof value === 'string' ? parseStoredTime(value) : undefined
   return time === undefined ? undefined : formatIso(time)

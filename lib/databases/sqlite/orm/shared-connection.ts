@@ -1,6 +1,6 @@
 /**
- * Shared connection: runs the statements of MikroORM on the open database of the engine, with cached prepared statements and exact 64-bit
- * integers, and reports them to observers and traces.
+ * Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers, for
+ * observers and traces.
  */
 import type Database from 'better-sqlite3'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
@@ -12,9 +12,9 @@ export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
   readonly release: () => void
   readonly nested: boolean
-  /** When it was asked for, by performance.now(). */
+  /** When asked for, by performance.now(). */
   readonly since: number
-  /** Whether a transaction of its own is open. */
+  /** Whether its own transaction is open. */
   inside = false
   savepoint: string | undefined
 
@@ -31,10 +31,7 @@ export class SharedConnection implements DatabaseConnection {
     else trace.statement(sql, [], countChanges, () => this.#prepare(sql).run([]))
   }
 
-  /**
-   * Commits the transaction. SQLite says by itself whether there still is one; asking it first would cost as much as a tenth of a short
-   * write.
-   */
+  /** SQLite's error shows whether a transaction is open: asking first would cost a tenth of a short write. */
   commit(): void {
     const { trace } = this.#host
     try {
@@ -46,7 +43,7 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): PreparedQuery {
-    // Later statements would be committed one by one.
+    // Each later statement would be committed by itself.
     if ((this.inside || this.nested) && !this.#host.inTransaction) throw endedError()
     const statement = this.#host.prepare(sql)
     if (!statement.readonly) this.#host.writing()
@@ -99,7 +96,7 @@ export class SharedConnection implements DatabaseConnection {
         yield { rows: [row as R] }
       }
     } finally {
-      // Its time is that of whoever takes the rows as well.
+      // Includes the time of whoever takes the rows.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }

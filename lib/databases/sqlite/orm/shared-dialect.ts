@@ -1,4 +1,4 @@
-/** Shared dialect: shares the open database of the engine with MikroORM, whose SQL runs through Kysely. */
+/** Shares the engine's open database with MikroORM, which runs SQL through Kysely. */
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseIntrospector, Dialect, DialectAdapter, Driver, Kysely, QueryCompiler } from 'kysely'
 import type { AddedFilters } from '../../../model/added-filters.ts'
@@ -10,7 +10,7 @@ export class SharedSqliteDialect implements Dialect {
   readonly filters: AddedFilters | undefined
   readonly #driver: SharedDriver
 
-  /** @param filters those of the entity manager; undefined where MikroORM is not given the dialect */
+  /** @param filters of the entity manager; undefined where MikroORM is not given the dialect */
   constructor(host: ConnectionHost, filters?: AddedFilters) {
     this.host = host
     this.filters = filters
@@ -35,9 +35,7 @@ export class SharedSqliteDialect implements Dialect {
   }
 }
 
-/**
- * Keeps Kysely from putting a mutex of its own in front of the driver: the lock is in `acquireConnection`, where it can be entered again.
- */
+/** Keeps Kysely from adding a mutex: `acquireConnection` has the lock, and lets nested work in. */
 class ManyConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true

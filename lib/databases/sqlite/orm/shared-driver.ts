@@ -1,7 +1,6 @@
 /**
- * Shared driver: begins and ends the transactions of MikroORM on the open database of the engine. Unlike Kysely's own SQLite driver it
- * shares one lock with the engine's reads, lets code inside a transaction in again instead of waiting for itself for ever, and gives the
- * lock back when `begin` fails.
+ * Begins and ends MikroORM's transactions on the engine's database. Unlike Kysely's own SQLite driver, shares one lock with
+ * the engine's reads, lets nested code in instead of waiting for itself for ever, and gives the lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
 import type { Awaitable } from '../../../foundation/work/awaitable.ts'
@@ -32,9 +31,9 @@ export class SharedDriver implements Driver {
     await this.begin(connection as SharedConnection)
   }
 
-  /** Inside another transaction a new one is a savepoint of it. */
+  /** A nested transaction is a savepoint. */
   begin(connection: SharedConnection): Awaitable<void> {
-    // Kysely would never give back a connection whose `begin` failed, and everybody after it would wait for ever.
+    // Kysely would never give back the connection, and everybody behind would wait for ever.
     const failed = (error: unknown): never => {
       connection.release()
       throw error
@@ -49,7 +48,7 @@ export class SharedDriver implements Driver {
 
   beginAtOnce(connection: SharedConnection): void {
     this.#host.observer?.begin()
-    // At once, so that another process that writes to the file makes this one wait here instead of failing later.
+    // So that the wait for another writer is here, instead of a failure later.
     connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
     connection.inside = true
     this.#host.begun()
@@ -75,7 +74,7 @@ export class SharedDriver implements Driver {
     const { observer } = this.#host
     this.#host.committing()
     observer?.beforeCommit()
-    // Others who read the file let nobody change it.
+    // While others read the file, nobody may change it.
     const committed = whenFree(() => connection.commit())
     return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
   }
@@ -116,6 +115,6 @@ export class SharedDriver implements Driver {
     ;(connection as SharedConnection).run(`release "${name}"`)
   }
 
-  /** The handle is the engine's; it is closed there. */
+  /** The engine closes its handle itself. */
   async destroy(): Promise<void> {}
 }

@@ -91,8 +91,8 @@ const FILES: readonly Defect[] = [
   {
     name: 'values of others in a file are taken as the model says',
     file: 'databases/sqlite/open.ts',
-    find: "const isOfOthers = database !== ':memory:' && !isNew",
-    replace: 'const isOfOthers = false',
+    find: "const hasOtherWriters = database !== ':memory:' && !isNew",
+    replace: 'const hasOtherWriters = false',
     specs: ['sqlite/orm/stored-forms', 'property/stored-forms'],
   },
   {

@@ -1,7 +1,4 @@
-/**
- * Change triggers: temporary triggers, which exist for one connection only and never in a file, hand every changed row to a function of the
- * recorder, as the expressions that the reading stages select.
- */
+/** Temporary triggers of one connection, never in a file, hand changed rows to the recorder, as the expressions of the reading stages. */
 import type Database from 'better-sqlite3'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import type { Discriminator } from '../../model/model.ts'
@@ -14,7 +11,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** The kind of a change: the second argument of the function that a trigger calls. */
+/** The second argument of `mikro_changed`. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
@@ -22,11 +19,10 @@ export const DELETE = 2
 /** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
 const MAX_COLUMNS = 490
 
-/** The key of a record that may have gone, by a function of the recorder. */
+/** The record may have gone. */
 const recall: Recall = (found, referred, part, column) =>
   sql`ifnull(${found}, mikro_gone(${literal(referred)}, ${String(part)}, ${column}))`
 
-/** A table whose changed rows are handed over. */
 export interface CompiledTable {
   readonly table: WatchedTable
   readonly image: CompiledImage
@@ -34,12 +30,11 @@ export interface CompiledTable {
 
 interface TableTriggers {
   readonly table: string
-  /** The columns that they hand over. */
   readonly columns: readonly string[]
   readonly sql: readonly string[]
 }
 
-/** The part that follows from the model alone. */
+/** Follows from the model alone. */
 export interface CompiledWatch {
   readonly tables: readonly CompiledTable[]
   readonly lists: readonly CompiledList[]
@@ -48,7 +43,7 @@ export interface CompiledWatch {
 
 const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 
-/** Compiles what is watched, once for an engine and its forks. */
+/** Compiles once for an engine and its forks. */
 export function compileWatch(watched: Watched): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
@@ -80,10 +75,10 @@ export function compileWatch(watched: Watched): CompiledWatch {
   return compiled
 }
 
-/** The statements for the schema that a database had last. */
+/** By the last schema of a database. */
 const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
 
-/** Returns the statements that make the triggers, of those tables that the database has. Forks have the schema of their engine. */
+/** For tables of the database. Forks have the schema of their engine. */
 export function triggerStatements(watch: CompiledWatch, db: Database.Database): string {
   const schema = readSchema(db)
   const last = lastStatements.get(watch)
@@ -93,7 +88,7 @@ export function triggerStatements(watch: CompiledWatch, db: Database.Database): 
   return sql
 }
 
-/** Everything that it depends on which tables and columns there are, as a text. */
+/** Tables and columns decide which triggers fit. */
 function readSchema(db: Database.Database): string {
   const rows = db.prepare<[], string | null>('select sql from sqlite_master order by rowid').pluck().all()
   return JSON.stringify(rows)
@@ -127,12 +122,12 @@ function compileTriggers(
   }
 }
 
-/** Remembers the key of a record before it goes, or is linked by another value: SQLite changes those that link it when it has gone. */
-function compileRecall({ name: called, table, column, key }: RecalledKey, index: number): TableTriggers {
+/** Remembers a key before the record goes, or is linked by another value: SQLite changes the linking rows afterwards. */
+function compileRecall({ name: keyName, table, column, key }: RecalledKey, index: number): TableTriggers {
   const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
   const trigger = (event: string, of: string, when: string): string =>
     `create temp trigger if not exists ${name(`mikro_changed_key_${index}_${event}`)} before ${event}${of} on main.${name(table)} ` +
-    `${when}begin select mikro_going(${[literal(called), ...columns].join(', ')}); end;`
+    `${when}begin select mikro_going(${[literal(keyName), ...columns].join(', ')}); end;`
   const differs = `when ${OLD}.${name(column)} is not ${NEW}.${name(column)} `
   return {
     table,
@@ -141,7 +136,7 @@ function compileRecall({ name: called, table, column, key }: RecalledKey, index:
   }
 }
 
-/** Whether the table is there with all the columns: a trigger for others would make every write fail. */
+/** A trigger on a missing column would make every write fail. */
 function fits(db: Database.Database, { table, columns }: TableTriggers): boolean {
   const found = db
     .prepare(
@@ -153,7 +148,7 @@ function fits(db: Database.Database, { table, columns }: TableTriggers): boolean
     db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
     return true
   } catch (error) {
-    // A file may lack columns that the model names; reading them fails in the same way, and says so.
+    // A file may lack columns of the model. Readings then fail, and say so.
     if ((error as Error).message.startsWith('no such column')) return false
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Connection: the open SQLite database behind the interface of lib/records/database/. It puts together what runs work on it: the content,
- * the lock and its transactions, readings, units of work, and the MikroORM instance that shares the handle.
+ * The open SQLite database behind the interface of lib/records/database/, with lock, transactions, readings, units of work, and MikroORM on
+ * the same handle.
  */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
@@ -53,13 +53,13 @@ export class SqliteConnection extends OrmConnection implements Connection {
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
-  /** @param makeOrm makes the MikroORM instance on this connection, when it is first needed */
+  /** @param makeOrm makes the MikroORM instance on the connection, when first needed */
   constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
     super(SqlEntityManager)
     this.content = content
     this.filters = filters
-    this.keepsConstraints = !content.isOfOthers
-    this.mayHoldMisfits = content.isOfOthers
+    this.keepsConstraints = !content.hasOtherWriters
+    this.mayHoldMisfits = content.hasOtherWriters
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
@@ -71,12 +71,12 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
   }
 
-  /** Returns the dialect to give MikroORM as `driverOptions`. */
+  /** For MikroORM's `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
     return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers), this.filters)
   }
 
-  /** The MikroORM instance that was given the dialect, where it could not be made at once. */
+  /** For an instance that could not be made at once. */
   attach(orm: MikroORM): void {
     this.#orm = orm
   }
@@ -152,11 +152,11 @@ export class SqliteConnection extends OrmConnection implements Connection {
   }
 
   havePlainLinks(columns: readonly LinkColumn[]): boolean {
-    return !this.content.isOfOthers || havePlainLinks(this.content.handle.db, columns)
+    return !this.content.hasOtherWriters || havePlainLinks(this.content.handle.db, columns)
   }
 
   refusesLinks(table: string, column: string): boolean {
-    // In a transaction around this one, references may have been deferred.
+    // A surrounding transaction may have deferred references.
     return this.keepsConstraints && this.transactions.current?.outer === undefined && isChecked(this.content.handle.db, table, column)
   }
 

@@ -1,6 +1,5 @@
 /**
- * Content: what the database holds at present: the open handle, the image of it, the baseline that `reset` goes back to, and the highest
- * keys and the clock, which go with the data and not with the handle.
+ * The open handle, its image, the baseline of `reset`, and the highest keys and the clock, which go with the data and not with the handle.
  */
 import Database from 'better-sqlite3'
 import { isDateReplaced, type Clock } from '../../foundation/work/clock.ts'
@@ -9,13 +8,13 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** Largest file, in bytes, whose first content is kept in memory for `reset`. */
+/** Largest file, in bytes, to keep for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
-/** A whole database as bytes. It never changes. */
+/** A whole database as bytes. Never changes. */
 export class SqliteImage implements WorldImage {
   readonly bytes: Buffer
-  /** The highest keys at that time; undefined where the bytes say which they are. */
+  /** Undefined where the bytes show the keys. */
   readonly keys: KeyState | undefined
 
   constructor(bytes: Buffer, keys: KeyState | undefined) {
@@ -29,30 +28,29 @@ export class SqliteImage implements WorldImage {
 }
 
 export class Content {
-  /** The open handle: another one after the content has been replaced. */
+  /** Another one after the content is replaced. */
   handle: SqliteDatabase
-  /** The image that `reset` goes back to, from the first write on. */
+  /** From the first write on. */
   #baseline: SqliteImage | undefined
-  /** The content as it is now, as long as nothing is written. Never kept for a file, to which others may write. */
+  /** Until a write, and never for a file, where others may write. */
   #image: SqliteImage | undefined
-  /** Whether the content is that of a complete engine: what is written before is part of the baseline. */
+  /** Whether the engine is complete: earlier writes are part of the baseline. */
   #started = false
   #isForeign = false
   #clock: Clock | undefined
   #isBehind = false
   #keys = new Autoincrement(new Map())
 
-  /** Whether others than the engine have written to it, who may have stored values that do not fit their column. */
-  readonly isOfOthers: boolean
+  /** Others may have stored values that do not fit their column. */
+  readonly hasOtherWriters: boolean
 
-  constructor(handle: SqliteDatabase, isOfOthers: boolean) {
+  constructor(handle: SqliteDatabase, hasOtherWriters: boolean) {
     this.handle = handle
-    this.isOfOthers = isOfOthers
+    this.hasOtherWriters = hasOtherWriters
   }
 
-  /** Opens an image in memory, as a copy of the parent with a life of its own. */
   static fork(image: SqliteImage, parent: Content): Content {
-    const content = new Content(new SqliteDatabase(image.bytes), parent.isOfOthers)
+    const content = new Content(new SqliteDatabase(image.bytes), parent.hasOtherWriters)
     content.handle.addFunctions(parent.handle.functions)
     if (parent.#isForeign) content.addForeignFunctions()
     content.count(parent.#keys.counters)
@@ -71,22 +69,19 @@ export class Content {
     return this.#clock
   }
 
-  /** From now on the time of the model's functions and of SQL is that of this clock. */
+  /** For the model's functions and SQL. */
   follow(clock: Clock): void {
     this.#clock = clock
     this.#isBehind = true
     clock.whenMoved(() => (this.#isBehind = true))
   }
 
-  /** Whether the clock has been set or moved, or the database or `Date` replaced, since SQL was last given its time. */
+  /** Whether SQL may have an old time: the clock has been set or moved, or the database or `Date` replaced. */
   get mayLag(): boolean {
     return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
   }
 
-  /**
-   * Gives SQL the time of the clock, before a statement, where it may lag. Not before that differs from the system's: SQLite's own
-   * functions are faster.
-   */
+  /** Not while the clock is the system's: SQLite's functions are faster. */
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
@@ -95,21 +90,21 @@ export class Content {
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
 
-  /** The model was written for another database: its SQL may use the functions of that. */
+  /** For a model written for another database. */
   addForeignFunctions(): void {
     this.#isForeign = true
     this.handle.addForeignFunctions(this.#now)
   }
 
-  /** @param counters tables whose keys the engine counts from now on, with the column */
+  /** @param counters tables with keys that the engine counts from now on, each with the column */
   count(counters: ReadonlyMap<string, string>): void {
     this.#keys = new Autoincrement(counters)
   }
 
-  /** From now on the content is what `reset` goes back to. */
+  /** Makes the content the baseline. */
   start(): void {
     this.#started = true
-    // From now on it is whenFree that waits.
+    // From now on `whenFree` waits.
     this.handle.db.pragma('busy_timeout = 0')
   }
 
@@ -119,7 +114,7 @@ export class Content {
   }
 
   /**
-   * Must be called before anything is written.
+   * To be called before anything is written.
    *
    * @param isChecked whether the place of the file is checked before the commit
    */
@@ -129,7 +124,7 @@ export class Content {
       if (isChecked) place.checkBefore()
       else place.check()
     }
-    // Inside of a transaction no answer would be kept: a nested POST would look at the schema once for each list.
+    // Inside a transaction no answer would be kept: a nested POST would look at the schema once for each list.
     if (db.memory && !db.inTransaction) this.handle.hasTriggers()
     if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return
@@ -137,7 +132,7 @@ export class Content {
     this.#image = undefined
   }
 
-  /** Takes the baseline, at the last moment: most engines are never reset, and many never written to. */
+  /** Takes the baseline at the last moment: most engines are never reset, and many never written to. */
   #keepBaseline(): void {
     if (this.#size() <= MAX_BASELINE_BYTES) this.#baseline = this.#image ?? this.#copy()
   }
@@ -146,34 +141,33 @@ export class Content {
     return new SqliteImage(this.handle.image(), this.#keys.state)
   }
 
-  /** The bytes of a file; 0 in memory, where nothing is too large to be kept. */
+  /** 0 in memory, where nothing is too large. */
   #size(): number {
     return this.handle.db.memory ? 0 : this.bytes
   }
 
-  /** Whether `reset` has a state to go back to, or still can have one. */
+  /** Whether the baseline is kept, or can be. */
   get canReset(): boolean {
     return this.#baseline !== undefined || this.#size() <= MAX_BASELINE_BYTES
   }
 
-  /** How many bytes the content takes. */
   get bytes(): number {
     const [[bytes] = [0]] = this.handle.all('select page_count * page_size from pragma_page_count, pragma_page_size', [])
     return bytes as number
   }
 
-  /** Returns the whole content as bytes: the same ones until something is written. */
+  /** Returns the same image until something is written. */
   image(): SqliteImage {
-    // Writes before the start do not outdate an image that is kept.
+    // Before the start, no write outdates an image.
     if (!this.handle.db.memory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
-    // Nothing has been written yet, so this is the baseline, too.
+    // Nothing has been written, so the image is the baseline, too.
     this.#baseline ??= this.#image
     return this.#image
   }
 
   /**
-   * Returns the image that `reset` goes back to.
+   * Returns the image for `reset`.
    *
    * @throws Error when the content was too large to be kept.
    */
@@ -182,14 +176,13 @@ export class Content {
     return this.#baseline ?? this.image()
   }
 
-  /** Replaces the whole content. */
   async replace(image: SqliteImage): Promise<void> {
     this.assertWritable()
     this.handle.place?.check()
     this.#keys.restore(image.keys)
     if (this.#baseline === undefined) this.#keepBaseline()
     const { db } = this.handle
-    // Nothing has been written since: what is open is the image, with the statements that are prepared for it.
+    // The open database is the image.
     if (this.#image === image) return
     if (db.memory) {
       const handle = new SqliteDatabase(image.bytes)
@@ -200,7 +193,7 @@ export class Content {
       this.#image = image
       this.#isBehind = true
     } else {
-      // Page by page and under SQLite's own locks, so that other processes which have the file open see a whole state at any time.
+      // Page by page under SQLite's own locks, so that other processes see a whole state at any time.
       const source = new Database(image.bytes)
       try {
         await source.backup(db.name)

@@ -1,4 +1,4 @@
-/** Dialect: what the stages ask of SQLite without an open database: how plans compile, how values are stored, and what its errors mean. */
+/** Answers for SQLite without an open database: compiles plans, encodes values, explains errors. */
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { Dialect, Statement } from '../../records/database/dialect.ts'
 import {
@@ -20,7 +20,7 @@ import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.t
 import { compileNulKey } from './sql/nul-keys.ts'
 import * as lists from './sql/write-lists.ts'
 
-/** What SQLite's `typeof` gives for the values of a type, each of which has one stored form. */
+/** By `typeof`, for types with a single stored form. */
 const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['text', "'text'"],
   ['integer', "'integer'"],

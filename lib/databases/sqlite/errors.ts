@@ -1,16 +1,13 @@
-/**
- * Errors: what SQLite's errors mean for a write: a broken constraint, a refusal of the schema's own, or a database that cannot do anything
- * at present.
- */
+/** What SQLite's errors mean for a write. */
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 
-/** What SQLite does not do to views, to columns that are generated, and to tables that it keeps itself. */
+/** SQLite's refusals to write to views, generated columns, and tables of its own. */
 const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 
 /**
- * What SQLite says where a trigger refuses, a strict table cannot store a value, a foreign key of the schema leads nowhere, a trigger or an
- * index needs what only the program of the file has, or an entity stands on what cannot be written to.
+ * Returns SQLite's message where a trigger, a strict table, a broken foreign key, a missing function of the file's program or an unwritable
+ * table refuses a write.
  */
 export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
@@ -28,7 +25,7 @@ export function refusal(error: Error): string | undefined {
     : undefined
 }
 
-/** See `Dialect.failure`. MikroORM's exceptions keep the code of SQLite. */
+/** See `Dialect.failure`. MikroORM's exceptions keep SQLite's code. */
 export function failure(error: unknown): DatabaseFailure | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }
@@ -39,7 +36,7 @@ export function failure(error: unknown): DatabaseFailure | undefined {
   return undefined
 }
 
-/** SQLite names the columns in the text of its error, and nowhere else. */
+/** SQLite names columns and checks only in the text of its error. */
 export function violation(error: Error): { table: string; columns: string[] } | undefined {
   const match = /(?:UNIQUE|NOT NULL|FOREIGN KEY) constraint failed: (.+)$/m.exec(error.message)
   if (match === null) return undefined
@@ -47,7 +44,7 @@ export function violation(error: Error): { table: string; columns: string[] } | 
   return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
 }
 
-/** See `Dialect.brokenCheck`: SQLite names the check in the text of its error, and nowhere else. */
+/** See `Dialect.brokenCheck`. */
 export function brokenCheck(error: Error): string | undefined {
   return /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1]
 }

@@ -1,4 +1,4 @@
-/** Open: a SQLite database with a MikroORM instance on it, and the schema that the entities want. */
+/** Opens a SQLite database with MikroORM, and completes the schema. */
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM, type Options } from '@mikro-orm/sqlite'
@@ -50,11 +50,11 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
     const foreign = new ForeignModel(opening.notes)
     if ('attachDatabases' in opening.orm)
       foreign.found('orm.attachDatabases is left out: an engine has one database, and the tables of all schemas are in it.')
-    const isOfOthers = database !== ':memory:' && !isNew
-    if (isOfOthers) noteMissingFunctions(handle.db, opening.notes)
+    const hasOtherWriters = database !== ':memory:' && !isNew
+    if (hasOtherWriters) noteMissingFunctions(handle.db, opening.notes)
     const connection = await openWith(
       { ...opening, entities: entities ?? [...model!.entities] },
-      { handle, foreign, found: model, isOfOthers },
+      { handle, foreign, found: model, hasOtherWriters },
     )
     return {
       connection,
@@ -64,8 +64,8 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
       complete: build =>
         inOneLine(database, () =>
           complete({ connection, handle: handle!, foreign }, opening, () => {
-            // Tables that the engine has added may link those of others, too.
-            if (isOfOthers) noteBrokenKeys(handle!.db, opening.notes)
+            // Added tables may link tables of others.
+            if (hasOtherWriters) noteBrokenKeys(handle!.db, opening.notes)
             return build()
           }),
         ),
@@ -81,7 +81,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   }
 }
 
-/** Says what SQLite says of a file in one line, also of work that waits, as what evolves a file does for its copy. */
+/** Includes asynchronous work, such as the copy before a file evolves. */
 function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   const rethrow = (error: unknown): never => {
     throw fileError(error, path)
@@ -100,11 +100,11 @@ async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promi
   return count === 0
 }
 
-/** Takes away a file that was made for nothing. One that another process has written to meanwhile stays. */
+/** Removes a file made for nothing, unless another process has written to it. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)
-  // The list of migrations, none of which was made, is nothing of the application.
+  // An empty list of migrations is nothing of the application.
   const objects = handle.all("select name from sqlite_schema where type = 'table' and name <> 'sqlite_sequence'", [])
   const isEmpty = objects.length === 0 || (objects.length === 1 && isUnused(handle, String(objects[0]![0])))
   handle.close()
@@ -120,7 +120,7 @@ async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes)
     import('./introspect/introspect.ts'),
     import('./introspect/entities.ts'),
   ])
-  // One state of the file, whatever other processes do to it.
+  // One state of the file, whatever other processes do.
   const model = db.transaction(() => buildFileEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
   if (model.entities.length === 0)
@@ -133,7 +133,7 @@ function openFile({ database, readOnly }: Opening<string>, isNew: boolean): Sqli
   if (!isNew) checkWritable(database)
   const handle = new SqliteDatabase(database)
   try {
-    // A file of our own gets the faster journal; an existing one keeps what it has.
+    // A new file gets the faster journal.
     if (isNew) handle.db.pragma('journal_mode = wal')
     return handle
   } catch (error) {
@@ -142,17 +142,15 @@ function openFile({ database, readOnly }: Opening<string>, isNew: boolean): Sqli
   }
 }
 
-/** An open file, with the model that it describes. */
 interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
-  /** The model that the file describes, where it is read from there. */
   readonly found: DescribedModel | undefined
   /** Whether the file was there before. */
-  readonly isOfOthers: boolean
+  readonly hasOtherWriters: boolean
 }
 
-async function openWith(opening: Opening<string>, { handle, foreign, found, isOfOthers }: Base): Promise<SqliteConnection> {
+async function openWith(opening: Opening<string>, { handle, foreign, found, hasOtherWriters }: Base): Promise<SqliteConnection> {
   const { notes } = opening
   const options = optionsForEngine(opening, (meta, platform) => {
     foreign.adapt(meta, platform)
@@ -167,7 +165,7 @@ async function openWith(opening: Opening<string>, { handle, foreign, found, isOf
       driver: CountingDriver,
       driverOptions: shared,
     }) as unknown as Options
-  const connection = new SqliteConnection(new Content(handle, isOfOthers), shared => new MikroORM(optionsOn(shared)))
+  const connection = new SqliteConnection(new Content(handle, hasOtherWriters), shared => new MikroORM(optionsOn(shared)))
   // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
   if (hasGlobs(opening)) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm, DRIVER_MEMBERS)
@@ -180,7 +178,6 @@ async function openWith(opening: Opening<string>, { handle, foreign, found, isOf
   return connection
 }
 
-/** An open database before its schema is complete. */
 interface Begun {
   readonly connection: SqliteConnection
   readonly handle: SqliteDatabase
@@ -193,7 +190,7 @@ function complete<T>(
   build: () => Awaitable<T>,
 ): Awaitable<T> {
   const { orm } = connection
-  const counted = (): Awaitable<T> => {
+  const finish = (): Awaitable<T> => {
     adaptFormulas(orm, handle.db, foreign, () => {
       connection.content.addForeignFunctions()
     })
@@ -206,15 +203,15 @@ function complete<T>(
     noteMissing(orm, handle, schema, notes)
   if (schema === 'evolve' && !handle.readOnly && !handle.db.memory)
     return import('./evolve/evolve-file.ts').then(({ evolveFile }) =>
-      evolveFile({ orm, db: handle.db, path: database, notes, evolving: evolving! }, counted),
+      evolveFile({ orm, db: handle.db, path: database, notes, evolving: evolving! }, finish),
     )
-  if (schema === 'keep' || schema === 'migrate') return counted()
-  if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, counted)
+  if (schema === 'keep' || schema === 'migrate') return finish()
+  if (!handle.readOnly) return addSchema({ orm, db: handle.db, path: database, notes }, finish)
   checkTables(orm, handle, database)
-  return counted()
+  return finish()
 }
 
-/** Leaves out of views and virtual entities what their queries do not give. */
+/** Leaves out columns that queries of views and virtual entities do not give. */
 function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
   for (const query of listQueries(orm)) {
     let columns: string[]

@@ -1,7 +1,4 @@
-/**
- * ORM host: lends the open database of the engine to MikroORM, with the lock, the clock, the counted keys and the observers that go with
- * it.
- */
+/** Lends the engine's open database to MikroORM. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/work/awaitable.ts'
 import type { Clock } from '../../foundation/work/clock.ts'

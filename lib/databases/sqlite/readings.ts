@@ -1,7 +1,6 @@
 /**
- * Readings: runs the statements of reading work, at once where nobody has to be waited for. Nothing is awaited between the statements of
- * one reading, so they all see one state of the data. Statements that may take long are run with looks at the clock, and let quick ones of
- * others pass.
+ * Runs statements of readings. Nothing is awaited between the statements of a reading, so all see one state of the data.
+ * Statements that may take long check the clock, and let quick statements of others pass.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { RequestAbort } from '../../foundation/work/abort.ts'
@@ -15,10 +14,10 @@ import type { Lock } from '../../foundation/work/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** From how many milliseconds on others wait for their turn after a reading. */
+/** After so long a reading, others wait for their turn. */
 const LONG_MS = 50
 
-/** Turns of the event loop after which the engine knows which clients have gone. */
+/** Turns of the event loop, after which clients that left are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
@@ -27,7 +26,6 @@ function countRows({ length }: readonly Row[]): number {
   return length
 }
 
-/** Runs the statements of a reading one after another. */
 function runSteps<T>(reading: Reading<T>, pages: CountedPages, run: RunStep): T {
   let next = reading.next()
   while (next.done !== true) {
@@ -54,9 +52,9 @@ export class Readings {
   readonly #content: Content
   readonly #transactions: Transactions
   readonly #observers: Observers
-  /** Whether a statement has taken long just now. */
+  /** Whether a statement has just taken long. */
   #isCrowded = false
-  /** The last of those that wait for their turn. */
+  /** The last waiting reading. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(content: Content, transactions: Transactions, observers: Observers) {
@@ -66,14 +64,14 @@ export class Readings {
   }
 
   /** See `Connection.read`. */
-  read<T>(reading: () => Reading<T>, asked?: RequestAbort): T | Promise<T> {
+  read<T>(reading: () => Reading<T>, givenEnd?: RequestAbort): T | Promise<T> {
     const { current: transaction, lock: shared } = this.#transactions
     const lock = transaction === undefined ? shared : transaction.nested
-    // A reading within a write has the time budget of the write.
-    const end = asked ?? transaction?.end
+    // A reading within a write has the write's time budget.
+    const end = givenEnd ?? transaction?.end
     if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
       return this.#readInTurn(reading, end)
-    // Nothing is awaited between the statements of a reading, so an idle connection needs no lock.
+    // Nothing is awaited, so an idle connection needs no lock.
     if (lock?.held !== true || (lock === shared && !this.#content.handle.db.inTransaction)) {
       try {
         return this.run(reading(), end)
@@ -92,7 +90,7 @@ export class Readings {
     } catch (error) {
       if (!isBusy(error)) throw error
     }
-    // Who cannot wait lets SQLite do it.
+    // A caller that cannot wait lets SQLite wait.
     const { db } = this.#content.handle
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     try {
@@ -105,12 +103,12 @@ export class Readings {
   #beginsCostly<T>(reading: () => Reading<T>, deadline: number): boolean {
     const { done, value } = reading().next()
     const costs = done === true ? undefined : value[0]?.statement.costs
-    return costs !== undefined && this.#content.handle.lookOut.isCostly(costs, deadline, performance.now())
+    return costs !== undefined && this.#content.handle.timeChecks.isCostly(costs, deadline, performance.now())
   }
 
   /**
-   * After a statement that took long, other costly ones wait until the requests that have come meanwhile are there, and the engine knows
-   * which clients have gone: quick requests are answered in between, and those of clients that have gone are not done.
+   * After a long statement, costly readings wait until new requests have arrived, and clients that left are known. So quick requests are
+   * answered in between, and clients that left cost nothing.
    */
   async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn
@@ -145,7 +143,7 @@ export class Readings {
     }
   }
 
-  /** Runs a reading to its end, whoever holds the lock. */
+  /** Runs even while somebody else holds the lock. */
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
     const { handle } = this.#content
     if (this.#content.mayLag) this.#content.followClock()
@@ -155,14 +153,13 @@ export class Readings {
     return runSteps(reading, handle.pages, step => trace.statement(step.statement.sql, step.parameters, countRows, () => handle.read(step)))
   }
 
-  /** Statements that may take long are run with looks at the clock. */
   #runInTime<T>(reading: Reading<T>, end: RequestAbort, deadline: number, trace: Trace | undefined): T {
     const { handle } = this.#content
-    const { lookOut } = handle
+    const { timeChecks } = handle
     end.throwIfReached()
-    const before = lookOut.end
-    lookOut.end = end
-    // One look at the clock for each statement: a record is read in little more than it takes to look often.
+    const outerEnd = timeChecks.end
+    timeChecks.end = end
+    // One look at the clock for each statement: a record is read in little more time than several looks.
     const begun = performance.now()
     let now = begun
     try {
@@ -171,7 +168,7 @@ export class Readings {
         const { costs } = statement
         end.about = costs?.about
         if (now >= deadline) end.checkTime()
-        const sql = costs !== undefined && lookOut.isCostly(costs, deadline, now) ? costs.watched : statement.sql
+        const sql = costs !== undefined && timeChecks.isCostly(costs, deadline, now) ? costs.watched : statement.sql
         const rows =
           trace === undefined ? handle.read(step, sql) : trace.statement(statement.sql, parameters, countRows, () => handle.read(step, sql))
         now = performance.now()
@@ -181,12 +178,12 @@ export class Readings {
       now = performance.now()
       throw error
     } finally {
-      lookOut.end = before
+      timeChecks.end = outerEnd
       if (now - begun >= LONG_MS) this.#makeCrowded()
     }
   }
 
-  /** From now on readings wait for their turn, until none has come for a while. */
+  /** Readings wait for their turn, until none comes for a while. */
   #makeCrowded(): void {
     this.#isCrowded = true
     void immediate()

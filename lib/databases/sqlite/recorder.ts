@@ -1,7 +1,6 @@
 /**
- * Recorder: reports every row that changes, whoever changes it: the unit of work, a native query, SQL of a hook, or SQLite itself (on
- * delete cascade, set null). Triggers hand the rows over. Nothing is reported before its transaction has committed, and nothing at all of
- * what is rolled back.
+ * Reports every changed row, whoever makes the change: the unit of work, a native query, SQL of a hook, or SQLite itself (on
+ * delete cascade, set null). Triggers hand the rows over. Nothing is reported before the commit, nor after a rollback.
  */
 import type Database from 'better-sqlite3'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -11,20 +10,19 @@ import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { Content } from './content.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
-/** Reads what has become of a list of a record. */
+/** Reads the present state of a list. */
 export type ReadList = (list: TouchedList) => ListNow
 
-/** The bytes of a change beside the texts and bytes of its row. */
+/** Bytes of a change beside the texts and bytes of its row. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
-/** A changed row, as the trigger has handed it over. */
 class RecordedRow implements RowChange {
   readonly kind = 'row'
   readonly #compiled: CompiledTable
   readonly #values: readonly unknown[]
 
-  /** @param values position of the table, what has happened, and the columns: the old ones, the new ones */
+  /** @param values position of the table, kind of the change, old columns, new columns */
   constructor(compiled: CompiledTable, values: readonly unknown[]) {
     this.#compiled = compiled
     this.#values = values
@@ -64,26 +62,24 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #content: Content
   readonly #readList: ReadList
   readonly #owner: ChangeOwner
-  /** Receive every change of a row, also those outside of requests. */
+  /** Receive changes outside of requests, too. */
   readonly watchers = new Set<ChangeSink>()
   readonly isRecording = true
-  /** Changes of the open transaction. */
   #pending: PendingChange[] = []
-  /** Whether links of a list are among them. */
   #hasLinks = false
-  readonly #marks = new Map<string, number>()
-  /** The keys of records that have gone in the open transaction, by what others link them by. */
+  readonly #savepoints = new Map<string, number>()
+  /** Keys of gone records, by the name of the key and the linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
-  /** The database that has the triggers. */
+  /** The database with the triggers. */
   #installed: Database.Database | undefined
-  /** Whether they came in a transaction: its rollback takes them away. */
+  /** A rollback takes such triggers away. */
   #installedInside = false
-  readonly #known = new WeakSet<Database.Database>()
-  #text: string | undefined
+  readonly #extended = new WeakSet<Database.Database>()
+  #triggerSql: string | undefined
 
   /**
-   * @param content has the database that is open; another one may be put in its place
-   * @param owner who hears of a row, beside the watchers
+   * @param content has the open database, which may be replaced
+   * @param owner hears of a row, beside the watchers
    */
   constructor(watched: Watched, content: Content, readList: ReadList, owner: ChangeOwner) {
     this.#content = content
@@ -92,46 +88,40 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#watched = watched
   }
 
-  /**
-   * Makes the triggers, if anybody wants to know of changes. Must be called before a statement that may write, best outside of a
-   * transaction.
-   */
+  /** Makes the triggers, if anybody listens. Must be called before a statement that may write, best outside of a transaction. */
   prepare(): void {
     const db = this.#content.handle.db
     if (this.#installed === db || (this.watchers.size === 0 && this.#owner.current === undefined)) return
-    if (!this.#known.has(db)) {
+    if (!this.#extended.has(db)) {
       db.function('mikro_changed', { varargs: true, directOnly: false }, this.#changed)
-      db.function('mikro_going', { varargs: true, directOnly: false }, (called: unknown, value: unknown, ...key: unknown[]) => {
-        this.#gone.set(`${String(called)}\0${String(value)}`, key)
+      db.function('mikro_going', { varargs: true, directOnly: false }, (keyName: unknown, value: unknown, ...key: unknown[]) => {
+        this.#gone.set(`${String(keyName)}\0${String(value)}`, key)
         return null
       })
       db.function(
         'mikro_gone',
         { directOnly: false },
-        (called: unknown, part: unknown, value: unknown) => this.#gone.get(`${String(called)}\0${String(value)}`)?.[part as number] ?? null,
+        (keyName: unknown, part: unknown, value: unknown) =>
+          this.#gone.get(`${String(keyName)}\0${String(value)}`)?.[part as number] ?? null,
       )
-      this.#known.add(db)
+      this.#extended.add(db)
     }
     // Not before something is written.
     this.#compiled ??= compileWatch(this.#watched)
-    this.#text ??= triggerStatements(this.#compiled, db)
-    db.exec(this.#text)
+    this.#triggerSql ??= triggerStatements(this.#compiled, db)
+    db.exec(this.#triggerSql)
     this.#installed = db
     this.#installedInside = db.inTransaction
   }
 
-  /**
-   * Takes the triggers away before a statement that changes the schema, which they might stand in the way of; they come back with the next
-   * write.
-   */
+  /** Triggers might stand in the way. The next write makes new triggers. */
   beforeSchemaChange(): void {
     const db = this.#content.handle.db
-    if (this.#known.has(db)) dropTriggers(db)
+    if (this.#extended.has(db)) dropTriggers(db)
     this.#installed = undefined
-    this.#text = undefined
+    this.#triggerSql = undefined
   }
 
-  /** A trigger has fired. */
   readonly #changed = (...values: unknown[]): null => {
     const sink = this.#owner.current
     const index = values[0] as number
@@ -165,31 +155,29 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.prepare()
   }
 
-  /** Forgets what belongs to a transaction. To clear a map that is empty costs more than to ask whether it is. */
+  /** To clear an empty map costs more than to ask for its size. */
   #forget(): void {
     if (this.#pending.length > 0) this.#pending = []
     this.#hasLinks = false
     if (this.#gone.size > 0) this.#gone.clear()
-    if (this.#marks.size > 0) this.#marks.clear()
+    if (this.#savepoints.size > 0) this.#savepoints.clear()
   }
 
-  /** A point to go back to: a savepoint, by name, or the beginning of a statement. */
+  /** The beginning of a statement, for `rollbackTo`. */
   get position(): number {
     return this.#pending.length
   }
 
   savepoint(savepoint: string): void {
-    this.#marks.set(savepoint, this.#pending.length)
+    this.#savepoints.set(savepoint, this.#pending.length)
   }
 
-  /** Drops the changes after a savepoint, which are undone. */
   rollbackTo(to: string | number): void {
-    const length = typeof to === 'number' ? to : (this.#marks.get(to) ?? 0)
+    const length = typeof to === 'number' ? to : (this.#savepoints.get(to) ?? 0)
     this.#pending.length = Math.min(this.#pending.length, length)
     if (typeof to === 'string') this.#forgetTriggers()
   }
 
-  /** The transaction is undone. */
   rollback(): void {
     this.#forget()
     this.#forgetTriggers()
@@ -199,12 +187,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (this.#installedInside) this.#installed = undefined
   }
 
-  /** Reads what has become of the lists, while the transaction still stands. */
+  /** Reads the changed lists while the transaction stands. */
   beforeCommit(): void {
     if (this.#hasLinks) this.#pending = gatherLists(this.#pending, findTouched(this.#pending), this.#readList)
   }
 
-  /** The transaction has committed: reports its changes. */
   afterCommit(): void {
     this.#installedInside = false
     const pending = this.#pending
@@ -216,7 +203,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     }
   }
 
-  /** A statement outside of any transaction has been run. */
+  /** Reports a statement outside of any transaction. */
   afterStatement(): void {
     if (this.#pending.length === 0 || this.#content.handle.db.inTransaction) return
     this.beforeCommit()

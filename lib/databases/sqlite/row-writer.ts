@@ -1,6 +1,6 @@
 /**
- * Row writer: writes rows without MikroORM's unit of work. It runs the statements, and begins and ends their transactions, on the open
- * database itself, with all that goes with a write: the place of the file, the recorder of changed rows, traces.
+ * Writes rows without MikroORM's unit of work: runs statements and their transactions on the open database, with checks of the file's
+ * place, the recorder and traces.
  */
 import type Database from 'better-sqlite3'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
@@ -48,7 +48,7 @@ export class RowWriter {
   begin(): void {
     this.#observers.recorder?.begin()
     this.#content.writing(true)
-    // At once, so that another process that writes to the file waits here.
+    // So that the wait for another writer is here.
     this.#send('begin immediate', NONE)
   }
 
@@ -57,12 +57,12 @@ export class RowWriter {
     const { place } = this.#content.handle
     place?.check()
     recorder?.beforeCommit()
-    // Others who read a file let nobody change it.
+    // While others read a file, nobody may change it.
     const committed = place === undefined ? this.#end() : whenFree(this.#end)
     return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
   }
 
-  /** SQLite says by itself whether there still is a transaction; asking it first would cost as much as a tenth of a short write. */
+  /** See `SharedConnection.commit`. */
   readonly #end = (): void => {
     try {
       this.#send('commit', NONE)
@@ -79,7 +79,7 @@ export class RowWriter {
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     const { handle } = this.#content
-    // What a trigger drops is refused, and taken back. On a file the transaction has begun.
+    // A row that a trigger drops is refused, and the write rolled back. On a file the transaction has begun.
     this.#transactions.begin(behind === 'nothing' && handle.db.memory && !handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
@@ -106,7 +106,7 @@ export class RowWriter {
   }
 }
 
-/** SQLite counts the keys of the rows of one statement one after the other, unless a trigger inserts others between them. */
+/** SQLite counts keys in sequence, unless a trigger inserts rows between. */
 function countBack(last: bigint, rows: number): readonly bigint[] {
   return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
 }

@@ -1,6 +1,6 @@
 /**
- * Scrub: takes the secrets out of a copy of a database, so that it may be kept in a file that others see: values of secret columns, tokens
- * in texts, and what SQLite has written down of values elsewhere. Nothing else of it changes.
+ * Takes the secrets out of a copy of a database, for a file that others see: values of secret columns, tokens in texts, and copies
+ * of values that SQLite keeps elsewhere.
  */
 import Database from 'better-sqlite3'
 import type { StoredSecrets } from '../../records/database/world-store.ts'
@@ -28,7 +28,7 @@ export function scrub(bytes: Buffer, secrets: StoredSecrets): Uint8Array | strin
     for (const { sql } of triggers) db.exec(sql)
     // Samples of values.
     if (db.prepare("select 1 from sqlite_schema where name = 'sqlite_stat4'").get() !== undefined) db.exec('delete from sqlite_stat4')
-    // What was overwritten is still in the pages.
+    // Overwritten values are still in the pages.
     db.exec('vacuum')
     return db.serialize()
   } catch (error) {
@@ -54,7 +54,7 @@ function scrubTable(db: Database.Database, table: string, secrets: StoredSecrets
   }
 }
 
-/** A value of the same type, that no other one is equal to: the column may be unique. */
+/** Of the same type, equal to no other: the column may be unique. */
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`

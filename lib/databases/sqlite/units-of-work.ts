@@ -1,6 +1,6 @@
 /**
- * Units of work: runs writes in transactions, one at a time. Work that needs no entity manager, and has nobody to wait for, is done at
- * once; any other work is done as MikroORM's own `transactional` does it.
+ * Runs writes in transactions, one at a time. Work without an entity manager or a wait is done at once, other work as by MikroORM's own
+ * `transactional`.
  */
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/work/abort.ts'
@@ -23,7 +23,7 @@ class WorkAtOnce implements OpenTransaction {
   readonly #content: Content
   readonly #rows: RowWriter
   readonly #release: () => void
-  /** Whether it has begun in the database. */
+  /** In the database. */
   begun = false
 
   constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined) {
@@ -33,7 +33,7 @@ class WorkAtOnce implements OpenTransaction {
     this.end = end
   }
 
-  /** A statement that nothing follows is a transaction by itself; what takes too long is taken back. */
+  /** A last statement is a transaction by itself, unless a deadline may roll it back. */
   begin(isLast = false): void {
     if (this.begun) return
     if (isLast && this.end?.deadline === undefined) return this.#content.writing()
@@ -67,9 +67,9 @@ export class UnitsOfWork {
     const release = outer === undefined ? undefined : await this.#transactions.wait((outer.nested ??= new Lock()).acquire(end?.signal))
     const transaction: OpenTransaction = { outer, open: false, nested: undefined, end: end ?? outer?.end }
     try {
-      // Subscribers that a hook adds are gone with the request, as in MikroORM's own `transactional`.
+      // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
-      // The context shows MikroORM, as `transactional` would, which entity manager the code inside means.
+      // As in `transactional`, MikroORM learns which entity manager the code inside means.
       return await this.#transactions.run(transaction, () => TransactionContext.create(em, () => this.#transact(em, transaction, work)))
     } finally {
       transaction.open = false
@@ -77,7 +77,7 @@ export class UnitsOfWork {
     }
   }
 
-  /** Does what `em.transactional` does, but for the second entity manager that it makes, and the merging of that into the first one. */
+  /** As `em.transactional`, without a second entity manager to merge into the first. */
   async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: EntityWork<T>): Promise<T> {
     const ctx = transaction.outer?.trx
     await em.begin(ctx === undefined ? {} : { ctx })
@@ -105,16 +105,16 @@ export class UnitsOfWork {
   transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
     const { lock, current } = this.#transactions
-    // Somebody is to be waited for.
+    // Somebody else has the lock.
     if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
     const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end)
-    // Work that may run again waits for nothing of the application's. In memory nobody else writes before it does.
+    // Repeatable work waits for nothing of the application. In memory nobody else writes before its first write.
     const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
       if (!isAlone) work.begin()
     } catch (error) {
       work.leave()
-      // Another process has locked the file, which is waited for.
+      // Waits for the other process that has locked the file.
       if (isBusy(error)) return this.write(steps, end)
       throw this.#explain(error)
     }
@@ -169,7 +169,7 @@ export class UnitsOfWork {
   }
 
   #warnOfRollback({ message }: Error): void {
-    // It must not hide why it was needed.
+    // A failed rollback must not hide its reason.
     this.#host.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
 }

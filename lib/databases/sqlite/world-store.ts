@@ -1,4 +1,4 @@
-/** World store: takes the whole content of a SQLite database as an image, replaces it by one, and opens one as a database of its own. */
+/** Takes the content of a SQLite database as an image, replaces the content by an image, and opens an image as a database of its own. */
 import { scrub } from './scrub.ts'
 import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
@@ -27,7 +27,7 @@ export class SqliteWorldStore implements WorldStore {
   replace(image: WorldImage, first: () => void): Promise<void> {
     return this.#connection.transactions.exclusively('restore', () => {
       first()
-      return this.#content.replace(own(image))
+      return this.#content.replace(asSqliteImage(image))
     })
   }
 
@@ -40,7 +40,7 @@ export class SqliteWorldStore implements WorldStore {
 
   fork(image: WorldImage): OpenDatabase {
     const connection = new SqliteConnection(
-      Content.fork(own(image), this.#content),
+      Content.fork(asSqliteImage(image), this.#content),
       shared => forkOrm(this.#connection.orm, shared),
       new AddedFilters(this.#connection.filters),
     )
@@ -52,7 +52,7 @@ export class SqliteWorldStore implements WorldStore {
   }
 
   write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Uint8Array | string {
-    const { bytes } = own(image)
+    const { bytes } = asSqliteImage(image)
     return bytes.length > maxBytes ? `the data has ${bytes.length} bytes, and ${maxBytes} is the most` : scrub(bytes, secrets)
   }
 
@@ -72,7 +72,7 @@ export class SqliteWorldStore implements WorldStore {
   }
 
   differing(image: WorldImage): string[] {
-    const other = new SqliteDatabase(own(image).bytes)
+    const other = new SqliteDatabase(asSqliteImage(image).bytes)
     try {
       const [ours, others] = [readSchema(this.#content.handle), readSchema(other)]
       return [...new Set([...ours.keys(), ...others.keys()])].filter(called => ours.get(called) !== others.get(called)).toSorted()
@@ -83,14 +83,14 @@ export class SqliteWorldStore implements WorldStore {
 }
 
 /** @throws TypeError for the image of another kind of database. */
-function own(image: WorldImage): SqliteImage {
+function asSqliteImage(image: WorldImage): SqliteImage {
   if (image instanceof SqliteImage) return image
   throw new TypeError('The snapshot is not one of a SQLite database.')
 }
 
-/** The statements of the schema, by the names of what they create. */
+/** By the names of the created objects. */
 function readSchema(handle: SqliteDatabase): Map<string, string> {
-  // SQLite's own tables (of counters and statistics) come and go.
+  // SQLite's own tables come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])
   return new Map(rows as [string, string][])
 }

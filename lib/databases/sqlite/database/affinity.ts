@@ -1,9 +1,9 @@
-/** Affinity: how SQLite stores the values of a column, by its declared type. */
+/** How SQLite stores values of a column, by declared type. */
 
-/** Numbers are converted to one form, texts of numbers to numbers; `any`: values stay as they are. */
+/** `number`: numbers get one form, and texts of numbers become numbers. `any`: values stay unchanged. */
 export type Affinity = 'text' | 'number' | 'any'
 
-/** Finds how SQLite stores the values of a column: https://www.sqlite.org/datatype3.html, section 3.1. */
+/** See https://www.sqlite.org/datatype3.html, section 3.1. */
 export function findAffinity(type: string): Affinity {
   if (/int/i.test(type)) return 'number'
   if (/char|clob|text/i.test(type)) return 'text'

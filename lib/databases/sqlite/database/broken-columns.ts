@@ -1,6 +1,6 @@
 /**
- * Broken columns: what a broken constraint is about where SQLite does not say so: of a unique index by an expression, as `lower(name)`, it
- * names the index alone, and of a foreign key nothing. Takes such an error, gives it with the columns in its text.
+ * Adds the columns to SQLite's error about a broken constraint. Of a unique index by an expression, as `lower(name)`, SQLite names the
+ * index alone, and of a foreign key nothing.
  */
 import type Database from 'better-sqlite3'
 import { listNames, tokenize, word } from '../../sql/sql-tokens.ts'
@@ -12,7 +12,7 @@ const BY_KEY = 'FOREIGN KEY constraint failed'
 const WRITES = /^(?:insert into "([^"]+)" \(([^)]*)\) values \(\?(?:, \?)*\)|update "([^"]+)" set (.*?) where )/
 const SETS = /"([^"]+)"(?: = \?)?/g
 
-/** Finds the columns of a row that link a record which is not there; undefined where all of them lead to one. */
+/** Finds columns that link a missing record. */
 function findLost(db: Database.Database, sql: string, parameters: readonly unknown[]): string | undefined {
   const [, into, names, changed, sets] = WRITES.exec(sql) ?? []
   const table = into ?? changed
@@ -36,7 +36,7 @@ interface ForeignColumn {
   readonly to: string | null
 }
 
-/** @param parameters those of the statement */
+/** @param parameters of the statement */
 export function nameBroken(error: unknown, { database: db, source }: Database.Statement, parameters: readonly unknown[]): unknown {
   if (!(error instanceof Error)) return error
   if (error.message === BY_KEY) {

@@ -1,18 +1,17 @@
 /**
- * Broken keys: foreign keys that SQLite cannot apply, since their table is gone, or a view, or has other columns, or these are not unique.
- * Whoever made them had checks of foreign keys off, as they are unless a program says otherwise (https://sqlite.org/foreignkeys.html).
+ * Foreign keys to a missing table, a view, or columns that are missing or not unique. SQLite checks no foreign keys by default
+ * (https://sqlite.org/foreignkeys.html), so programs may make such keys.
  */
 import type Database from 'better-sqlite3'
 import { name } from '../../sql/sql.ts'
 
 const BROKEN = /^(?:no such table: main\.|foreign key mismatch - )/
 
-/** Whether SQLite refuses a statement for such a key. */
 export function isBrokenKey(error: unknown): boolean {
   return BROKEN.test((error as Error).message)
 }
 
-/** Returns what SQLite says of the first such key that it meets where rows of a table are deleted; undefined where there is none. */
+/** Returns SQLite's message about the first broken key that a deletion meets; undefined: none. */
 export function findBrokenKey(db: Database.Database, table: string): string | undefined {
   if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
   try {

@@ -1,26 +1,24 @@
 /**
- * Waits for another process that has locked the file. SQLite's own wait would block the whole process, readers included. Here the caller
- * tries again a little later, and gives up after a while.
+ * Waits for another process that has locked the file. SQLite's own wait would block the whole process, readers included, so the caller
+ * tries again later.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Awaitable } from '../../../foundation/work/awaitable.ts'
 
-/** Milliseconds after which a wait ends. */
 export const BUSY_TIMEOUT_MS = 5000
 
-/** Milliseconds between two tries; they become longer each time. */
+/** Milliseconds between two tries, growing. */
 const SHORTEST = 1
 const LONGEST = 50
 
-/** Whether SQLite says that another process has locked the file. */
 export function isBusy(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED)/.test((error as { code?: string } | undefined)?.code ?? '')
 }
 
 /**
- * Runs work that needs the file: at once when it is not locked.
+ * At once, unless the file is locked.
  *
- * @param since when the wait began, by performance.now(), so that callers in a queue share one limit; undefined: it begins now
+ * @param since start of the wait, by performance.now(), so that callers in a queue share a limit; undefined: now
  * @throws the error of the attempt; SQLITE_BUSY when the file is still locked after `BUSY_TIMEOUT_MS`.
  */
 export function whenFree<T>(attempt: () => T, since?: number): Awaitable<T> {

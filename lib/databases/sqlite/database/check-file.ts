@@ -1,6 +1,6 @@
 /**
- * Checks that a file is a SQLite database that can be opened. It gives a reason in one line, where SQLite has the same words for a text,
- * an encrypted database and a newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that SQLite can open a file. Gives reasons in one line, where SQLite has the same words for a text, an encrypted database and a
+ * newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,13 +8,12 @@ import { dirname, resolve } from 'node:path'
 const MAGIC = 'SQLite format 3\0'
 const HEADER = 100
 
-/** Highest version of the file format, and of its schema, that SQLite supports. */
+/** Highest versions that SQLite supports. */
 const FORMAT = 2
 const SCHEMA_FORMAT = 4
 
-/** The relevant parts of a header. */
 interface FileHeader {
-  /** Whether changes go to a write-ahead log beside the file. */
+  /** Changes go to a write-ahead log beside the file. */
   readonly usesLog: boolean
   /** In bytes. */
   readonly size: number
@@ -33,7 +32,7 @@ export function checkFile(path: string): FileHeader {
   }
   const page = bytes.readUInt16BE(16)
   const expected = (page === 1 ? 65_536 : page) * bytes.readUInt32BE(28)
-  // The number of pages is only valid where both counters agree. Pages may still be in the write-ahead log.
+  // The number of pages is valid only where both counters agree. Pages may still be in the write-ahead log.
   if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && !existsSync(`${path}-wal`)) {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
   }
@@ -92,7 +91,7 @@ function readHeader(path: string): { bytes: Buffer; size: number } {
   }
 }
 
-/** Translates SQLite's error about a file into one line that names the file. */
+/** In one line. */
 export function fileError(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })

@@ -1,15 +1,14 @@
 /**
- * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records again for every row. Here
- * each step of the path is read once for a statement, and walked in arrays of numbers.
- *
+ * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records anew for every row. Here a
+ * statement reads each step of the path once, and walks arrays of numbers.
  * In a statement: `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)`. SQLite evaluates each inner select once.
  */
 import type Database from 'better-sqlite3'
 
-/** Owners that are walked between two checks of the time budget. */
-const LOOK_EVERY = 64
+/** Owners between two checks of the clock. */
+const CHECK_EVERY = 64
 
-/** The links of one step as they arrive, with a number for each owner and target. */
+/** The links of a step, with a number for each owner and target. */
 class ReachableLinks {
   readonly owners = new Map<unknown, number>()
   readonly targets = new Map<unknown, number>()
@@ -26,7 +25,7 @@ class ReachableLinks {
     this.#to.push(findNumber(this.targets, target))
   }
 
-  /** Sorts the targets by owner, with the position at which each owner begins. */
+  /** `starts` has the position of each owner's first target. */
   sorted(): { readonly starts: Uint32Array; readonly found: Uint32Array } {
     const starts = new Uint32Array(this.owners.size + 1)
     for (const owner of this.#from) starts[owner + 1]!++
@@ -44,29 +43,26 @@ function findNumber(numbers: Map<unknown, number>, value: unknown): number {
   return number
 }
 
-/** One step of a path, ready to be walked. */
 interface WalkStep {
   readonly starts: Uint32Array
   readonly found: Uint32Array
-  /** For each target its number among the owners of the next step; -1 without one. */
+  /** By target: its number among the owners of the next step, or -1. */
   readonly onward: Int32Array
-  /** For each target the last walk that met it. */
+  /** By target: the last walk to meet the target. */
   readonly met: Uint32Array
-  /** The numbers that the current walk has met. */
   readonly reached: Uint32Array
 }
 
-/** A path, which counts the records that each start reaches. */
 class Path {
   readonly #owners: ReadonlyMap<unknown, number>
   readonly #steps: readonly WalkStep[]
   readonly #counts = new Map<unknown, number>()
   #walk = 0
 
-  constructor(links: readonly ReachableLinks[], look: () => void) {
+  constructor(links: readonly ReachableLinks[], checkClock: () => void) {
     this.#owners = links[0]!.owners
     this.#steps = links.map((step, index) => {
-      look()
+      checkClock()
       const { targets } = step
       const next = links[index + 1]?.owners
       const onward = new Int32Array(targets.size).fill(-1)
@@ -75,22 +71,22 @@ class Path {
     })
   }
 
-  /** @param look is called from time to time, and may throw */
-  count(start: unknown, look: () => void): number {
+  /** @param checkClock is called from time to time, and may throw */
+  count(start: unknown, checkClock: () => void): number {
     const owner = this.#owners.get(start)
     if (owner === undefined) return 0
     let count = this.#counts.get(start)
-    if (count === undefined) this.#counts.set(start, (count = this.#walked(owner, look)))
+    if (count === undefined) this.#counts.set(start, (count = this.#walked(owner, checkClock)))
     return count
   }
 
-  #walked(start: number, look: () => void): number {
+  #walked(start: number, checkClock: () => void): number {
     const walk = ++this.#walk
     const last = this.#steps.at(-1)
     let owners: Uint32Array = Uint32Array.of(start)
     let size = 1
     for (const step of this.#steps) {
-      const count = meet(step, owners, size, walk, look)
+      const count = meet(step, owners, size, walk, checkClock)
       if (step === last) return count
       const { reached, onward } = step
       size = 0
@@ -104,11 +100,11 @@ class Path {
   }
 }
 
-/** Collects the targets of some owners, each once, and returns their number. */
-function meet({ starts, found, met, reached }: WalkStep, owners: Uint32Array, size: number, walk: number, look: () => void): number {
+/** Collects targets, each once, and returns their number. */
+function meet({ starts, found, met, reached }: WalkStep, owners: Uint32Array, size: number, walk: number, checkClock: () => void): number {
   let count = 0
   for (let index = 0; index < size; index++) {
-    if (index % LOOK_EVERY === 0) look()
+    if (index % CHECK_EVERY === 0) checkClock()
     const owner = owners[index]!
     const end = starts[owner + 1]!
     for (let at = starts[owner]!; at < end; at++) {
@@ -121,24 +117,18 @@ function meet({ starts, found, met, reached }: WalkStep, owners: Uint32Array, si
   return count
 }
 
-/** The paths of the running statement. */
 export class ReachableCounter {
   #links: ReachableLinks[] = []
-  /** Whether the running statement has any. */
   isUsed = false
   readonly #paths = new Map<unknown, Path>()
 
-  /**
-   * Registers the functions of a database.
-   *
-   * @param look is called from time to time, and may throw
-   */
-  constructor(db: Database.Database, look: () => void) {
+  /** @param checkClock is called from time to time, and may throw */
+  constructor(db: Database.Database, checkClock: () => void) {
     db.aggregate('mikro_links', {
       directOnly: true,
       start: () => new ReachableLinks(),
       step: ((links: ReachableLinks, owner: unknown, target: unknown) => {
-        if (links.size % LOOK_EVERY === 0) look()
+        if (links.size % CHECK_EVERY === 0) checkClock()
         links.add(owner, target)
       }) as never,
       result: (links: ReachableLinks) => {
@@ -154,14 +144,14 @@ export class ReachableCounter {
           steps[0],
           (path = new Path(
             steps.map(step => this.#links[step as number]!),
-            look,
+            checkClock,
           )),
         )
-      return path.count(start, look)
+      return path.count(start, checkClock)
     })
   }
 
-  /** Forgets the paths at the end of a statement. */
+  /** To be called at the end of a statement. */
   clear(): void {
     this.isUsed = false
     this.#links = []

@@ -1,17 +1,16 @@
 /**
- * Reads the parts of a CREATE TABLE statement for which SQLite has no pragma: allowed values in checks, collations, AUTOINCREMENT. It
- * ignores parts of an unknown form.
+ * Reads the parts of CREATE TABLE without a pragma: allowed values in checks, collations, AUTOINCREMENT. Ignores parts of an unknown form.
  */
 import { findPartner, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** Takes the tokens between a bracket and its partner; `at` is the position of the opening one. */
+/** Between the bracket at `at` and its partner. */
 function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToken[] {
   const close = findPartner(tokens, at)
   return tokens.slice(at + 1, close < 0 ? undefined : close)
 }
 
 /**
- * Whether a table is made with AUTOINCREMENT, which no name can be without quotes.
+ * No unquoted name can be AUTOINCREMENT.
  *
  * @param sql the text of a CREATE TABLE statement in sqlite_schema
  */
@@ -19,11 +18,11 @@ export function hasAutoincrement(sql: string): boolean {
   return /autoincrement/i.test(sql) && tokenize(sql, 'sqlite').some(token => word(token) === 'autoincrement')
 }
 
-/** The parsed text of a table, by column names in lower case. */
+/** By column names in lower case. */
 interface Ddl {
   /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
-  /** The allowed values of columns with a check of the form `column in (...)`. */
+  /** By a check of the form `column in (...)`. */
   readonly items: ReadonlyMap<string, readonly (string | number)[]>
 }
 
@@ -52,7 +51,7 @@ export function readDdl(sql: string): Ddl {
   return { collated, items }
 }
 
-/** Reads the column and the values of `column in (...)`, also with `or column is null`. */
+/** Reads `column in (...)`, also with `or column is null`. */
 function readItems(condition: readonly SqlToken[]): { column: string; items: (string | number)[] } | undefined {
   const whole = word(condition[0]) === '(' && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))
@@ -81,7 +80,6 @@ function isNullTest(tokens: readonly SqlToken[]): boolean {
   return isName(column) && /^(?:is null|isnull)$/.test(test.map(word).join(' '))
 }
 
-/** Whether a token may be a name, with or without quotes. */
 function isName(token: SqlToken | undefined): token is SqlToken {
   return token?.kind === 'word' || token?.kind === 'name'
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that the open file is still the one at its path. SQLite keeps writing to a file that was removed or replaced, where the changes
- * are lost. With a write-ahead log it does not notice either that another program has overwritten the file.
+ * Checks that the open file is still the file at its path. SQLite keeps writing to a removed or replaced file, where changes are lost. With
+ * a write-ahead log SQLite does not even notice an overwritten file.
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import Database from 'better-sqlite3'
 export class FileIdentity {
   readonly #db: Database.Database
   readonly #path: string
-  /** The file at the last successful check. */
+  /** At the last successful check. */
   #known: Stats | undefined
   #usesLog: boolean | undefined
 
@@ -22,9 +22,8 @@ export class FileIdentity {
   }
 
   /**
-   * Checks the file before a transaction that `check` ends. With a write-ahead log the check at the end is enough, since nothing is written
-   * at the path before. Without a log SQLite makes `app.sqlite-journal`, and whoever opens another file that has come to the path meanwhile
-   * would roll the journal back into that file.
+   * For a transaction that `check` ends. With a write-ahead log nothing is written at the path before. Without a log SQLite makes
+   * `app.sqlite-journal`; whoever opens another file that has come to the path would roll the journal back into that file.
    */
   checkBefore(): void {
     if (!this.#hasLog) this.check()
@@ -34,7 +33,7 @@ export class FileIdentity {
     return (this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal')
   }
 
-  /** Returns what has happened to the file where a write has failed for it; otherwise the error of the write. */
+  /** Returns what has happened to the file, or else the error. */
   explain(error: unknown): unknown {
     try {
       this.check()
@@ -54,7 +53,7 @@ export class FileIdentity {
     if (found.size === 0 && known.size > 0) throw this.#gone('was emptied')
     // Inside a transaction the schema may be half changed.
     if (this.#db.inTransaction) return
-    // Without a log SQLite itself checks whether the file has changed. With one, checkpoints change the file.
+    // Without a log SQLite itself checks whether the file has changed. With a log, checkpoints change the file.
     if (this.#hasLog && !this.#isSame(found.size < known.size)) return
     this.#known = found
   }
@@ -67,16 +66,13 @@ export class FileIdentity {
     }
   }
 
-  /**
-   * Whether another handle finds the same database in the file; false when that cannot be determined now. It must be a handle of SQLite,
-   * because closing the file in any other way would drop the locks of this process.
-   */
+  /** False while unknown. Only a handle of SQLite will do: closing the file in any other way would drop the locks of the process. */
   #isSame(hasShrunk: boolean): boolean {
     let other: Database.Database | undefined
     try {
       other = new Database(this.#path, { readonly: true, fileMustExist: true, timeout: 0 })
-      const asked = ['schema_version', 'page_size']
-      const isSame = asked.every(what => other!.pragma(what, { simple: true }) === this.#db.pragma(what, { simple: true }))
+      const pragmas = ['schema_version', 'page_size']
+      const isSame = pragmas.every(pragma => other!.pragma(pragma, { simple: true }) === this.#db.pragma(pragma, { simple: true }))
       if (!isSame || (hasShrunk && other.pragma('quick_check(1)', { simple: true }) !== 'ok')) throw this.#gone('was written over')
       return true
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Adds functions of PostgreSQL and MySQL that SQLite lacks, for formulas, generated columns and statements of the application. Schemas
- * avoid them where possible (see translate-sql.ts), so that other programs can write to the file.
+ * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid the functions where possible (see translate-sql.ts), so
+ * that other programs can write to the file.
  */
 import type Database from 'better-sqlite3'
 import { builtin } from '../../../foundation/base/builtins.ts'
@@ -10,12 +10,12 @@ type Fn = (...args: FunctionValue[]) => FunctionValue
 
 const text = (value: FunctionValue | undefined): string => (value === null || value === undefined ? '' : String(value))
 
-/** Returns NULL where any argument is NULL, as most SQL functions do. */
+/** NULL where an argument is NULL, as of most SQL functions. */
 function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }
 
-/** Formats the words of a text with their positions, as a `tsvector` does. */
+/** Words with their positions, as in a `tsvector`. */
 function toTsvector(...args: FunctionValue[]): FunctionValue {
   const words = new Map<string, number[]>()
   const found =
@@ -32,7 +32,7 @@ function pad(value: FunctionValue, length: FunctionValue, fill: FunctionValue, a
   return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
 }
 
-/** Returns the beginning of the unit of time that contains a date-time in milliseconds. */
+/** When the unit of time began, in milliseconds. */
 function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null
@@ -61,7 +61,7 @@ function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
 
 const patterns = new Map<string, RegExp>()
 
-/** Compiles a regular expression of SQL. `(?i)` at its beginning ignores case. */
+/** `(?i)` at the beginning ignores case. */
 function compilePattern(source: string): RegExp {
   let pattern = patterns.get(source)
   if (pattern === undefined) {
@@ -83,7 +83,7 @@ function unquote(value: FunctionValue): FunctionValue {
 
 const same = makeStrict(value => value)
 
-/** Deterministic functions, which generated columns and indexes may use. */
+/** Deterministic: for generated columns and indexes, too. */
 const STABLE: Readonly<Record<string, Fn>> = {
   to_tsvector: makeStrict(toTsvector),
   to_tsquery: makeStrict((...args) => args.at(-1)!),
@@ -136,13 +136,11 @@ const STABLE: Readonly<Record<string, Fn>> = {
   from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
 }
 
-/** Registers the functions in a database. */
 export function addForeignFunctions(db: Database.Database, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
   for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid'])
     db.function(name, { varargs: true }, () => builtin.crypto.randomUUID())
-  // Date-times are milliseconds. Two calls in one statement may differ slightly, because the kind of function that avoids it is not
-  // available.
+  // In milliseconds. Two calls in a statement may differ slightly: no other kind of function is available.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a file without changing the file or its folder. A write-ahead log makes that difficult: SQLite reads it through an index file,
- * which even a read-only handle creates and never removes.
+ * Opens a file without changing the file or its folder. SQLite reads a write-ahead log through an index file, which even a read-only handle
+ * creates and never removes.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,16 +8,16 @@ import { dirname, join } from 'node:path'
 import { checkFile, isWritable } from './check-file.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
-/** Largest file, in bytes, that is read into memory when it cannot be opened in place. */
+/** Largest file, in bytes, to read into memory. */
 const MAX_COPY = 256 * 1024 * 1024
 
 /** @throws Error in one line when the file does not exist or cannot be read. */
 export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
-  // Another process writes to it, or ended without removing them.
+  // Another process writes, or ended without removing log and index.
   if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
-  // This creates log and index, and a handle that may write removes both when it closes.
+  // A handle that may write removes log and index when closed.
   if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))
     return new SqliteDatabase(path, { queryOnly: true, fileMustExist: true })
   if (size > MAX_COPY) {
@@ -29,7 +29,7 @@ export function openReadOnly(path: string): SqliteDatabase {
   return new SqliteDatabase(readIntoMemory(path), { queryOnly: true })
 }
 
-/** Reads the current content, the log included. */
+/** The log included. */
 function readIntoMemory(path: string): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-'))
   try {

@@ -16,27 +16,25 @@ import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
-/** Limit of the cached prepared statements, of the engine and of MikroORM each. */
 const READERS = 2000
 const PREPARED = 500
-/** Limit of their bytes, which SQLite allocates outside of the heap. */
+/** Bytes of cached statements, which SQLite allocates outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
-/** Estimates the bytes of a prepared statement. */
+/** In bytes, about. */
 function weigh(_: unknown, sql: string): number {
   return 6000 + 22 * sql.length
 }
 
-/** A statement that changes the schema. */
 export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
-/** Longest text of a reading statement. SQLite needs about twenty times as many bytes to prepare it. */
-const MAX_SQL = 200_000
+/** To prepare a statement, SQLite needs about twenty times the bytes. */
+const MAX_READ_SQL = 200_000
 
-/** Longest text of a cached statement. */
-const MAX_TEXT = 20_000
+/** Of a cached statement. */
+const MAX_CACHED_SQL = 20_000
 
-/** SQLite's messages for a statement beyond its limits (limits.html). They have no error code of their own. */
+/** Beyond SQLite's limits (limits.html), without error codes of their own. */
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
@@ -52,10 +50,10 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
 }
 
-/** Milliseconds for which the measured size of the database is used. */
+/** In milliseconds. */
 const SIZE_LIFE = 1000
 
-/** Reads the rows of a statement, or their bare values, and stops when the answer has no room for more. */
+/** Stops when the answer has no room for more. */
 function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
   const rows: Row[] = []
   let bytes = 0
@@ -73,13 +71,12 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * A statement for MikroORM, with rows as objects and exact integers. It makes the objects from arrays, because better-sqlite3 compiles a
- * function for objects on every run, which costs more than reading one record.
+ * For MikroORM: rows as objects, and exact integers. Makes objects from arrays: better-sqlite3 would compile a function for objects on
+ * every run, which costs more than reading one record.
  */
 export class PreparedQuery {
   readonly #statement: Database.Statement
   readonly readonly: boolean
-  /** Whether the statement returns rows. */
   readonly reader: boolean
   readonly #afterRun: (() => void) | undefined
   #names: readonly string[] = []
@@ -89,7 +86,7 @@ export class PreparedQuery {
     this.#afterRun = afterRun
     this.readonly = statement.readonly
     this.reader = statement.reader
-    // Of an insert it is the key that SQLite has counted, too.
+    // For the counted key of an insert, too.
     statement.safeIntegers(true)
     if (this.reader) statement.raw(true)
   }
@@ -125,7 +122,7 @@ export class PreparedQuery {
     return row
   }
 
-  /** Converts BigInt values up to 2^53 to numbers, as MikroORM expects, also in a JSON document that consists of one. */
+  /** A BigInt up to 2^53, or as a whole JSON document, becomes a number, as MikroORM expects. */
   #exact(value: unknown, column: number): unknown {
     if (typeof value !== 'bigint') return value
     const number = Number(value)
@@ -135,31 +132,29 @@ export class PreparedQuery {
 
 export class SqliteDatabase {
   readonly db: Database.Database
-  readonly lookOut: TimeChecks
+  readonly timeChecks: TimeChecks
   readonly pages: CountedPages
   readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
-  /** Those whose rows are bare values. */
   readonly #bareReaders = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
   followsTime = false
-  /** The statements that have begun a transaction in which nothing has changed yet. */
+  /** Have begun a transaction in which nothing has changed yet. */
   #begun: string[] | undefined
-  /** Whether foreign keys are not checked, until the transaction is over. */
+  /** Until the transaction is over. */
   #isUnchecked = false
   #sizing: Database.Statement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
-  /** Which file is written, and may be moved or replaced; undefined where none is. */
+  /** The file to write; undefined: none. */
   readonly place: FileIdentity | undefined
-  /** The last number of a counted column that is not the key, by table and column. */
+  /** Of counted columns other than the key. */
   readonly #numbers = new Map<string, bigint>()
 
-  /** Undefined: not known, since a statement has changed the schema. */
+  /** Undefined after a change of the schema. */
   #hasTriggers: boolean | undefined
 
-  /** Whether writes are impossible. */
   readonly readOnly: boolean
 
   /**
@@ -172,38 +167,35 @@ export class SqliteDatabase {
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
     if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.place = new FileIdentity(this.db, source)
-    this.lookOut = new TimeChecks(this.db)
-    this.pages = new CountedPages(this.lookOut.estimate)
-    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.lookOut.look))
-    this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.lookOut.look))
+    this.timeChecks = new TimeChecks(this.db)
+    this.pages = new CountedPages(this.timeChecks.estimate)
+    this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.timeChecks.checkClock))
+    this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.timeChecks.checkClock))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
-    this.#reach = new ReachableCounter(this.db, this.lookOut.look)
+    this.#reach = new ReachableCounter(this.db, this.timeChecks.checkClock)
     this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)
     this.db.function('mikro_rounded', { deterministic: true, directOnly: true }, roundedFunction)
     this.db.function('mikro_time', { deterministic: true, directOnly: true }, timeFunction)
   }
 
-  /** Lets SQL take the time from this function. */
   followTime(now: () => Date): void {
     if (!this.followsTime) followTime(this.db, now)
     this.followsTime = true
   }
 
-  /** Adds the functions of other databases to SQL. */
   addForeignFunctions(now: () => Date): void {
     addForeignFunctions(this.db, now)
   }
 
-  /** Functions of the application that SQL has. */
   get functions(): SqlFunctions {
     return this.#functions
   }
 
-  /** Lets SQL call these functions. Triggers may, so they are not for the SQL of the engine alone; what they give may differ each time. */
+  /** Triggers may call the functions, which need not be deterministic. */
   addFunctions(functions: SqlFunctions): void {
     this.#functions = functions
-    for (const [called, run] of Object.entries(functions)) {
-      this.db.function(called, { varargs: true }, (...values: never[]) => {
+    for (const [functionName, run] of Object.entries(functions)) {
+      this.db.function(functionName, { varargs: true }, (...values: never[]) => {
         const value = run(...values)
         if (typeof value === 'boolean') return Number(value)
         return value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value ?? null)
@@ -211,7 +203,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Returns the next number of a column, above the highest that exists or was returned before. */
+  /** Above every number in the table or returned before. */
   nextNumber(table: string, column: string): bigint {
     const highest = this.db
       .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
@@ -225,21 +217,20 @@ export class SqliteDatabase {
     return next
   }
 
-  /** Returns a table whose key has reached the last number that SQLite gives: it says of that the same as of a full disk. */
+  /** SQLite gives the error of a full disk for a table at its last key. */
   findUsedUp(): string | undefined {
     if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
   }
 
-  /** Reads rows as arrays. */
   all(sql: string, parameters: readonly unknown[]): readonly Row[] {
     return this.read({ statement: { sql, bindings: [] }, parameters })
   }
 
   /**
-   * Reads the rows of a step. Where an answer may lack room for them, they are counted one by one.
+   * Counts rows one by one where an answer may lack room.
    *
-   * @param sql the text that is run, where it is another one than that of the statement
+   * @param sql the text to run, where not the statement's own
    */
   readonly read = (step: ReadingStep, sql = step.statement.sql): readonly Row[] => {
     const {
@@ -253,8 +244,8 @@ export class SqliteDatabase {
     if (statement === undefined) {
       statement = this.#prepareRead(sql, bound)
       if (isBare === true) statement.pluck()
-      // A very long statement contains a list of values, and rarely occurs again.
-      if (sql.length <= MAX_TEXT) readers.set(sql, statement)
+      // A very long statement rarely occurs again.
+      if (sql.length <= MAX_CACHED_SQL) readers.set(sql, statement)
     }
     try {
       if (isOne === true) {
@@ -278,7 +269,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Returns the approximate size of the database, measured at most a second ago. */
+  /** In bytes, measured at most a second ago. */
   #size(): number {
     const now = performance.now()
     if (now - this.#sizedAt > SIZE_LIFE) {
@@ -290,7 +281,7 @@ export class SqliteDatabase {
   }
 
   #prepareRead(sql: string, bound: RowBound | undefined): Database.Statement {
-    if (sql.length > MAX_SQL) throw tooLargeError(`${sql.length} characters`, bound)
+    if (sql.length > MAX_READ_SQL) throw tooLargeError(`${sql.length} characters`, bound)
     try {
       return this.db.prepare(sql).raw()
     } catch (error) {
@@ -299,7 +290,6 @@ export class SqliteDatabase {
     }
   }
 
-  /** Prepares a statement for MikroORM. */
   prepare(sql: string): PreparedQuery {
     if (this.#isUnchecked && !this.db.inTransaction) this.#checkKeys(true)
     let statement = this.#prepared.get(sql)
@@ -307,8 +297,7 @@ export class SqliteDatabase {
       const changesSchema = SCHEMA_CHANGE.test(sql)
       // A schema change gives `*` another meaning.
       statement = new PreparedQuery(this.#prepareWrite(sql), changesSchema ? () => this.#forgetSchema() : undefined)
-      // A very long statement inserts many rows, and rarely occurs again.
-      if (!changesSchema && sql.length <= MAX_TEXT && !this.#isUnchecked) this.#prepared.set(sql, statement)
+      if (!changesSchema && sql.length <= MAX_CACHED_SQL && !this.#isUnchecked) this.#prepared.set(sql, statement)
     }
     if (sql.startsWith('begin')) this.#begun = [sql]
     else if (sql.startsWith('savepoint')) this.#begun?.push(sql)
@@ -317,8 +306,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * SQLite refuses each statement that it would check a foreign key for which leads nowhere, rows without the link included. Programs that
-   * leave checks off write such a table, and so does a transaction whose first statement it is.
+   * SQLite refuses each statement that would check a broken foreign key, even for rows without the link. Programs that leave checks off
+   * write such a table, and so does a transaction with the statement as first change.
    */
   #prepareWrite(sql: string): Database.Statement {
     try {
@@ -339,8 +328,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Tells whether a table has a trigger. In memory the answer is kept until a statement changes the schema; another program may give a file
-   * a trigger at any time. A transaction keeps no new answer, because its end may take a trigger back.
+   * In memory the answer is kept until the schema changes; another program may add a trigger to a file at any time. A transaction keeps no
+   * new answer: a rollback may take a trigger back.
    */
   hasTriggers(): boolean {
     if (this.#hasTriggers !== undefined) return this.#hasTriggers
@@ -352,13 +341,12 @@ export class SqliteDatabase {
   #forgetSchema(): void {
     this.#hasTriggers = undefined
     this.#prepared.clear()
-    this.lookOut.estimate.forget()
+    this.timeChecks.estimate.forget()
   }
 
-  /** Returns the whole database as bytes, which another one can open. */
   image(): Buffer {
     const image = this.db.serialize()
-    // A database in memory has no write-ahead log, so the header must not require one (SQLite file format, section 1.3.3).
+    // In memory there is no write-ahead log, so the header must not require a log (SQLite file format, section 1.3.3).
     if (image[18] === 2) image.fill(1, 18, 20)
     return image
   }

@@ -1,19 +1,18 @@
 /**
- * Lets SQLite's `now` follow the engine's clock, in `current_timestamp` and all date functions. So defaults of columns, MikroORM's
- * version properties, triggers and expressions of the application follow a clock that a test has set.
+ * Lets SQLite's `now` follow the engine's clock, in `current_timestamp` and all date functions, so that column defaults, MikroORM's
+ * versions, triggers and SQL of the application follow a test's clock.
  */
 import Database from 'better-sqlite3'
 
-/** The keywords, with the functions of the same meaning. */
 const KEYWORDS = { current_timestamp: 'datetime', current_date: 'date', current_time: 'time' } as const
 
-/** The functions, with the position of their first time argument. */
+/** The position of the first time argument. */
 const FUNCTIONS = { date: 0, time: 0, datetime: 0, julianday: 0, unixepoch: 0, strftime: 1, timediff: 0 } as const
 
 let evaluator: Database.Database | undefined
 const statements = new Map<string, Database.Statement>()
 
-/** Evaluates a function on a separate database, which has SQLite's own date functions. */
+/** Uses a separate database, with SQLite's own date functions. */
 function evaluate(name: string, args: readonly unknown[]): unknown {
   const key = `${name}/${args.length}`
   let statement = statements.get(key)
@@ -30,7 +29,7 @@ function isNow(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'now'
 }
 
-/** Returns the arguments with the time in place of `now`, which may be left out. */
+/** Puts the time in place of `now`, even where left out. */
 function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: string): readonly unknown[] {
   if (name === 'timediff') return args.map(value => (isNow(value) ? now : value))
   const at = FUNCTIONS[name]
@@ -41,7 +40,6 @@ function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: s
   return args.length === at || isModifier ? [...args.slice(0, at), now, ...args.slice(at)] : args
 }
 
-/** Lets `now` follow a function. */
 export function followTime(db: Database.Database, now: () => Date): void {
   // Like SQLite's own: allowed in indexes and generated columns, one value for each statement.
   const options = { deterministic: true, safeIntegers: true }

@@ -1,4 +1,4 @@
-/** Compare time: date-times are compared as they are shown, in milliseconds, whatever a column holds. */
+/** Compares date-times as shown, in milliseconds, however stored. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
@@ -9,17 +9,17 @@ import { findForm } from './stored-time.ts'
 import { findOperandColumn } from './stored-value.ts'
 import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
 
-/** Whether it is a date-time of a file, which may be stored in several forms. */
+/** In a file, perhaps stored in several forms. */
 export function isLooseTime({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
 }
 
-/** Whether it is a date-time that MikroORM writes in milliseconds, and others may have written as text. */
+/** MikroORM writes milliseconds, and other programs perhaps texts. */
 export function mayBeText({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
 }
 
-/** A date-time is found in milliseconds, of which SQLite's own functions make fractions, and in a text that is shown as the same. */
+/** Finds milliseconds, with or without a fraction of SQLite's own, and texts shown as the same time. */
 export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, TIME_NEXT)]
@@ -28,7 +28,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope):
   return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
 }
 
-/** The same for an order. Texts sort after all numbers, so an index finds either. */
+/** Texts sort after all numbers, so an index finds both. */
 export function compareTimeOrText(operand: Operand, operator: OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
@@ -37,16 +37,12 @@ export function compareTimeOrText(operand: Operand, operator: OrderOperator, ref
   return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, TIME_HIGH)} and ${text}))`
 }
 
-/** Milliseconds since 1970 of a date-time of a file, however it is stored; NULL for what is not a time. */
 export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
-/**
- * Date-times of a file are compared as they are shown, in milliseconds: a column may hold finer ones, and several forms of one. Times that
- * are far from the given one are compared by their stored values, which an index can do; near ones are converted one by one.
- */
+/** Compares far times by their stored values, by an index. Near times, perhaps finer or in other forms, are converted row by row. */
 export function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!

@@ -1,4 +1,4 @@
-/** Compare value: the value of an attribute with those of a filter, in the forms in which SQLite may hold it. */
+/** Compares an attribute with values of a filter, in each form that SQLite may hold. */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
@@ -13,7 +13,6 @@ import type { OrderOperator } from '../../../records/request/operators.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** A value is one of those of a filter. */
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], scope: ColumnScope): Sql {
   const { attribute } = operand
   const isList = areOfOneFilter(values)
@@ -40,7 +39,6 @@ function compileAny(values: readonly ValueRef[], compare: (value: ValueRef) => S
   return sql`(${joinEvenly(values.map(compare), ' or ')})`
 }
 
-/** One of many values of a filter. */
 function isInList(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   const list = compileList(ref, attribute, listForms(ref.type, attribute))
@@ -52,7 +50,6 @@ function isInList(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   return sql`${value} in ${list}`
 }
 
-/** A value is before or behind that of a filter. */
 export function compareValue(node: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
   const { operand, operator, value } = node
   const { attribute } = operand
@@ -66,10 +63,7 @@ export function compareValue(node: Condition & { kind: 'compare' }, scope: Colum
   return operator.startsWith('>') && mayHoldTexts(attribute) ? sql`(${compared} and ${isNumber(operand, scope)})` : compared
 }
 
-/**
- * A value inside a JSON value is compared as what it is: a text with the text that was given, a number with the number that the text is, if
- * it is one.
- */
+/** Compares by JSON type: a text with the given text, a number with the number that the given text spells. */
 function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -77,7 +71,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   const given = filterValue(ref, attribute)
   const number = filterValue(ref, attribute, NUMBER)
   if (operator === '=') {
-    // An object or array equals the one that the text is; a text, the one that the text in quotes is.
+    // An object or array equals the text read as JSON; a text also the content of its quotes.
     const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
     return caseOfType(type, {
       text: sql`${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)})`,
@@ -89,7 +83,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
       real: sql`${value} = ${number}`,
     })
   }
-  // Numbers are compared with numbers, texts with what is not a number.
+  // Texts are compared where the given text is no number.
   return caseOfType(type, {
     text: sql`case when ${number} is null then ${value} ${operator} ${given} end`,
     integer: sql`${value} ${operator} ${number}`,
@@ -97,7 +91,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   })
 }
 
-/** The same comparison as `compareWithin` makes with `=`, with any value of a list. */
+/** As `compareWithin` with `=`, for a list. */
 function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -116,39 +110,38 @@ function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql
   })
 }
 
-/** What holds of a value inside JSON, by what SQLite says that its type is. */
 function caseOfType(type: Sql, cases: Readonly<Record<string, Sql>>): Sql {
   const each = Object.entries(cases).map(([name, then]) => sql`when ${literal(name)} then ${then}`)
   return sql`case ${type} ${join(each, ' ')} end`
 }
 
-/** Whether values are shown with fewer digits than may be stored. */
+/** Whether fewer digits are shown than a column may store. */
 function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
   return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** Whether a column of numbers may hold texts and bytes as well: that of a file, which other programs write. */
+/** Other programs may store texts in a file's column of numbers. */
 function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
 }
 
 /**
- * A text is not a number, and more than each of them in SQLite. The `+` keeps the condition out of the search for an index, where it would
- * count as a bound.
+ * SQLite sorts texts above all numbers. The `+` keeps the condition out of the search for an index, where the condition would count as a
+ * bound.
  */
 function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }
 
-/** Decimals are compared as they are shown, rounded to their scale: by the numbers between which all are shown so. */
+/** Compares with the least and the greatest number shown as the given decimal. */
 function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
   switch (operator) {
     case '=':
-      // A text that is not a number is compared as it is.
+      // For a text that is no number.
       return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
     case '>':
       return sql`${column} > ${high}`
@@ -161,7 +154,6 @@ function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: Va
   }
 }
 
-/** Numbers are compared with numbers, texts with what is not a number. */
 function compareAny({ operand, operator, value }: Condition & { kind: 'compare' }, scope: ColumnScope): Sql {
   const stored = compileOperand(operand, scope)
   const number = filterValue(value, operand.attribute, NUMBER)

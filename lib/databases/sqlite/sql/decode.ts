@@ -1,6 +1,4 @@
-/**
- * Decode: values as SQLite gives them to their JSON form. A value that does not fit its declared type (SQLite allows it) is shown as it is.
- */
+/** Turns SQLite's values into JSON. A value that does not fit its declared type is shown unchanged. */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
@@ -16,7 +14,7 @@ function decodeBoolean(value: unknown): unknown {
   return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
-/** The decoder of a column's value, or undefined when SQLite's value is the JSON value unless it is bytes: see `decodeOdd`. */
+/** Undefined where SQLite's value is the JSON value, except for bytes: see `decodeOdd`. */
 export function findDecoder(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
@@ -50,7 +48,6 @@ export function findDecoder(type: ScalarType): Decoder | undefined {
   }
 }
 
-/** The decoder of a column that may hold anything. */
 function findLooseDecoder(type: ScalarType): Decoder {
   switch (type.kind) {
     case 'boolean':
@@ -73,7 +70,7 @@ function decodeKey(value: unknown): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : decodeOdd(value)
 }
 
-/** JavaScript that tests whether the value of an expression needs no decoder, in a column that has one for others. */
+/** Tests in JavaScript whether a value of a decoded column needs no decoder. */
 function plainTest(type: ScalarType, value: string): string {
   if (type.loose === true) {
     switch (type.kind) {
@@ -91,28 +88,25 @@ function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/**
- * Compiles what a statement reads of an attribute. Of a column of a file it reads the stored value. Integers that a JavaScript number
- * cannot hold leave SQLite as text.
- */
+/** Reads an attribute: of a file's column the stored value. Integers beyond a JavaScript number become texts. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
   const column = scope.column(source.column)
-  // SQLite's binary JSON: other bytes are shown as they are.
+  // SQLite's binary JSON is shown as JSON, other bytes unchanged.
   if (type.kind === 'json')
     return text(`case when typeof(${column}) = 'blob' and json_valid(${column}, 8) then json(${column}) else ${column} end`)
-  // The key has shown that it is small.
+  // Introspection has made larger integer keys `bigint`.
   if ((type.kind !== 'integer' && type.kind !== 'any') || attribute.primary) return text(column)
   const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
   const other = `case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`
   return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
 }
 
-/** JavaScript for the JSON form of what is read of an attribute: see `Flavour.readValue`. */
+/** See `Flavour.readValue`. */
 export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
   const decoder = findDecoder(type)
-  // A column may hold bytes, whatever it declares.
+  // Any column may hold bytes.
   if (decoder === undefined) return `(typeof ${value}==="object"&&${value}!==null?${source.helper(decodeOdd)}(${value}):${value})`
   return `(${plainTest(type, value)}?${value}:${source.helper(decoder)}(${value}))`
 }

@@ -1,8 +1,8 @@
-/** Encode list: values, keys and patterns as JSON texts, each one parameter, which statements read by `json_each`. */
+/** Values, keys and patterns as JSON texts for `json_each`. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import type { KeyPart } from '../../../model/model.ts'
 
-/** See `Dialect.encodeList`. A bigint is a number of all its digits. */
+/** See `Dialect.encodeList`. A bigint keeps all digits. */
 export function encodeList(values: readonly unknown[]): string {
   const items = values.flatMap(value => (value === null ? [] : typeof value === 'bigint' ? String(value) : JSON.stringify(value)))
   return `[${items.join()}]`
@@ -28,21 +28,21 @@ export function encodeLinks(rows: readonly Row[], { from, parts }: Pick<Compiled
   return { parameter: `[${[...seen].join()}]`, count: seen.size }
 }
 
-/** JSON has no bytes, which a file may hold in any column. */
+/** JSON has no bytes, but a file may hold bytes in any column. */
 function canLink(value: unknown): boolean {
   return value !== null && typeof value !== 'object'
 }
 
 const DIGITS = /^-?\d+$/
 
-/** A column of integers may hold any text in a file, as `A12`. */
+/** A file's column of integers may hold a text as `A12`. */
 function format(value: unknown, isPlain: boolean): string {
-  // JSON has no infinity: SQLite reads `9e999` as such.
+  // SQLite reads `9e999` as infinity.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}9e999`
   return isPlain && (typeof value !== 'string' || DIGITS.test(value)) ? String(value) : JSON.stringify(value)
 }
 
-/** Whether a part of a key is written as it is: integers leave SQLite as numbers, or as texts of digits. */
+/** Integers leave SQLite as numbers, or as texts of digits. */
 function isNumber({ type }: KeyPart): boolean {
   return type.kind === 'integer' || type.kind === 'bigint' || type.codec?.exact === true
 }

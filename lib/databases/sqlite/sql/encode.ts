@@ -1,21 +1,16 @@
-/** Encode: values to the parameters that SQLite compares and stores: those of the engine by their types, and those of MikroORM. */
+/** Makes parameters of the engine's values and of MikroORM's. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/**
- * A value as better-sqlite3 binds it: it takes no booleans, and binds numbers as REAL, which a column or a comparison with one turns back.
- */
+/** better-sqlite3 binds no booleans, and binds numbers as REAL. A column, or a comparison with a column, turns REAL back. */
 export function encode(value: unknown, type: ScalarType, inDocument: boolean): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
-  // Inside a JSON document MikroORM writes dates as ISO text, which sorts as time does.
+  // In documents MikroORM writes ISO texts, which sort as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
   return value
 }
 
-/**
- * Returns a value of a column, as MikroORM converts it, as better-sqlite3 binds it. Undefined when it cannot be bound. Integers become
- * BigInt, since a number would be stored as REAL.
- */
+/** Binds a value that MikroORM has converted; undefined where impossible. Integers become BigInt: a number would be stored as REAL. */
 export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {
@@ -29,7 +24,7 @@ export function toParameter(value: unknown): unknown {
     default:
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
       if (value instanceof Uint8Array) return value
-      // Plain objects, and values that MikroORM has marked as JSON, become JSON documents as in MikroORM's own quoting.
+      // Objects, and values that MikroORM has marked, become JSON as in MikroORM's own quoting.
       return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
   }
 }

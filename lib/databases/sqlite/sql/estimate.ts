@@ -1,15 +1,14 @@
 /**
- * Estimate: how many rows a statement may go through at most, by the highest row number of each table and by the indexes that there are.
- * The database is asked for them once a second, so that an estimate itself costs next to nothing.
+ * Estimate: at most how many rows a statement goes through, by the highest row numbers and the indexes. Asks the database once a second.
  */
 import type Database from 'better-sqlite3'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'
 
-/** How long the number of rows of a table is taken for true, in milliseconds. */
+/** In milliseconds. */
 const FRESH = 1000
 
-/** The least bytes that a row takes in a file: its place, its length, its number, and a header. */
+/** Place, length, number and header of a row in a file. */
 const ROW_BYTES = 5
 
 interface IndexStatistics {
@@ -17,10 +16,7 @@ interface IndexStatistics {
   readonly isUnique: boolean
 }
 
-/**
- * How a statement comes to the rows of its first table: by an index for its conditions; through all of them, which it sorts; or through all
- * of them in the order of an index.
- */
+/** How a statement finds the rows of its first table: by an index; all, then sorted; or all in the order of an index. */
 type Access = 'look-up' | 'sort' | 'walk'
 
 interface TableStatistics {
@@ -31,9 +27,9 @@ interface TableStatistics {
 export class Estimate {
   readonly #db: Database.Database
   readonly #tables = new Map<string, TableStatistics>()
-  /** Of each table the indexes over all rows, the key among them, as of a version of the schema. */
+  /** Indexes over all rows, the key included, by table, as of `#schema`. */
   readonly #indexes = new Map<string, readonly IndexStatistics[]>()
-  /** Whether an index serves a visit, as of the same version. */
+  /** As of `#schema`. */
   #served = new WeakMap<Visit, boolean>()
   #accesses = new WeakMap<Statement, Access>()
   #schema = -1
@@ -42,7 +38,7 @@ export class Estimate {
     this.#db = db
   }
 
-  /** Rows that are gone through, times what is done with each. */
+  /** Rows to go through, times the work for each. */
   workOf({ visits, weight }: Costs, now: number): number {
     let rows = 1
     for (const visit of visits) rows += this.#visited(visit, now)
@@ -52,7 +48,7 @@ export class Estimate {
   #visited(visit: Visit, now: number): number {
     const { table, from } = visit
     const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
-    // Where each row is looked for from one place, all of them together are no more than there are.
+    // If each row is looked for from one place, all look-ups find no more rows than the table has.
     if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
     return this.#visited(from.visit, now) * rows
   }
@@ -63,16 +59,13 @@ export class Estimate {
     return served
   }
 
-  /**
-   * Whether SQLite finds the rows by their link, since an index begins with it, and since no condition lets it take another index that
-   * leaves many rows.
-   */
+  /** By an index that begins with the link, if no condition might make SQLite take another index, which leaves many rows. */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
-    const serves = ({ columns: own }: IndexStatistics): boolean => {
-      const end = own.findIndex(column => column === null || !(columns.includes(column) || column === tag))
-      const first = end < 0 ? own : own.slice(0, end)
-      return columns.every(column => first.includes(column))
+    const serves = ({ columns: indexColumns }: IndexStatistics): boolean => {
+      const end = indexColumns.findIndex(column => column === null || !(columns.includes(column) || column === tag))
+      const leading = end < 0 ? indexColumns : indexColumns.slice(0, end)
+      return columns.every(column => leading.includes(column))
     }
     if (!this.#indexesOf(table).some(serves)) return false
     return filtered === undefined || this.#indexesOf(filtered).every(index => index.isUnique || (filtered === table && serves(index)))
@@ -88,15 +81,15 @@ export class Estimate {
     const columns = this.#db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]
     const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk)
     const listed = this.#db.pragma(`main.index_list(${name(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
-    const indexes = listed.flatMap(({ name: called, unique, partial }): IndexStatistics[] => {
+    const indexes = listed.flatMap(({ name: indexName, unique, partial }): IndexStatistics[] => {
       if (partial === 1) return []
-      const parts = this.#db.pragma(`main.index_info(${name(called)})`) as { name: string | null }[]
+      const parts = this.#db.pragma(`main.index_info(${name(indexName)})`) as { name: string | null }[]
       return [{ columns: parts.map(part => part.name), isUnique: unique === 1 }]
     })
     return key.length === 0 ? indexes : [{ columns: key.map(part => part.name), isUnique: true }, ...indexes]
   }
 
-  /** How SQLite runs a statement that sorts rows, as of the schema. */
+  /** As of `#schema`. */
   accessOf(statement: Statement, parameters: readonly unknown[]): Access {
     let access = this.#accesses.get(statement)
     if (access === undefined) this.#accesses.set(statement, (access = this.#readAccess(statement, parameters)))
@@ -110,7 +103,7 @@ export class Estimate {
     return others.some(({ detail }) => detail === 'USE TEMP B-TREE FOR ORDER BY') ? 'sort' : 'walk'
   }
 
-  /** About how many rows a table has, at least 1. */
+  /** At least 1. */
   rowsOf(table: string, now: number): number {
     const known = this.#tables.get(table)
     if (known !== undefined && now - known.at < FRESH) return known.rows
@@ -120,7 +113,7 @@ export class Estimate {
     return rows
   }
 
-  /** The schema has changed. */
+  /** After a change of the schema. */
   forget(): void {
     this.#tables.clear()
     this.#schema = -1
@@ -135,7 +128,7 @@ export class Estimate {
     this.#accesses = new WeakMap()
   }
 
-  /** As many rows as the highest number of one, and no more than the database has room for: numbers may have been given by chance. */
+  /** The highest row number, but no more than the bytes allow: row numbers may have been given at random. */
   #countOf(table: string): number {
     const kind = this.#db.prepare("select type, wr from pragma_table_list(?) where schema = 'main'").get(table)
     const { type, wr } = (kind ?? { type: 'none', wr: 0 }) as { type: string; wr: 0 | 1 }

@@ -1,6 +1,6 @@
 /**
- * Exact decimals: SQLite stores the numbers of a `numeric` column as doubles, so decimals of more digits are refused in bodies, and
- * replaced in filters.
+ * SQLite stores numbers of a `numeric` column as doubles. So bodies may not hold decimals of more digits, and filters get a storable
+ * neighbour.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
@@ -20,7 +20,7 @@ export function storesAll(type: ScalarType): boolean {
   return type.kind !== 'decimal' && !makesNumbers(type)
 }
 
-/** The column of a file whose declared type SQLite does not know, as `STRING`: it makes numbers of what looks like numbers. */
+/** For a declared type unknown to SQLite, as `STRING`: SQLite makes numbers of texts that look like numbers. */
 export const NUMERIC = 'numeric'
 
 function makesNumbers({ kind, column }: ScalarType): boolean {
@@ -34,7 +34,7 @@ export function findBound(value: unknown, { kind }: ScalarType, operator: string
   return kind === 'decimal' ? findDecimalBound(value as string, operator) : value
 }
 
-/** Whether a double stores a decimal exactly: one of at most 15 significant digits, or an integer up to 2^53. */
+/** Whether a double holds the decimal: at most 15 significant digits, or an integer up to 2^53. */
 function isExact(text: string): boolean {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')
@@ -42,11 +42,11 @@ function isExact(text: string): boolean {
 }
 
 /**
- * Replaces a decimal of a filter that has more digits than can be stored, so that every stored one compares as with all digits: by the
- * storable neighbour below for `>` and `<=`, and the one above for `>=` and `<`. Null for `=`, which no stored decimal satisfies.
+ * Replaces a decimal by a storable neighbour, so that each stored decimal compares as with all digits: below for `>` and `<=`, above for
+ * `>=` and `<`. Null for `=`, since no stored decimal is equal.
  */
 function findDecimalBound(text: string, operator: string): string | null {
-  // A number of a file with many digits is shown with all of them, so it can be compared.
+  // A file's number may be shown with many digits, and is compared with all.
   if (isExact(text) || String(Number(text)) === text) return text
   const isNegative = text.startsWith('-')
   const [whole = '', fraction = ''] = text
@@ -54,7 +54,7 @@ function findDecimalBound(text: string, operator: string): string | null {
     .replace(/(\.\d*?)0+$/, '$1')
     .split('.')
   const digits = BigInt(whole + fraction)
-  // Integers are exact beyond 15 digits. Beyond 2^53 they are not, and the database compares its stored values.
+  // Integers are exact beyond 15 digits, up to 2^53. Beyond 2^53 the database compares its stored values.
   const isLong = BigInt(whole) >= 10n ** 15n
   if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
   if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null

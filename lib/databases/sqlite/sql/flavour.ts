@@ -1,4 +1,4 @@
-/** Flavour: the SQL of SQLite, as the compiler of `databases/sql/` asks for it. */
+/** Flavour: SQLite's SQL for the compiler of `databases/sql/`. */
 import type { KeyPart, Resource } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { Flavour } from '../../sql/flavour.ts'
@@ -44,8 +44,7 @@ export const SQLITE_FLAVOUR: Flavour = {
   // NULL is the smallest value in SQLite.
   order: (value, descending) => sql`${value}${descending ? ' desc' : ''}`,
   keyOrder: column => text(column),
-  // SQLite plans a statement for the value of `limit ?`, and prepares it anew each time that a value is bound. With the sign it takes no
-  // heed of the value.
+  // For a bare `limit ?` SQLite plans with the value, and prepares again whenever a value is bound. The sign prevents both.
   rowLimit: parameter => sql`+${parameter}`,
   sortedFormula: value => sql`ifnull(${value}, null)`,
   truth: condition => `(${condition})`,
@@ -68,11 +67,10 @@ export const SQLITE_FLAVOUR: Flavour = {
   readValue,
 }
 
-/** A UUID may be stored in upper or lower case. */
 const UUID_FORMS: readonly ValueForm[] = ['value', UPPER]
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** `(a, b) in (the keys of the rows above)`; the keys come as one JSON text, so that the statement is the same for any number of them. */
+/** `(a, b) in (the keys of the rows above)`. All keys are one JSON text, so their number does not change the statement. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
   if (columns.length === 1) return sql`${columns[0]!} in (select value from json_each(${links}))`
@@ -80,7 +78,7 @@ function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   return sql`${tuple(columns)} in (select ${values.join(', ')} from json_each(${links}))`
 }
 
-/** A key as one value, NULL where there is none. */
+/** NULL where a part is missing. */
 function numberable(columns: readonly string[], { key }: Resource): string {
   // Beyond 2^53 a JavaScript number is not exact.
   const parts = columns.map((column, part) => (key[part]!.type.kind === 'bigint' ? `cast(${column} as text)` : column))

@@ -1,16 +1,15 @@
 /**
- * Match like: a text against a pattern of `$like`, as PostgreSQL has it: `%` is any number of characters, `_` is one, `\` takes away the
- * meaning of the next one, and letters are compared as they are. SQLite's own LIKE folds letters and knows no escape; its GLOB does the
- * same as this function, where that is quick and right.
+ * Matches `$like` as PostgreSQL does. `%` is any number of characters, `_` a single character, `\` takes the meaning from the
+ * next, and case counts. SQLite's own LIKE folds letters and knows no escape; GLOB is used where quick and right.
  */
 
-/** Any number of characters, and one, among the characters of a pattern. */
+/** Stand for `%` and `_` in a pattern. */
 const MANY = 0
 const ONE = 1
 
 type Pattern = readonly (string | typeof MANY | typeof ONE)[]
 
-/** Reads a pattern, character by character. A backslash at the end stands for itself. */
+/** A backslash at the end stands for itself. */
 function parse(pattern: string): Pattern {
   const parts: (string | typeof MANY | typeof ONE)[] = []
   let isPlain = false
@@ -25,48 +24,48 @@ function parse(pattern: string): Pattern {
   return parts
 }
 
-/** The pattern as GLOB takes it. */
+/** For SQLite's GLOB. */
 export function toGlob(pattern: string): string {
   const texts = parse(pattern).map(part => (part === MANY ? '*' : part === ONE ? '?' : part.replace(/[*?[]/, '[$&]')))
   return texts.join('')
 }
 
-/** Steps between two looks at the clock. */
-const LOOK_EVERY = 100_000
+/** Steps between two checks of the clock. */
+const CHECK_EVERY = 100_000
 
 /**
- * The SQL function that `mikro_like(text, pattern)` calls. Deterministic.
+ * The SQL function `mikro_like(text, pattern)`. Deterministic.
  *
- * @param look is called between pieces of work, and may throw
+ * @param checkClock is called between pieces of work, and may throw
  */
-export function likeFunction(look: () => void): (value: unknown, pattern: unknown) => number | null {
+export function likeFunction(checkClock: () => void): (value: unknown, pattern: unknown) => number | null {
   let last: { readonly text: string; readonly pattern: Pattern } | undefined
   let work = 0
   const step = (): void => {
-    if (++work % LOOK_EVERY === 0) look()
+    if (++work % CHECK_EVERY === 0) checkClock()
   }
   return (value, pattern) => {
     if (value === null || typeof pattern !== 'string') return null
-    // The SQL around it asks for texts alone: what is long, or has a NUL.
+    // SQL leaves long texts, and texts with a NUL, to the function.
     if (typeof value !== 'string') return 0
     if (last?.text !== pattern) last = { text: pattern, pattern: parse(pattern) }
     return matches([...value], last.pattern, step) ? 1 : 0
   }
 }
 
-/** What stands between two `%` is taken at its first place: if the pattern matches at all, it matches so. */
+/** Takes each text between two `%` at its first place, which is enough if the pattern matches at all. */
 function matches(text: readonly string[], pattern: Pattern, step: () => void): boolean {
   let [at, part] = [0, 0]
-  let again: { readonly part: number; at: number } | undefined
+  let retry: { readonly part: number; at: number } | undefined
   while (at < text.length) {
     step()
     const wanted = pattern[part]
-    if (wanted === MANY) again = { part: ++part, at }
+    if (wanted === MANY) retry = { part: ++part, at }
     else if (wanted === ONE || wanted === text[at]) {
       at++
       part++
-    } else if (again === undefined) return false
-    else [at, part] = [++again.at, again.part]
+    } else if (retry === undefined) return false
+    else [at, part] = [++retry.at, retry.part]
   }
   while (pattern[part] === MANY) part++
   return part === pattern.length

@@ -1,7 +1,4 @@
-/**
- * Match text: a text against a wildcard pattern, by what SQLite has where that is right and quick, and else by a function of the engine's
- * own.
- */
+/** Compares a text with a wildcard pattern, by SQLite where right and quick, else by a function of the engine. */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -10,7 +7,7 @@ import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** The operand of a text comparison. Inside a JSON value, and in a column of a file, there may be something else than a text. */
+/** NULL for another value, which JSON or a file's column may hold. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
@@ -21,12 +18,10 @@ export function compileText(operand: Operand, scope: ColumnScope): Sql {
   return sql`case ${type} when 'text' then ${value} end`
 }
 
-/** A text meets a pattern. */
 export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
-  // SQLite's LIKE folds ASCII only, neither LIKE nor GLOB looks behind a NUL, and all of them take long over long texts: such rows are left
-  // to our own function.
+  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts. `mikro_match` compares such rows.
   if (node.form === 'any') return sql`${value} is not null`
   if (node.fold) {
     const isAscii = sql`${parameter(IS_ASCII)} and octet_length(${value}) = length(${value})`
@@ -48,14 +43,12 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
   }
 }
 
-/** A text meets a pattern of `$like`. */
 export function matchLike({ operand, value: pattern }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
   const value = compileText(operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(pattern, operand.attribute, form)
   return eitherWay(isLong(value), sql`mikro_like(${value}, ${parameter('value')})`, sql`${value} glob ${parameter(LIKE_GLOB)}`)
 }
 
-/** Whether GLOB is not to look at a text. */
 function isLong(value: Sql): Sql {
   return sql`octet_length(${value}) > ${MAX_COMPARED} or instr(${value}, char(0))`
 }
@@ -64,6 +57,6 @@ function eitherWay(condition: Sql, one: Sql, other: Sql): Sql {
   return sql`case when ${condition} then ${one} else ${other} end`
 }
 
-/** Longest texts, in bytes, that are left to LIKE and GLOB, and to `instr`. */
+/** In bytes: for LIKE and GLOB, and for `instr`. */
 const MAX_COMPARED = '1000'
 const MAX_SEARCHED = '10000'

@@ -1,7 +1,6 @@
 /**
- * Match: wildcard patterns. Prepares the parameters of SQLite's own comparisons, and holds the function for what they cannot do: Unicode
- * case folding, text with a NUL in it, and times that are stored in several forms; and for long texts, where theirs take the product of
- * both lengths.
+ * Match: wildcard patterns. Has parameters for SQLite's own comparisons, and SQL functions for Unicode case folding, texts with a NUL,
+ * times in several forms, and long texts, over which SQLite takes the product of both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'
@@ -9,30 +8,22 @@ import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
 
-/**
- * The SQL function that `mikro_time(value, unit)` calls: milliseconds since 1970, or the value itself when it is not a time. Deterministic.
- */
+/** `mikro_time(value, unit)`: milliseconds since 1970, or the value where no time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
 
-/** The SQL function that `mikro_moment(value, unit)` calls: milliseconds since 1970, or NULL when it is not a time. Deterministic. */
+/** `mikro_moment(value, unit)`: milliseconds since 1970, or NULL where no time. Deterministic. */
 export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
-/**
- * The SQL function that `mikro_rounded(value, scale)` calls: a number as it is shown with so many digits after the point; anything else as
- * it is. Deterministic.
- */
+/** `mikro_rounded(value, scale)`: a number as shown with `scale` digits after the point; other values unchanged. Deterministic. */
 export function roundedFunction(value: unknown, scale: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
 }
 
-/**
- * The SQL function that `mikro_json(text)` calls: an object or array in the one spelling that equal ones have, NULL for anything else.
- * Deterministic.
- */
+/** `mikro_json(text)`: an object or array in a spelling that equal values share; else NULL. Deterministic. */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
   try {
@@ -43,35 +34,33 @@ export function jsonFunction(text: unknown): string | null {
 }
 
 /**
- * The SQL function that `mikro_match(text, pieces, fold)` calls. Deterministic.
+ * `mikro_match(text, pieces, fold)`. Deterministic.
  *
- * @param look is called between pieces of work, and may throw
+ * @param checkClock is called between pieces of work, and may throw
  */
-export function matchFunction(look: () => void): (value: unknown, pieces: unknown, fold: unknown) => number | null {
+export function matchFunction(checkClock: () => void): (value: unknown, pieces: unknown, fold: unknown) => number | null {
   let work = 0
   return (value, pieces, fold) => {
     if (value === null) return null
     if (typeof value !== 'string') return 0
     work += value.length
-    if (work >= LOOK_EVERY) {
+    if (work >= CHECK_EVERY) {
       work = 0
-      look()
+      checkClock()
     }
-    return parseMatcher(String(pieces), fold === 1)(value, look) ? 1 : 0
+    return parseMatcher(String(pieces), fold === 1)(value, checkClock) ? 1 : 0
   }
 }
 
-/** Characters that are searched between two looks at the clock. */
-const LOOK_EVERY = 10_000
+/** Characters between two checks of the clock. */
+const CHECK_EVERY = 10_000
 
-type Matcher = (text: string, look: () => void) => boolean
+type Matcher = (text: string, checkClock: () => void) => boolean
 
-/** A matcher holds its pieces, and where it folds a regular expression for each, compiled: many times as much as their text. */
+/** A compiled regular expression takes many times the bytes of its text. */
 const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
-/**
- * The last one that was asked for: a statement asks for one again with every row, and a key of thousands of characters is long to look up.
- */
+/** A statement asks for the same matcher with every row, and a long key is slow to look up. */
 let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
 
 function parseMatcher(pieces: string, fold: boolean): Matcher {
@@ -99,22 +88,22 @@ function areSeveral(patterns: readonly string[] | readonly (readonly string[])[]
 
 function compileMatchers(patterns: readonly (readonly string[])[], fold: boolean): Matcher {
   const all = patterns.map(pieces => compileMatcher(pieces, fold))
-  return (text, look) => all.some(matches => matches(text, look))
+  return (text, checkClock) => all.some(matches => matches(text, checkClock))
 }
 
-/** The text that a string is compared as. Simple case folding (Unicode, CaseFolding.txt C and S) is what the `iu` flags of RegExp do. */
+/** The `iu` flags of RegExp do simple case folding (Unicode, CaseFolding.txt C and S). */
 function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
   const finders = pieces.map(piece => compileFinder(piece, fold))
   const last = pieces.length - 1
   if (last === 0) return text => text.length === pieces[0]!.length && finders[0]!.startsAt(text, 0)
-  return (text, look) => {
+  return (text, checkClock) => {
     const first = pieces[0]!.length
     const end = text.length - pieces[last]!.length
     if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
-    // Each piece at its first place: if the pattern matches at all, it matches so; hence no backtracking.
+    // Each piece's first place is enough, if the pattern matches at all: no backtracking.
     let position = first
     for (let index = 1; index < last; index++) {
-      const found = finders[index]!(text, position, look)
+      const found = finders[index]!(text, position, checkClock)
       if (found < 0) return false
       position = found + pieces[index]!.length
       if (position > end) return false
@@ -124,8 +113,7 @@ function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
 }
 
 interface Finder {
-  /** The first place of the piece at or after a position, or -1. */
-  (text: string, from: number, look: () => void): number
+  (text: string, from: number, checkClock: () => void): number
   startsAt(text: string, at: number): boolean
 }
 
@@ -140,7 +128,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
       { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
     )
   }
-  // Simple folding maps one UTF-16 unit to one, so a match is as long as the piece.
+  // Simple folding keeps the number of UTF-16 units, so a match is as long as the piece.
   const source = escapeRegExp(piece)
   const search = new RegExp(source, 'giu')
   const sticky = new RegExp(source, 'yiu')
@@ -149,13 +137,13 @@ function compileFinder(piece: string, fold: boolean): Finder {
     return search.exec(text)?.index ?? -1
   }
   return Object.assign(
-    (text: string, from: number, look: () => void) => {
+    (text: string, from: number, checkClock: () => void) => {
       if ((text.length - from) * piece.length <= thresholds.quickSearch) return find(text, from)
-      // Part by part, each with as much of the next one as a match may need.
+      // Part by part, each with as much of the next as a match may need.
       const size = Math.ceil(thresholds.quickSearch / piece.length)
       for (let start = from; start < text.length; start += size) {
-        look()
-        // A part that began amid a surrogate pair would not be what stands there.
+        checkClock()
+        // A part begun amid a surrogate pair would hold another character.
         const before = start > 0 && isLowSurrogate(text.charCodeAt(start)) ? 1 : 0
         const found = find(text.slice(start - before, start + size + piece.length), before)
         if (found >= before) return start - before + found
@@ -165,7 +153,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
     {
       startsAt: (text: string, at: number) => {
         sticky.lastIndex = at
-        // Set amid a surrogate pair, a RegExp looks at the whole pair: such a match begins before the place that was asked for.
+        // Amid a surrogate pair a RegExp takes the whole pair, and matches before `at`.
         return sticky.exec(text)?.index === at
       },
     },
@@ -176,7 +164,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** For each place in a piece the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
+/** For each place: the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
 function computeFailures(piece: string): Uint16Array {
   const failures = new Uint16Array(piece.length)
   for (let at = 1, length = 0; at < piece.length; at++) {
@@ -187,7 +175,7 @@ function computeFailures(piece: string): Uint16Array {
   return failures
 }
 
-/** As `findIndex` of strings, in a time that grows with the text alone. */
+/** As `indexOf`, in a time that grows with the text alone. */
 function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {
@@ -199,7 +187,7 @@ function findIndex(text: string, piece: string, from: number, failures: Uint16Ar
   return -1
 }
 
-/** A GLOB pattern: case-sensitive, and only our stars are special. */
+/** Case-sensitive, and only the engine's stars are special. */
 export function formatGlob(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[*?[]/g, '[$&]')).join('*')
 }
@@ -209,10 +197,10 @@ export function isAscii(pieces: readonly string[]): boolean {
   return pieces.every(piece => /^[\x01-\x7f]*$/.test(piece))
 }
 
-/** Deepest nesting of a stored JSON value. SQLite does not read deeper ones. */
+/** SQLite reads no deeper. */
 const MAX_STORED_DEPTH = 1000
 
-/** Returns the canonical spelling of a JSON value: sorted keys, no spaces. Undefined for a value that is nested too deep to be stored. */
+/** Sorts keys, without spaces. Undefined where nested too deep to be stored. */
 function canonicalJson(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (depth >= MAX_STORED_DEPTH) return undefined

@@ -1,8 +1,8 @@
-/** NUL keys: looks in the first rows of tables for keys with NUL, which no index finds. */
+/** Finds keys with a NUL, which no index finds, in a table's first rows. */
 import type { Statement } from '../../../records/database/dialect.ts'
 import { name, tableName } from '../../sql/sql.ts'
 
-/** Rows that are looked at, so that a long table does not delay the start of an engine. */
+/** A long table must not delay the start of an engine. */
 const LOOKED_AT = 10_000
 
 /** See `Dialect.nulKey`. */

@@ -1,48 +1,46 @@
 /**
- * Parses and formats date-times as SQLite files store them. SQLite has no type for them, so a column may hold texts of several forms,
- * seconds or milliseconds since 1970, or Julian day numbers (https://www.sqlite.org/lang_datefunc.html). The form of a column is found
- * from its rows.
+ * Parses and formats the date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, or Julian day numbers
+ * (https://www.sqlite.org/lang_datefunc.html). The rows of a column show its form.
  */
 import { DAY_MS } from '../../../foundation/work/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** The form of the date-times in a column of a SQLite file. */
+/** The form of the date-times in a file's column. */
 export interface StoredTime {
   readonly unit: 'text' | 'seconds' | 'milliseconds' | 'julian'
-  /** For texts: the separator of date and time. */
+  /** Of texts: between date and time. */
   readonly separator: ' ' | 'T'
-  /** For texts: the precision of the time; `none` for plain dates. */
+  /** Of texts: `none` for plain dates. */
   readonly clock: 'none' | 'minutes' | 'seconds'
-  /** For texts: digits of the fraction of a second. */
+  /** Of texts: digits of a second's fraction. */
   readonly digits: number
-  /** For texts: the end, such as `Z`; empty where UTC is implied. */
+  /** Of texts: the end, as `Z`; empty where UTC is implied. */
   readonly zone: string
-  /** Whether all values have this form, so that stored values can be compared. */
+  /** Whether all values have the form, so that stored values compare. */
   readonly uniform: boolean
 }
 
-/** The type of a column of a file, with the form of its date-times. */
 export type FileScalar = ScalarType & { readonly time?: StoredTime }
 
-/** Returns the form of the date-times of a column of a file; undefined for any other column. */
+/** Undefined: no date-times of a file. */
 export function findForm(type: ScalarType): StoredTime | undefined {
   return (type as FileScalar).time
 }
 
-/** The form of new values in a column without rows: that of SQLite's own current_timestamp. */
+/** For a column without rows: the form of SQLite's current_timestamp. */
 const DEFAULT_FORM: StoredTime = { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true }
 
 /** 1970-01-01T00:00:00Z as a Julian day number. */
 const EPOCH = 2440587.5
 
-/** Unix times below this are seconds (until the year 5138), others milliseconds (from 1973 on). */
+/** Smaller Unix times are seconds (until the year 5138), others milliseconds (from 1973 on). */
 const MOST_SECONDS = 1e11
 
 const TEXT =
   /^\d{4}-\d\d-\d\d(?:(?<separator>[ T])\d\d:\d\d(?<seconds>:\d\d(?:\.(?<digits>\d{1,9}))?)?(?<space> ?)(?<zone>Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/
 
-/** Parses a stored value to milliseconds since 1970. Undefined when it is not a date-time. */
+/** Milliseconds since 1970; undefined where no date-time. */
 export function parseStoredTime(stored: unknown, unit: StoredTime['unit'] = 'text'): number | undefined {
   if (typeof stored === 'number') return toMilliseconds(stored, unit)
   return typeof stored === 'string' ? parseLenientDatetime(stored) : undefined
@@ -56,13 +54,12 @@ function toMilliseconds(value: number, unit: StoredTime['unit']): number | undef
   return time !== undefined && Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
-/** Guesses the unit of a bare number. */
 function guessUnit(value: number): 'seconds' | 'milliseconds' | 'julian' {
   if (!Number.isInteger(value) && value > 1e6 && value < 5.4e6) return 'julian'
   return Math.abs(value) < MOST_SECONDS ? 'seconds' : 'milliseconds'
 }
 
-/** Recognizes the form of one value. Undefined for an unknown form. A date without a time is midnight. */
+/** Undefined: an unknown form. A date without a time is midnight. */
 function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
   if (parseStoredTime(stored) === undefined) return undefined
   if (typeof stored === 'number') return { ...DEFAULT_FORM, unit: guessUnit(stored) }
@@ -79,11 +76,10 @@ function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined
   }
 }
 
-/** Finds the form of a column: the most frequent one among the values of some rows. */
 export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const counts = new Map<unknown, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
   for (const sample of samples) {
-    // Texts that differ only in their digits have one form.
+    // Texts that differ only in digits have the same form.
     const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(recognizeForm(sample) ?? null)
     const entry = counts.get(key)
     if (entry === undefined) counts.set(key, { form: recognizeForm(sample), count: 1 })
@@ -92,7 +88,7 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const known = [...counts.values()].filter(({ form }) => form !== undefined).toSorted((a, b) => b.count - a.count)
   const form = known[0]?.form
   if (form === undefined) return { ...DEFAULT_FORM, uniform: samples.length === 0 }
-  // Texts with an offset other than UTC do not sort by time. Neither do plain dates once date-times are written beside them.
+  // Neither texts with another offset than UTC sort by time, nor plain dates beside date-times.
   const isUtc = /^ ?(?:Z|UTC|[+-]00(?::?00)?)?$/.test(form.zone)
   return {
     ...form,
@@ -101,17 +97,13 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   }
 }
 
-/**
- * Whether a column that is declared as a date keeps to that: at least half of its times are plain dates. Strays, such as `n/a` or
- * `0000-00-00`, say nothing.
- */
+/** At least half of the times are plain dates. Strays, as `n/a` or `0000-00-00`, do not count. */
 export function areDates(samples: readonly unknown[]): boolean {
   const forms = samples.flatMap(sample => recognizeForm(sample) ?? [])
   const dates = forms.filter(({ clock, unit }) => clock === 'none' && unit === 'text').length
   return dates >= forms.length - dates
 }
 
-/** Formats a date-time as its column stores it. */
 export function formatStoredTime(milliseconds: number, form: StoredTime): string | number {
   switch (form.unit) {
     case 'milliseconds':
@@ -126,8 +118,8 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
 }
 
 /**
- * Returns a stored value that sorts before (-1) or after (1) all values that stand for the given time. For texts it is another day,
- * because an offset moves a time by less than one. For numbers it is the next millisecond.
+ * Returns a stored value that sorts before (-1) or after (1) all values of a time: another day, because an offset is less than a day, or
+ * the next millisecond of numbers.
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
   if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })

@@ -1,4 +1,4 @@
-/** Stored value: attributes as SQL, in a form that compares and sorts as their types do. */
+/** Attributes as SQL that compares and sorts as their types do. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -6,20 +6,19 @@ import { bind, literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { inDocument, jsonKey } from './json-path.ts'
 import { findForm } from './stored-time.ts'
 
-/** The stored value of an attribute, in a form that compares and sorts as its type does. */
 export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
     case 'column': {
       const column = scope.column(source.column)
-      // A default such as current_timestamp writes a text, where MikroORM writes milliseconds.
+      // A default such as current_timestamp writes texts, MikroORM milliseconds.
       if (type.kind === 'datetime' && source.rawDefault) {
         return text(
           `(case typeof(${column}) when 'text' then ${momentOfText(column)} ` +
             `when 'real' then cast(${column} as integer) else ${column} end)`,
         )
       }
-      // Stored in several forms: compared as milliseconds.
+      // Several stored forms are compared as milliseconds.
       const form = findForm(type)
       if (form?.uniform === false) return text(`mikro_time(${column}, ${literal(form.unit)})`)
       return text(type.collated === true ? `${column} collate binary` : column)
@@ -38,7 +37,7 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
       return sql`case when ${scope.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
     case 'within': {
       const { value, type: found } = within(source.json, source.names, scope)
-      // An object or an array is not a plain value.
+      // No plain value.
       return sql`case when ${found} in ('object', 'array') then null else ${value} end`
     }
     case 'getter':
@@ -48,23 +47,20 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
   }
 }
 
-/** Milliseconds of a text. SQLite's own function is quicker than ours; it rounds what is finer, and does not know every form. */
+/** SQLite's own function is quicker, but rounds finer times, and does not know every form. */
 function momentOfText(column: string): string {
   const quick = `cast(round(unixepoch(${column}, 'subsec') * 1000) as integer)`
   const own = `mikro_moment(${column}, 'text')`
   return `case when length(${column}) > 24 then ${own} else ifnull(${quick}, ${own}) end`
 }
 
-/**
- * What stands inside a JSON value: its value, and the name of its JSON type (NULL where nothing is). A column that holds no JSON has
- * nothing inside.
- */
+/** Returns a value and its JSON type: NULL where nothing is, as in a column without JSON. */
 export function within(json: ScalarAttribute, names: readonly string[], scope: ColumnScope): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : compileStoredValue(json, scope)
   if (names.length === 0 && keys.length === 0) {
-    // A text that is not JSON is shown as it is.
+    // A text that is no JSON is shown unchanged.
     return {
       value: sql`case when json_valid(${whole}) then json_extract(${whole}, '$') else ${whole} end`,
       type: sql`case when json_valid(${whole}) then json_type(${whole}) when ${whole} is not null then 'text' end`,
@@ -82,8 +78,7 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
       plain += jsonKey(name)
       continue
     }
-    // A number is a place in a list, or a key that looks like one. What leads there is written once, or the text would double with each
-    // number.
+    // A number is a place in a list, or a key. Each number would double the path so far, so the path is written once.
     const place = bind({ from: 'literal', value: `[${name}]` })
     const key = bind({ from: 'literal', value: jsonKey(name) })
     const step = (at: Sql | string): Sql => sql`${at} || case json_type(${holder}, ${at}) when 'array' then ${place} else ${key} end`
@@ -93,12 +88,10 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
   return { value: sql`json_extract(${holder}, ${path()})`, type: sql`json_type(${holder}, ${path()})` }
 }
 
-/** The stored value of what a filter is about. */
 export function compileOperand(operand: Operand, scope: ColumnScope): Sql {
   return compileStoredValue(operand.attribute, scope.through(operand.hops))
 }
 
-/** The column of what a filter is about. */
 export function findOperandColumn({ hops, attribute: { source, name } }: Operand, scope: ColumnScope): string {
   if (source.kind !== 'column') throw new Error(`"${name}" is not a column.`)
   return scope.through(hops).column(source.column)

@@ -1,6 +1,6 @@
 /**
- * Write lists: the statements that set the links of several rows at once. A list of keys is one parameter, a JSON text, so that the text of
- * a statement does not depend on the number of its rows. All names are of the model.
+ * Sets links of several rows. A list of keys is one JSON text, so the number of rows does not change a statement. All names are of the
+ * model.
  */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
@@ -17,17 +17,17 @@ export function compileDeleteAll({ table, key }: StoredTable): Statement {
 
 /** See `WritingDialect.link`. */
 export function compileLink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
-  const own = name(column)
+  const field = name(column)
   return plainStatement(
-    `update ${tableName(table)} set ${own} = ?${countChange(version)} where ${name(key[0]!.column)} in ${LISTED} and ${own} is not ?`,
+    `update ${tableName(table)} set ${field} = ?${countChange(version)} where ${name(key[0]!.column)} in ${LISTED} and ${field} is not ?`,
   )
 }
 
 /** See `WritingDialect.unlink`. */
 export function compileUnlink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
-  const own = name(column)
+  const field = name(column)
   return plainStatement(
-    `update ${tableName(table)} set ${own} = null${countChange(version)} where ${own} = ? and ${name(key[0]!.column)} not in ${LISTED}`,
+    `update ${tableName(table)} set ${field} = null${countChange(version)} where ${field} = ? and ${name(key[0]!.column)} not in ${LISTED}`,
   )
 }
 
@@ -38,8 +38,8 @@ export function compileDeleteOthers({ table, key }: StoredTable, { column }: Sto
 
 /** See `WritingDialect.others`. */
 export function compileOthers({ table, key }: StoredTable, { column }: StoredColumn): Statement {
-  const own = name(key[0]!.column)
-  return plainStatement(`select cast(${own} as text) from ${tableName(table)} where ${name(column)} = ? and ${own} not in ${LISTED}`)
+  const field = name(key[0]!.column)
+  return plainStatement(`select cast(${field} as text) from ${tableName(table)} where ${name(column)} = ? and ${field} not in ${LISTED}`)
 }
 
 /** See `WritingDialect.unlinked`. */

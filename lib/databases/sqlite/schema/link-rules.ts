@@ -1,14 +1,14 @@
-/** Link rules: compares the rules of a foreign key of a file, for rows that refer to a changed row, with those of its entity. */
+/** Link rules: compares the rules of a file's foreign key with its entity's. */
 import type { DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 
-/** The rules of a file, in lower case. */
+/** In lower case. */
 interface FileRules {
   readonly onDelete: string
   readonly onUpdate?: string
 }
 
 export function hasSameRules(key: ForeignKey, found: FileRules, target: DatabaseTable): boolean {
-  // What the model does not say of updates leaves the rule of the file.
+  // Without a rule for updates in the model, the rule of the file stays.
   return hasSameDelete(key, found, target) && (key.updateRule === undefined || isSameRule(key, key.updateRule, found.onUpdate, target))
 }
 
@@ -16,10 +16,7 @@ export function hasSameDelete(key: ForeignKey, { onDelete }: FileRules, target: 
   return isSameRule(key, key.deleteRule, onDelete, target)
 }
 
-/**
- * For links in a primary key, as in a many-to-many table, MikroORM assumes `cascade` where the model says nothing: any rule of the file
- * fits.
- */
+/** For links in a primary key, as in a many-to-many table, MikroORM assumes `cascade` without a rule: any rule of the file fits. */
 function isSameRule({ columnNames }: ForeignKey, wanted: string | undefined, there: string | undefined, target: DatabaseTable): boolean {
   const key = target.getPrimaryKey()?.columnNames ?? []
   const isAssumed = plain(wanted) === 'cascade' && columnNames.every(column => key.includes(column))

@@ -7,11 +7,7 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The manifest lies above the source and above the built code. */
+/** The source (`lib/doors/cli`) and the built code (`dist/lib/chunks`) are equally deep in the package. */
 export async function readOwnPackage(): Promise<Manifest> {
-  for (const above of ['../../../package.json', '../../../package.json']) {
-    const text = await readFile(new URL(above, import.meta.url), 'utf8').catch(() => undefined)
-    if (text !== undefined) return JSON.parse(text) as Manifest
-  }
-  throw new Error('The package.json of mikro-rest is not where it should be.')
+  return JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as Manifest
 }

@@ -157,8 +157,8 @@ function printWelcome(
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${escapeControls(title)} at ${styleText('cyan', origin)}`,
     ...(hasWorkbench ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
-    // A resource or a route of the name comes before the page.
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
+    // A resource or a route of the name comes before the page.
     ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
     '',
     ...(json === undefined ? [] : [`Inferred from ${escapeControls(json.name)}:`, ...formatInference(json), '']),

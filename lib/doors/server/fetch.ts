@@ -47,8 +47,8 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
 function write(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): Response {
   const { status, headers, text, stream } = written(engine, answer, request)
   try {
-    // HEAD and 204 have no text: the constructor allows no body there.
     const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
+    // HEAD and 204 have no text: the constructor allows no body there.
     return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
   } catch (error) {
     // `Response` does not take every status and header.

@@ -124,9 +124,9 @@ export class RequestListener {
       next()
       return
     }
-    // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
     const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain }
+    // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')

@@ -265,3 +265,8 @@ export function takeKeyParts(resource: Resource, name: string, key: KeyValues): 
 export function sameKey(a: KeyValues, b: KeyValues): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
 }
+
+/** The text of a key of one part, as `Reader.existing` gives it; of more parts one by which `('a,b', 'c')` and `('a', 'b,c')` differ. */
+export function formatKey(key: KeyValues): string {
+  return key.length === 1 ? String(key[0]) : JSON.stringify(key.map(String))
+}

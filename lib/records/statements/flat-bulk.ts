@@ -6,7 +6,7 @@ import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { Turns } from '../../foundation/work/turns.ts'
-import { keyFromCount, type KeyValues } from '../../model/key.ts'
+import { formatKey, keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'
 import type { Statement } from '../database/dialect.ts'
@@ -108,7 +108,7 @@ export class FlatBulk {
     const keys = new Map<string, KeyValues>()
     for (const { [link.name]: value } of bodies) {
       const key = link.readKey(value)
-      if (key !== undefined) keys.set(key.map(String).join(), key)
+      if (key !== undefined) keys.set(formatKey(key), key)
     }
     if (keys.size === 0) return true
     const found = yield* wait(this.#reader.existing(link.attribute.target, [...keys.values()], EVERYTHING))

@@ -1,6 +1,6 @@
 /** Planned pivots: writes pivot rows of a list by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable } from '../../model/stored-table.ts'
 import type { Statement } from '../database/dialect.ts'
@@ -11,7 +11,7 @@ import { toKeys, type LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
-import { formatKey, isHeldByOthers } from '../validate/write-rules.ts'
+import { isHeldByOthers } from '../validate/write-rules.ts'
 
 export interface PivotPlace {
   readonly list: ToManyAttribute

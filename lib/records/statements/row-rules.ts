@@ -5,7 +5,7 @@
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -94,8 +94,7 @@ export class RowRules {
     const seen = keys.length === 1 ? undefined : yield* wait(this.#reader.existing(resource, keys, visibility))
     const unseen: KeyValues[] = []
     for (const key of keys) {
-      if (!(seen === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : seen.has(key.map(String).join())))
-        unseen.push(key)
+      if (!(seen === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : seen.has(formatKey(key)))) unseen.push(key)
     }
     return unseen
   }

@@ -8,7 +8,7 @@ import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { Entity } from '../../model/entity-key.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import { isRelation, type Resource } from '../../model/model.ts'
 import { EVERYTHING, retryWithRules, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
@@ -129,8 +129,7 @@ export class ChangeValidator {
       const all = keys.size < 2 ? undefined : yield* wait(this.#reader.existing(resource, [...keys.values()], visibility))
       const seen = new Map<string, KeyValues>()
       for (const [text, key] of keys)
-        if (all === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : all.has(key.map(String).join()))
-          seen.set(text, key)
+        if (all === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : all.has(formatKey(key))) seen.set(text, key)
       left.set(resource, seen)
     }
     return left

@@ -5,7 +5,7 @@
 import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
@@ -126,10 +126,6 @@ function* countSeen(resource: Resource, keys: readonly KeyValues[], { visibility
 /** Without changes, an embedded object is left empty. */
 function isEmpty(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0
-}
-
-function formatKey(key: KeyValues): string {
-  return key.map(String).join()
 }
 
 function isSame(one: JsonRecord, other: JsonRecord): boolean {

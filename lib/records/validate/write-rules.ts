@@ -6,7 +6,7 @@ import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import { idToSegment, type KeyValues } from '../../model/key.ts'
+import { formatKey, idToSegment, type KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot, type Attribute, type Resource } from '../../model/model.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
@@ -182,11 +182,6 @@ export class WriteRules {
       )
     return restError('forbidden', `The ${resource.singular} would be outside of what you may write.`)
   }
-}
-
-/** Formats a key like `Reader.existing`. */
-export function formatKey(key: KeyValues): string {
-  return key.map(String).join()
 }
 
 function group(rows: readonly { readonly resource: Resource; readonly key: KeyValues }[]): Map<Resource, KeyValues[]> {

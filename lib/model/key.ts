@@ -268,5 +268,6 @@ export function sameKey(a: KeyValues, b: KeyValues): boolean {
 
 /** The text of a key of one part, as `Reader.existing` gives it; of more parts one by which `('a,b', 'c')` and `('a', 'b,c')` differ. */
 export function formatKey(key: KeyValues): string {
-  return key.length === 1 ? String(key[0]) : JSON.stringify(key.map(String))
+  const parts = key.map(String)
+  return parts.length === 1 ? parts[0]! : JSON.stringify(parts)
 }

@@ -369,7 +369,7 @@ function validateBranchReference(rest: JsonObject, target: Resource, context: Va
   const place = context.at('id')
   const key = readId(id ?? null, target)
   if (key !== undefined) return refer(key, id, target, place)
-  return place.error('value_invalid', `must be the ID of a ${target.singular} (${describeKey(target)}).`, { value: id })
+  return place.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id })
 }
 
 export function notAnObject(body: unknown, what: string) {

@@ -237,7 +237,7 @@ describe('the command with the config of an application', () => {
     assert.deepEqual((JSON.parse(loaded!.stdout) as { notes: unknown }).notes, [{ id: 1, file: 'object' }])
     assert.match(
       ended.typed.stderr,
-      /^mikro-rest: .*Note\.text.*\(tsx\) does not write these types: npm install --save-dev @oxc-node\/core .*\n$/,
+      /^mikro-rest: .*Note\.text.* The loader of TypeScript here \(tsx\) does not write these types: npm install --save-dev @oxc-node\/core .*\n$/,
     )
   })
 

@@ -527,21 +527,28 @@ describe('the package', { timeout: TIMEOUT }, () => {
     if (offline !== undefined) return t.skip(offline)
     const model = `import { defineEntity, p } from '@mikro-orm/core'
       export const Book: object = defineEntity({ name: 'Book', properties: { id: p.integer().primary(), title: p.string() } })`
-    for (const name of ['model', 'common']) await mkdir(join(folder, name))
+    for (const name of ['model', 'common', 'typed']) await mkdir(join(folder, name))
     await writeFile(join(folder, 'common/package.json'), '{ "type": "commonjs" }')
-    const files = ['model/entities.ts', 'common/model.mts', 'common/model.ts']
-    for (const file of files) await writeFile(join(folder, file), model)
+    const options = { experimentalDecorators: true, emitDecoratorMetadata: true }
+    await writeFile(join(folder, 'typed/tsconfig.json'), JSON.stringify({ compilerOptions: options }))
+    const files = ['model/entities.ts', 'common/model.mts', 'common/model.ts', 'model/enum.mts', 'typed/model.mts']
+    for (const file of files.slice(0, 3)) await writeFile(join(folder, file), model)
+    await writeFile(join(folder, 'model/enum.mts'), 'export enum Genre { Novel }')
+    await writeFile(join(folder, 'typed/model.mts'), '@Entity()\nexport class Book {}')
     // In one process, which loads MikroORM once.
     const main = pathToFileURL(join(folder, 'node_modules/mikro-rest/dist/lib/doors/cli/main.js')).href
     const lines = JSON.stringify(files.map(file => [file, '--get', '/v1/books']))
     const output = await succeed(process.execPath, [join(root, 'spec/helpers/command-lines.ts'), main, lines], folder)
-    const [served, named, refused] = JSON.parse(output) as [Ended, Ended, Ended]
+    const [served, named, refused, ...unread] = JSON.parse(output) as [Ended, Ended, Ended, Ended, Ended]
     for (const { stdout } of [served, named]) assert.equal((JSON.parse(stdout) as { count: number }).count, 0)
     assert.deepEqual([served.code, named.code, refused.code], [0, 0, 1])
     assert.match(
       refused.stderr,
-      /model\.ts cannot be loaded: .*outside a module \(\S+model\.ts:1\)\. \S+ says "type": "commonjs": write "module" there, or call the file \.mjs or \.mts\.$/m,
+      /model\.ts cannot be loaded: .*outside a module \(\S+model\.ts:1\)\. \S+ says "type": "commonjs": write "module" there, or call the file \.mjs or \.mts\. .*: npm install --save-dev tsx in the project\.$/m,
     )
+    // Node reads neither an enum nor a decorator.
+    for (const [index, loader] of ['tsx', '@oxc-node/core'].entries())
+      assert.match(unread[index]!.stderr, new RegExp(`cannot be loaded: .* npm install --save-dev ${loader} in the project\\.$`, 'm'))
   })
 
   testOrmVersions({

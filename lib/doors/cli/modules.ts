@@ -80,7 +80,7 @@ export async function importModule(file: string): Promise<Readonly<Record<string
     return listExports(await (loader?.load(file) ?? import(pathToFileURL(file).href)))
   } catch (error) {
     const fault = findSyntaxFault(error, [...reachedUrls].filter(isCode))
-    if (fault !== undefined) throw new CommandError(`${file} cannot be loaded: ${describeFault(fault)}`)
+    if (fault !== undefined) throw new CommandError(`${file} cannot be loaded: ${describeFault(fault, loader?.advice ?? '')}`)
     throw new CommandError(`${file} cannot be loaded: ${oneLine(error)}${formatPlace(error)}.${loader?.advice ?? ''}`)
   }
 }
@@ -89,10 +89,10 @@ function isCode(url: string): boolean {
   return /\.[cm]?[jt]s$/i.test(url)
 }
 
-function describeFault({ file, line, text, manifest }: SyntaxFault): string {
-  if (manifest === undefined) return `${text} (${file}:${line}).`
+function describeFault({ file, line, text, manifest }: SyntaxFault, advice: string): string {
+  if (manifest === undefined) return `${text} (${file}:${line}).${advice}`
   // `npm init` writes so.
-  return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.`
+  return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 
 /** Of a CommonJS module, the default export has all exports. */

@@ -51,17 +51,18 @@ export async function findTypeScriptLoader(file: string): Promise<TypeScriptLoad
 async function findLoader(file: string, path: string | undefined): Promise<TypeScriptLoader> {
   const faults: string[] = []
   const config = path === undefined ? undefined : await readConfigs(path, faults)
-  if (config?.config.compilerOptions?.emitDecoratorMetadata === true) {
+  const isTyped = config?.config.compilerOptions?.emitDecoratorMetadata === true
+  if (isTyped) {
     const load = await registerWithTypes(file, config.path, faults)
     if (load !== undefined) return { load, advice: '', typesAdvice: '' }
   }
   const isFound = await registerTsx(file, config?.path)
-  const typesAdvice =
-    config?.config.compilerOptions?.emitDecoratorMetadata === true
-      ? ' The loader of TypeScript that was loaders here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
-        'in the project, or name the compiled config, such as dist/mikro-orm.config.js.'
-      : ` ${path ?? 'No tsconfig.json above it'} says "emitDecoratorMetadata": true${path === undefined ? '.' : ' nowhere.'}`
-  const missing = isFound ? '' : ' The package "tsx" is not installed; it loads TypeScript that Node cannot read alone.'
+  const typesAdvice = isTyped
+    ? ' The loader of TypeScript here (tsx) does not write these types: npm install --save-dev @oxc-node/core ' +
+      'in the project, or name the compiled config, such as dist/mikro-orm.config.js.'
+    : ` ${path ?? 'No tsconfig.json above it'} says "emitDecoratorMetadata": true${path === undefined ? '.' : ' nowhere.'}`
+  const needed = isTyped ? '@oxc-node/core' : 'tsx'
+  const missing = isFound ? '' : ` TypeScript that Node cannot read alone needs a package: npm install --save-dev ${needed} in the project.`
   const failed = faults.map(fault => ` ${fault}`).join('')
   return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }

@@ -82,7 +82,7 @@ describe('large bodies', () => {
       const answer = async (): Promise<void> => assert.equal((await engine.fetch(put(body))).status, 422)
       // The refusal bears the value that was refused.
       const parseAndWrite = (): unknown => JSON.stringify(JSON.parse(body))
-      const isCheap = (floor: number, answered: number): boolean => answered < 2.5 * floor + 10
+      const isCheap = (floor: number, answered: number): boolean => answered < 3 * floor + 10
       const [floor, answered] = await leastOf([() => cpuOf(parseAndWrite), () => cpuOf(answer)], isCheap)
       // Walks through the value, and a copy of it, made it 5 to 20 times what it takes to parse it.
       assert.ok(isCheap(floor, answered), `${answered} ms, parsed and written in ${floor}`)

@@ -247,14 +247,14 @@ const STAGES: readonly Defect[] = [
   },
   {
     name: 'lock: a second holder enters',
-    file: 'foundation/work/lock.ts',
+    file: 'foundation/async/lock.ts',
     find: 'return this.held ? this.#turn',
     replace: 'return false ? this.#turn',
     specs: ['api/transactions'],
   },
   {
     name: 'lock: it is released twice',
-    file: 'foundation/work/lock.ts',
+    file: 'foundation/async/lock.ts',
     find: '      if (released) return\n',
     replace: '',
     specs: ['base/lock'],

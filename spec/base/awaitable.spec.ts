@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { runCoroutine, wait } from '../../lib/foundation/work/awaitable.ts'
-import type { Awaitable, Coroutine } from '../../lib/foundation/work/awaitable.ts'
+import { runCoroutine, wait } from '../../lib/foundation/async/awaitable.ts'
+import type { Awaitable, Coroutine } from '../../lib/foundation/async/awaitable.ts'
 
 function* sum(...values: Awaitable<number>[]): Coroutine<number> {
   let total = 0

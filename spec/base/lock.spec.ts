@@ -1,7 +1,7 @@
 /** Lock: one holder at a time, in the order in which they came; a holder that releases twice does not let in two. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Lock } from '../../lib/foundation/work/lock.ts'
+import { Lock } from '../../lib/foundation/async/lock.ts'
 
 describe('a lock', () => {
   it('is released once: a second call does not release it for who holds it then', async () => {

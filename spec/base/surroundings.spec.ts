@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { Surroundings } from '../../lib/foundation/work/surroundings.ts'
+import { Surroundings } from '../../lib/foundation/async/surroundings.ts'
 import { check } from '../helpers/check.ts'
 
 describe('surroundings', () => {

@@ -50,7 +50,7 @@ function nameTexts(orm: MikroORM): void {
         prop.columnTypes = ['text']
 }
 
-/** Says which properties are texts because nothing says what they are, and which have no place in the API. */
+/** Notes properties without a type, which become texts, and properties that the API leaves out. */
 function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta

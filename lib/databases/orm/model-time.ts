@@ -3,7 +3,7 @@
  * `new Date()`, since engines may share the functions.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { makeOnce } from '../../records/statements/made-values.ts'
 import { isJustCreated, withNameAndLength, takeOver } from './on-update.ts'
 

@@ -1,6 +1,6 @@
 /** ORM connection: what connections of all databases ask of MikroORM. */
 import { type EntityManager, type EntityName, type MikroORM, Cascade, ReferenceKind, type EntityMetadata } from '@mikro-orm/core'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { ManagerCheck, runsForeignCode } from './listeners.ts'
 import { retime } from './model-time.ts'
 import { findFirst } from '../../model/metadata/eager-cycles.ts'

@@ -18,7 +18,7 @@ const LINKS: readonly Needed[] = [
 ]
 
 const ALWAYS: readonly Needed[] = [
-  { holder: 'UnitOfWork', object: UnitOfWork.prototype, members: ['getCommitOrder'] },
+  { holder: 'UnitOfWork', object: UnitOfWork.prototype, members: ['getCommitOrder', 'getChangeSetGroups', 'findExtraUpdates'] },
   COMPARATOR,
   FACTORY,
   { holder: 'ObjectHydrator', object: ObjectHydrator.prototype, members: ['safeKey'] },

@@ -1,9 +1,9 @@
 /** Connection: an open PostgreSQL database, with MikroORM on its sessions. */
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
-import type { RunStatement, Traces } from '../../foundation/work/trace.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
+import type { RunStatement, Traces } from '../../foundation/async/trace.ts'
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, Watched } from '../../records/database/changes.ts'
 import type { Dialect, Reading, Statement } from '../../records/database/dialect.ts'

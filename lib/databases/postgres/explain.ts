@@ -1,6 +1,6 @@
 /** Explain: shows the query plans of statements that have run, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
-import type { RunStatement } from '../../foundation/work/trace.ts'
+import type { RunStatement } from '../../foundation/async/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained, IndexColumn } from '../../records/database/explained-statements.ts'
 import { findTables, listParameters, type UsedTable, type OrderPart } from '../sql/sql-text.ts'
 import { tableName, name } from '../sql/sql.ts'

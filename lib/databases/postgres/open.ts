@@ -2,7 +2,7 @@
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'

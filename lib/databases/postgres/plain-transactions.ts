@@ -2,8 +2,8 @@
  * Plain transactions: runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
  * statement.
  */
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { PoolClient } from 'pg'
 import type { WrittenPlace } from '../../records/database/connection.ts'
 import type { OrmHost } from './orm/lent-dialect.ts'

@@ -3,8 +3,8 @@
  * one state of the data. A reading inside a write joins the transaction of the write.
  */
 import type { PoolClient } from 'pg'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Trace, Traces } from '../../foundation/work/trace.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Trace, Traces } from '../../foundation/async/trace.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../../records/database/dialect.ts'
 import { checkFollowed, isLastBatch } from '../../records/database/last-batch.ts'
 import { RefusedValue } from '../../records/database/refused-value.ts'

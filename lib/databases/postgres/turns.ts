@@ -1,7 +1,7 @@
 /** Turns: writes of one record that have met run one after another, by a lock of the process and an advisory lock of the server. */
 import type { PoolClient } from 'pg'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import { Lock } from '../../foundation/work/lock.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import { Lock } from '../../foundation/async/lock.ts'
 import type { WrittenPlace } from '../../records/database/connection.ts'
 import { conflicting } from './server/errors.ts'
 import { isLent } from './server/lent-settings.ts'

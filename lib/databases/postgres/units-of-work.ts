@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { RestError, restError } from '../../foundation/errors/errors.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { WrittenPlace } from '../../records/database/connection.ts'
 import type { Repeatable } from '../../records/database/repeatable.ts'
 import { rememberManager } from '../orm/target-keys.ts'

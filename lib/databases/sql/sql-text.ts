@@ -23,7 +23,7 @@ export interface UsedTable {
   /** Parts in equalities, and in other comparisons. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
-  /** The order, as far as it begins with this table. */
+  /** The first terms of `order by`, up to a term of another table. */
   readonly order: OrderPart[]
 }
 

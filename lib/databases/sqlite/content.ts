@@ -2,7 +2,7 @@
  * The open handle, its image, the baseline of `reset`, and the highest keys and the clock, which go with the data and not with the handle.
  */
 import Database from 'better-sqlite3'
-import { isDateReplaced, type Clock } from '../../foundation/work/clock.ts'
+import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'

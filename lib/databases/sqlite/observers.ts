@@ -1,5 +1,5 @@
 /** Traces of requests, and the recorder of changed rows. */
-import type { Traces } from '../../foundation/work/trace.ts'
+import type { Traces } from '../../foundation/async/trace.ts'
 import type { Recorder } from './recorder.ts'
 
 export class Observers {

@@ -1,5 +1,5 @@
 /** Opens a SQLite database with MikroORM, and completes the schema. */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM, type Options } from '@mikro-orm/sqlite'
 import type { Notes } from '../../foundation/errors/notes.ts'

@@ -1,8 +1,8 @@
 /** Lends the engine's open database to MikroORM. */
 import type { Transaction } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
-import type { Trace } from '../../foundation/work/trace.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
 import type { Content } from './content.ts'
 import type { PreparedQuery } from './database/sqlite-database.ts'
 import type { Observers } from './observers.ts'

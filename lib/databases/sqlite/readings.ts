@@ -3,14 +3,14 @@
  * Statements that may take long check the clock, and let quick statements of others pass.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Trace } from '../../foundation/work/trace.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
 import type { Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
 import { checkFollowed } from '../../records/database/last-batch.ts'
 import type { Content } from './content.ts'
 import { BUSY_TIMEOUT_MS, isBusy, whenFree } from './database/busy.ts'
 import type { CountedPages, RunStep } from './sql/counted-pages.ts'
-import type { Lock } from '../../foundation/work/lock.ts'
+import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 

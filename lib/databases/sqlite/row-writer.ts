@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
 import type { StoredTable } from '../../model/stored-table.ts'

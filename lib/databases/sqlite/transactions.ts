@@ -1,14 +1,14 @@
 /**
  * Decides who uses the one connection, and which transaction asynchronous work runs in. MikroORM's transactions and the engine's reads
- * share one lock. Through `foundation/work/surroundings.ts` a hook may call the engine in its own write without waiting for itself.
+ * share one lock. Through `foundation/async/surroundings.ts` a hook may call the engine in its own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
-import { Lock } from '../../foundation/work/lock.ts'
-import { Surroundings } from '../../foundation/work/surroundings.ts'
+import { Lock } from '../../foundation/async/lock.ts'
+import { Surroundings } from '../../foundation/async/surroundings.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
 

@@ -3,12 +3,12 @@
  * `transactional`.
  */
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { Content } from './content.ts'
 import { isBusy } from './database/busy.ts'
-import { Lock } from '../../foundation/work/lock.ts'
+import { Lock } from '../../foundation/async/lock.ts'
 import { rememberManager } from '../orm/target-keys.ts'
 import type { RowWriter } from './row-writer.ts'
 import type { OpenTransaction, Transactions } from './transactions.ts'

@@ -1,7 +1,7 @@
 /**
  * Examples: three requests for sorting, filtering and expanding, made from the model and from first records, so that answers are not empty.
  */
-import { LazyClient } from '../../foundation/work/abort.ts'
+import { LazyClient } from '../../foundation/async/abort.ts'
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'

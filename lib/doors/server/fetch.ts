@@ -1,6 +1,6 @@
 /** Fetch: answers a WHATWG `Request` with a `Response`, without a socket. */
 import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
-import { WholeClient } from '../../foundation/work/abort.ts'
+import { WholeClient } from '../../foundation/async/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/errors/errors.ts'
 import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { splitSetCookies } from '../../foundation/http/set-cookie.ts'

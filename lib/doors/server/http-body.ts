@@ -1,6 +1,6 @@
 /** HTTP body: reads a request's body from the socket, and answers a client that still sends. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LazyClient } from '../../foundation/work/abort.ts'
+import type { LazyClient } from '../../foundation/async/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
 import type { MountedRequest } from './mount.ts'
 

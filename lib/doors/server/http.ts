@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { HttpConnection, describeConnectionError } from './http-connection.ts'
 import { RequestListener } from './request-listener.ts'

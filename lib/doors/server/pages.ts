@@ -2,8 +2,8 @@
  * Pages: answers with the docs page, unless a path of the engine is in its place, and leads a browser from the root address to the
  * workbench, else to the docs page.
  */
-import type { LazyClient } from '../../foundation/work/abort.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { LazyClient } from '../../foundation/async/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { answerDocs, isDocsPath, type DocumentedEngine } from './docs-pages.ts'
 import { findOrigin, type MountedRequest } from './mount.ts'

@@ -1,5 +1,5 @@
 /** Received: a request of `node:http` for answers to failures. */
-import type { HeaderSource } from '../../foundation/work/abort.ts'
+import type { HeaderSource } from '../../foundation/async/abort.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 

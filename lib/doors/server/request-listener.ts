@@ -4,9 +4,9 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { LazyClient, type HeaderSource } from '../../foundation/work/abort.ts'
+import { LazyClient, type HeaderSource } from '../../foundation/async/abort.ts'
 import { separateCookies } from '../../foundation/http/set-cookie.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../../foundation/errors/errors.ts'
 import { READ_METHODS, WRITE_METHODS, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'

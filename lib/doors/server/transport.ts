@@ -1,6 +1,6 @@
 /** Transport: what transports (http.ts, fetch.ts, intercept/) call of an engine, and the functions that transports share. */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { LazyClient } from '../../foundation/work/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { LazyClient } from '../../foundation/async/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 
 /** HEAD and 204 have no `body`. */

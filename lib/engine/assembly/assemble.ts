@@ -1,9 +1,9 @@
 /** Assemble: composes an engine on an open database, copies the world for a fork, and closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication } from '../auth/authentication.ts'
-import { Clock } from '../../foundation/work/clock.ts'
-import { Surroundings } from '../../foundation/work/surroundings.ts'
-import { Traces } from '../../foundation/work/trace.ts'
+import { Clock } from '../../foundation/async/clock.ts'
+import { Surroundings } from '../../foundation/async/surroundings.ts'
+import { Traces } from '../../foundation/async/trace.ts'
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { OpenDatabase } from '../../records/database/world-store.ts'
 import { Journal } from '../journal/journal.ts'

@@ -1,6 +1,6 @@
 /** Open engine: opens the database of a new engine, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
-import { chain, runCoroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
 import { Notes } from '../../foundation/errors/notes.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

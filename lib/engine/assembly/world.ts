@@ -3,8 +3,8 @@
  * Error for a closed engine.
  */
 import type { Authentication } from '../auth/authentication.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Events } from '../testing/events.ts'

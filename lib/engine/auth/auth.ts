@@ -3,7 +3,7 @@
  * token_expired, token_revoked.
  */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { withArticle } from '../../foundation/base/article.ts'

@@ -1,7 +1,7 @@
 /** Authentication: what the engine asks of the authentication module (auth.ts), which is loaded only for log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { Route } from '../../records/request/custom-routes.ts'

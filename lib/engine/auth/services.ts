@@ -1,7 +1,7 @@
 /** Services: what the authentication module calls of the engine. */
 import type { MikroORM } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { Reading } from '../../records/database/dialect.ts'
 import type { LogInStore } from '../../records/database/log-in-store.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'

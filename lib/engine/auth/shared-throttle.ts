@@ -1,7 +1,7 @@
 /** Shared throttle: throttles log-ins by the database, so failures count over all processes. Refuses with login_throttled. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'
 import { FAILURE_WINDOW_MS, MAX_FAILURES, throttled } from './throttle.ts'
 

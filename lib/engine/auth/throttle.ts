@@ -1,6 +1,6 @@
 /** Throttle: after several failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { FailedLogins } from './authentication.ts'
 

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto'
 import type Nacl from 'tweetnacl'
 import { builtin } from '../../foundation/base/builtins.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import { restError, type ErrorCode } from '../../foundation/errors/errors.ts'
 import { createTokenId, createUnmarkedId } from './user-state.ts'

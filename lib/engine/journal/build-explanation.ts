@@ -3,7 +3,7 @@ import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '..
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { SECRET, type Masked, type Secrets } from './redact.ts'
-import { summarizeTimes, type RunStatement, type Trace } from '../../foundation/work/trace.ts'
+import { summarizeTimes, type RunStatement, type Trace } from '../../foundation/async/trace.ts'
 import type { Explanation, IndexHint } from './explanation.ts'
 
 interface Explained {

@@ -2,7 +2,7 @@
 import type { AssertionError } from 'node:assert'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { computeNetChanges, type Change } from './changes.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { ChangeRecorder, ChangeSink, RawChange, WatchedTable } from '../../records/database/changes.ts'
 import type { JournalEntry } from './journal-entry.ts'

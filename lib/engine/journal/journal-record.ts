@@ -5,7 +5,7 @@ import type { Request } from '../../records/request/parse-request.ts'
 import type { Pair } from '../../records/request/query-string.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findText } from '../../foundation/json/json.ts'
-import type { RunStatement, Trace } from '../../foundation/work/trace.ts'
+import type { RunStatement, Trace } from '../../foundation/async/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
 /** Bytes of all kept bodies and changed rows. */

@@ -1,7 +1,7 @@
 /** Keeps references to answered requests, the newest last. Entries without secrets are made on reading. */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import type { Surroundings } from '../../foundation/work/surroundings.ts'
+import type { Surroundings } from '../../foundation/async/surroundings.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
 import { createEntry, type EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'

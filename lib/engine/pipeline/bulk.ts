@@ -3,14 +3,14 @@
  * scopes and wrappers see one record; otherwise records are written together. Refuses with the errors of all members, by index.
  */
 import type { Resource } from '../../model/model.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { Refused } from '../../foundation/http/refused.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
-import { Turns } from '../../foundation/work/turns.ts'
+import { Turns } from '../../foundation/async/turns.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findListedResource } from './conditional.ts'
 

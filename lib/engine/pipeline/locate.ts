@@ -2,7 +2,7 @@
  * Locate: finds the row of an ID in a path before a write, where clients know another key than the primary key (`Resource.shownKey`). A
  * reading finds the row itself.
  */
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { notFound } from '../../records/access/resolve-path.ts'

@@ -2,9 +2,9 @@
  * Member: reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found a record that is not in the
  * list, or does not exist for the caller.
  */
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'

@@ -2,7 +2,7 @@
  * Merge patch: PATCH with `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any
  * depth.
  */
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, InnerAttribute } from '../../model/model.ts'
 import type { Reader } from '../../records/read/reader.ts'

@@ -1,7 +1,7 @@
 /** Read versions: makes the model of each version, and checks what only the database can tell. Loaded where an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import { readListDefaults, type DefaultsOfLists } from '../../records/access/list-defaults.ts'

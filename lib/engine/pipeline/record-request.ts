@@ -2,14 +2,14 @@
  * Record request: stands around the stages (handle.ts). From outside to inside: the trace measures time, the journal notes request and
  * answer, and injected faults do what a test has asked for.
  */
-import { LazyClient } from '../../foundation/work/abort.ts'
+import { LazyClient } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
-import { runCoroutine, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
-import { Trace, summarizeTimes, type RunStatement, type Traces } from '../../foundation/work/trace.ts'
-import { Surroundings } from '../../foundation/work/surroundings.ts'
+import { Trace, summarizeTimes, type RunStatement, type Traces } from '../../foundation/async/trace.ts'
+import { Surroundings } from '../../foundation/async/surroundings.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import { NO_FILTERS } from '../../model/added-filters.ts'
 import type { Explanation } from '../journal/explanation.ts'

@@ -2,14 +2,14 @@
  * Respond: makes the envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status
  * codes of success. Keys come in the order of the contract.
  */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import type { CheckedOptions } from '../options/options.ts'
 import { findNames, shapeAnswer, shapeRefusal } from '../options/shape-answer.ts'
 import { QUERY_TYPES, keepReadingMethods } from '../../foundation/http/http-methods.ts'
-import { LazyClient, WholeClient } from '../../foundation/work/abort.ts'
+import { LazyClient, WholeClient } from '../../foundation/async/abort.ts'
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import { builtin } from '../../foundation/base/builtins.ts'
 import type { Envelope } from '../../foundation/http/envelope.ts'

@@ -2,7 +2,7 @@
  * Served versions: holds the versions that answer at present. Names added to open resources, and filters added by the application, compile
  * new versions, which replace the old in one step. A request keeps its version.
  */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import { NOTHING_LEARNED, addLearned, type LearnedNames } from '../../model/open-attributes.ts'

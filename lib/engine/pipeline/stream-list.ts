@@ -2,7 +2,7 @@
  * Stream list: answers with all pages in another form than JSON. Reads the first page before the answer begins, so that refusals are
  * answered as ever, and each later page when the client has taken the earlier text.
  */
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'

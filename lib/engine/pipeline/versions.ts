@@ -1,6 +1,6 @@
 /** Versions: the services of each version: a model shared with forks, and reader and writer on one database. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import type { Model } from '../../model/model.ts'

@@ -4,7 +4,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { isObject } from '../../foundation/json/json.ts'
-import type { ClockSetting } from '../../foundation/work/clock.ts'
+import type { ClockSetting } from '../../foundation/async/clock.ts'
 import type { JournalEntry } from '../journal/journal-entry.ts'
 import type { FaultState } from '../testing/fault-handle.ts'
 import type { Mark } from '../testing/events.ts'

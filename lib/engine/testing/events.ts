@@ -2,7 +2,7 @@
  * Events: tells listeners of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events,
  * and `lost` counts the dropped: listeners never hold the engine up.
  */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { anything, integer, readOptions } from '../../foundation/base/option-table.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import type { FaultState } from './fault-handle.ts'

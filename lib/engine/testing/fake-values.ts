@@ -1,5 +1,5 @@
 /** Fake values: made-up JSON values from an attribute's type and name: a readable value first, then others in case of conflicts. */
-import { DAY_MS } from '../../foundation/work/clock.ts'
+import { DAY_MS } from '../../foundation/async/clock.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import { words } from '../../model/resource-names.ts'
 import type { Random } from './random.ts'

@@ -2,7 +2,7 @@
  * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests. Knows nothing of the engine. Rejects with
  * fault_injected, rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
  */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { anything } from '../../foundation/base/option-table.ts'
 import { connectionLost, restError, type RestError } from '../../foundation/errors/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'

@@ -1,5 +1,5 @@
 /** Given services: what `engine.given` uses of the engine. */
-import type { Clock } from '../../foundation/work/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Connection } from '../../records/database/connection.ts'

@@ -1,5 +1,5 @@
 /** Rate limit: a token bucket, full at first, filled evenly by the engine's clock. Refuses with rate_limited. */
-import { parseDuration, type Clock } from '../../foundation/work/clock.ts'
+import { parseDuration, type Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 /** How many requests are allowed. */

@@ -1,6 +1,6 @@
 /** Snapshot: the state of an engine's world at one moment, to go back to. */
 import type { AuthState } from '../auth/authentication.ts'
-import type { ClockSetting } from '../../foundation/work/clock.ts'
+import type { ClockSetting } from '../../foundation/async/clock.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 

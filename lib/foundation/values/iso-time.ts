@@ -1,5 +1,5 @@
 /** Formats milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parses the usual forms. */
-import { DAY_MS } from '../work/clock.ts'
+import { DAY_MS } from '../async/clock.ts'
 
 /** With the character behind: short texts are joined faster. */
 const HOURS = listParts(24, 2, ':')

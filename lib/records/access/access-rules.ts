@@ -3,7 +3,7 @@
  * request depends on the answer. Refuses with forbidden, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Action, HookContext } from '../../model/hook-context.ts'
 import { parameterError, restError } from '../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

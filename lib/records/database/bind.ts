@@ -1,11 +1,11 @@
 /** Bind: turns the values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
 import { withArticle } from '../../foundation/base/article.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Binding } from './binding.ts'
 import type { Dialect, Statement } from './dialect.ts'
 import { RefusedValue } from './refused-value.ts'
 import type { ValueForm } from './value-form.ts'
-import type { RequestAbort } from '../../foundation/work/abort.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { isFolded } from '../request/operators.ts'

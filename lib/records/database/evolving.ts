@@ -1,5 +1,5 @@
 /** Evolving: the options of `schema: 'evolve'`, and the plan of its changes. */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 
 export interface EvolveStep {

@@ -1,6 +1,6 @@
 /** World store: the content of a database as a whole, for snapshots, restore and forks; and opening a database. */
 import type { EntityName, Options } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import type { Connection } from './connection.ts'

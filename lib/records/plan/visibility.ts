@@ -5,7 +5,7 @@
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Action, HookContext } from '../../model/hook-context.ts'
 import type { Attribute, PolymorphicTarget, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { isRelation, isValue, listTargets } from '../../model/model.ts'

@@ -1,5 +1,5 @@
 /** Plan cache: keeps compiled plans by the shape of the request and the answers of access rules. Bounded by bytes and number. */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'

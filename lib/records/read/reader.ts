@@ -1,5 +1,5 @@
 /** Reader: plans, compiles, binds, runs and renders a reading. */
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { explainRefused, type Arguments, type PendingRender } from '../database/bind.ts'
 import type { CompiledRead, Reading, Statement } from '../database/dialect.ts'

@@ -2,7 +2,7 @@
  * Row keys: finds primary keys where clients use another attribute (`Resource.shownKey`), for the path of a request and for all links of a
  * body.
  */
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { Arguments } from '../database/bind.ts'

@@ -2,7 +2,7 @@
  * Run read: runs the statements of a plan and builds JSON records. All generator functions are at the top level, as creating a generator
  * function for each request would cost more than reading a record.
  */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { bindParameters, type Arguments, type PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../../model/hook-context.ts'

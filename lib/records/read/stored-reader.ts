@@ -1,5 +1,5 @@
 /** Stored reader: reads records as stored, whatever answers show, and bare values of columns. */
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'

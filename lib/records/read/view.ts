@@ -1,6 +1,6 @@
 /** View: the parameters of a request, the visibility for its caller, and its limits. */
-import type { RequestAbort } from '../../foundation/work/abort.ts'
-import type { Trace } from '../../foundation/work/trace.ts'
+import type { RequestAbort } from '../../foundation/async/abort.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Tally } from '../plan/answer-limits.ts'
 import type { Visibility } from '../plan/visibility.ts'

@@ -1,5 +1,5 @@
 /** Inner request: a request of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
-import { LazyClient, type RequestAbort } from '../../foundation/work/abort.ts'
+import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

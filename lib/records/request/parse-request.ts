@@ -2,7 +2,7 @@
  * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, query_malformed and
  * path_unknown.
  */
-import { LazyClient, WholeClient, type Connected } from '../../foundation/work/abort.ts'
+import { LazyClient, WholeClient, type Connected } from '../../foundation/async/abort.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
 import { formatHint } from '../../foundation/base/suggest.ts'

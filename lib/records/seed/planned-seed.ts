@@ -2,7 +2,7 @@
  * Planned seed: inserts a seed by statements, where no code of the application looks at entities, and rows and pivot rows suffice. Returns
  * false, with nothing written, where the unit of work must insert, or find what is wrong.
  */
-import { runCoroutine, wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { runCoroutine, wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Connection } from '../database/connection.ts'

@@ -3,7 +3,7 @@
  * record, a nested record, or a record with a link back.
  */
 import { idNames } from '../../model/key.ts'
-import { chain } from '../../foundation/work/awaitable.ts'
+import { chain } from '../../foundation/async/awaitable.ts'
 import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { create } from '../unit-of-work/apply.ts'
 import { checkChanges, findGivenKey, nameReference, recordName, type Implied } from '../validate/check-database.ts'

@@ -3,7 +3,7 @@
  * `onUpdate`. Gives undefined for a value that has no parameter: the unit of work then writes.
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
-import { keepSurroundings } from '../../foundation/work/surroundings.ts'
+import { keepSurroundings } from '../../foundation/async/surroundings.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { bindParameters } from '../database/bind.ts'
 import type { Dialect, Statement, WritingDialect } from '../database/dialect.ts'

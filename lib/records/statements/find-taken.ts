@@ -3,7 +3,7 @@
  * another transaction can ask the database.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { Coroutine } from '../../foundation/work/awaitable.ts'
+import type { Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Resource } from '../../model/model.ts'

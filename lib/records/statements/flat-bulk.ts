@@ -2,10 +2,10 @@
  * Flat bulk: inserts an array such as `[{ "name": "a" }, { "name": "b" }]`, with a shared shape (row-shape.ts), by statements of many rows.
  * After any refusal nothing is written: the records are created singly, to find the place of the error.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import { Turns } from '../../foundation/work/turns.ts'
+import { Turns } from '../../foundation/async/turns.ts'
 import { formatKey, keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'

@@ -3,7 +3,7 @@
  * undefined where a single statement is not enough: the unit of work takes over.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Connection } from '../database/connection.ts'

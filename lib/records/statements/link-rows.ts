@@ -2,7 +2,7 @@
  * Link rows: puts primary keys into bodies of a shape (row-shape.ts), where clients know linked records by another key: `{ "author":
  * "some-slug" }`.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { ReadingConnection } from '../database/connection.ts'

@@ -1,5 +1,5 @@
 /** Link statements: runs the statements that set links. A refusal by the database throws `Unplanned`. */
-import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'

@@ -3,7 +3,7 @@
  * and takes the kept values in the same order: no function is called twice for a value.
  */
 import type { EntityManager } from '@mikro-orm/core'
-import { keepSurroundings } from '../../foundation/work/surroundings.ts'
+import { keepSurroundings } from '../../foundation/async/surroundings.ts'
 import type { Computed } from '../../model/stored-table.ts'
 
 /** Functions of the model answer at once, so a module variable is enough. */

@@ -2,7 +2,7 @@
  * Planned documents: reads the JSON of objects that a change gives in part: `{ "address": { "city": "a" } }` keeps the street. Gives
  * undefined for a new object that lacks a part: the unit of work names the part.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { parseKept } from '../../foundation/json/json-numbers.ts'
 import type { Dialect, Statement } from '../database/dialect.ts'

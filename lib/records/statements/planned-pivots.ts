@@ -1,5 +1,5 @@
 /** Planned pivots: writes pivot rows of a list by a fixed number of statements. */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { PivotTable } from '../../model/stored-table.ts'

@@ -2,7 +2,7 @@
  * Planned relations: writes nested records and links of lists. Members share statements, but for new records and rows with values from
  * functions of the model. After a refusal by the database, `Unplanned` takes back all rows, and the unit of work finds the reason.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'

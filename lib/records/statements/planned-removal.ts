@@ -3,7 +3,7 @@
  * model removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
 import { findHierarchyRoot, type Resource, type ToManyAttribute } from '../../model/model.ts'

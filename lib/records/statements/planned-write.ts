@@ -1,5 +1,5 @@
 /** Planned write: a write by statements, ready to run. */
-import type { Coroutine } from '../../foundation/work/awaitable.ts'
+import type { Coroutine } from '../../foundation/async/awaitable.ts'
 import type { MadeValues } from './made-values.ts'
 
 export interface PlannedWrite<T> {

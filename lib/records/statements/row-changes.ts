@@ -1,6 +1,6 @@
 /** Row changes: runs the statement of the answer's row, and reads the answer, for flat-writer.ts and planned-writer.ts. */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'

@@ -3,7 +3,7 @@
  * outside_scope; throws `Unplanned` where the unit of work must name the row of several.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'

@@ -3,7 +3,7 @@
  * and record_not_found.
  */
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { keyOfEntity, type Entity } from '../../model/entity-key.ts'
 import { sameKey, type KeyValues } from '../../model/key.ts'

@@ -2,7 +2,7 @@
  * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records that a
  * body puts in. Refuses with outside_scope and validation_failed.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'

@@ -1,6 +1,6 @@
 /** Load related: loads all or visible records of a relation. */
 import type { Collection, EntityManager } from '@mikro-orm/core'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'

@@ -2,7 +2,7 @@
  * Remove: removes records, with all records that the model removes with them. MikroORM cascades only to loaded relations, so related
  * records are loaded first. Refuses with owner_required.
  */
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'

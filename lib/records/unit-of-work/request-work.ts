@@ -1,7 +1,7 @@
 /** Request work: who writes, and what exists for the caller. */
 import type { EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'

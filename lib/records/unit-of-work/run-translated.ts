@@ -1,7 +1,7 @@
 /** Run translated: runs a request's transaction, and translates refusals of the database. */
-import type { Awaitable } from '../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
-import type { Trace } from '../../foundation/work/trace.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
 import type { Translating } from './unit-of-work.ts'
 import { Unplanned } from './unplanned.ts'
 

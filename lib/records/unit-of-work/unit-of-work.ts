@@ -1,6 +1,6 @@
 /** Unit of work: a request's entity manager, what the caller may see and do, and what the write has touched. */
 import type { EntityManager } from '@mikro-orm/core'
-import { runCoroutine, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { toPrimaryKey, type Entity } from '../../model/entity-key.ts'

@@ -1,6 +1,6 @@
 /** Check database: finds links to missing records and taken values, inside the transaction, before the first write. */
 import { withArticle } from '../../foundation/base/article.ts'
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'

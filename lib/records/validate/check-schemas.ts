@@ -2,7 +2,7 @@
  * Check schemas: asks the application's schemas (`AttributeRules.schema`) about values of the right type, before hashing and the
  * transaction, since schemas may be slow. Validation adds the refusals to its errors.
  */
-import { wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'

@@ -2,7 +2,7 @@
  * Dropped writes: refuses with statement_dropped where rows show no effect of a statement that a trigger (`raise(ignore)` in SQLite,
  * `return null` in PostgreSQL) or a rule (`do instead nothing`) dropped in silence. The refusal undoes all writes of the request.
  */
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'

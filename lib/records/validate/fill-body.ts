@@ -3,7 +3,7 @@
  * forbidden where a new record needs a value and gets none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'

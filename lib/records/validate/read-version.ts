@@ -1,6 +1,6 @@
 /** Read version: reads the version alone, where the write loads nothing else. Refuses with precondition_failed and record_not_found. */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Dialect, Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { Resource } from '../../model/model.ts'

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import { chain, type Awaitable } from '../../foundation/work/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
 import { listNew } from './linked-records.ts'

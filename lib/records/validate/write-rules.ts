@@ -3,7 +3,7 @@
  * change, in few statements for any number of rows. Refuses with forbidden, or token_missing where a log-in would help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
-import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { formatKey, idToSegment, type KeyValues } from '../../model/key.ts'

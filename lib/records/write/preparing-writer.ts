@@ -1,5 +1,5 @@
 /** Preparing writer: before the transaction, schemas check a body, passwords are hashed, and the engine's values are filled in. */
-import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'

@@ -2,7 +2,7 @@
 import { FlushMode, type EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
-import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/work/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { Connection } from '../database/connection.ts'
 import { findClass, keyOfEntity, type Entity } from '../../model/entity-key.ts'

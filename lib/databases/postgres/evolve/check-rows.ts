@@ -53,7 +53,7 @@ export async function checkRows(difference: TableDifference, context: CheckConte
   }
 }
 
-/** Types that read several forms of a text and keep one. */
+/** Types that read several spellings of a value and store one: `2024-1-5` is stored as `2024-01-05`. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
 async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {

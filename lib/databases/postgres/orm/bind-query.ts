@@ -141,7 +141,7 @@ interface Template {
   readonly rest: string
   /** Whether the values may be bound. */
   readonly isBindable: boolean
-  /** Whether it is a statement that takes parameters: those of the schema take none. */
+  /** Whether the text takes parameters: a `create table` takes none. */
   readonly isStatement: boolean
 }
 

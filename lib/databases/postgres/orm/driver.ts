@@ -13,7 +13,7 @@ import type {
   UpsertOptions,
 } from '@mikro-orm/core'
 import { AbstractSqlDriver, EntityManager, PostgreSqlDriver, PostgreSqlPlatform } from '@mikro-orm/postgresql'
-import type { Clock } from '../../../foundation/work/clock.ts'
+import type { Clock } from '../../../foundation/async/clock.ts'
 import { insertInGroups } from '../../orm/grouped-rows.ts'
 import { EndlessDate, parseServerTime } from '../../../foundation/values/iso-time.ts'
 import { formatTime } from '../sql/encode.ts'

@@ -16,8 +16,8 @@ import type {
   TransactionSettings,
 } from 'kysely'
 import { TypeOverrides, type PoolClient, type QueryResult as ServerResult } from 'pg'
-import type { Clock } from '../../../foundation/work/clock.ts'
-import type { Trace } from '../../../foundation/work/trace.ts'
+import type { Clock } from '../../../foundation/async/clock.ts'
+import type { Trace } from '../../../foundation/async/trace.ts'
 import type { AddedFilters } from '../../../model/added-filters.ts'
 import { name } from '../../sql/sql.ts'
 import { commit } from '../server/commit.ts'

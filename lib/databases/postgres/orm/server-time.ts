@@ -3,7 +3,7 @@
  * clock, so the engine writes such values itself once its clock differs.
  */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
-import type { Clock } from '../../../foundation/work/clock.ts'
+import type { Clock } from '../../../foundation/async/clock.ts'
 
 /** Texts and quoted names, which stay; the present, with digits of the second. */
 const PRESENT =

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/errors/errors.ts'
-import { Lock } from '../../../foundation/work/lock.ts'
+import { Lock } from '../../../foundation/async/lock.ts'
 
 /** A replacement waits so long for running transactions. */
 const PATIENCE_MS = 30_000

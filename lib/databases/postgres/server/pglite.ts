@@ -87,7 +87,7 @@ async function takeFolder(folder: string, url: string, mayCreate: boolean): Prom
       cause: error,
     })
   })
-  // A process that was killed early leaves nothing but its mark.
+  // A process that is killed early leaves a folder with the mark of the process alone.
   const isNew = found === undefined || found.every(each => each === OWNER)
   if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
   if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
-import type { RequestAbort } from '../../../foundation/work/abort.ts'
+import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { restError } from '../../../foundation/errors/errors.ts'
 import type { Row } from '../../../records/database/dialect.ts'
 import type { ServerDatabase } from '../../../records/database/world-store.ts'
@@ -37,7 +37,7 @@ function listSettings(
     ['bytea_output', 'hex'],
     ['extra_float_digits', '1'],
     ['statement_timeout', String(statementTimeout)],
-    // Never `off`: a server that takes no writes keeps its setting.
+    // Never `off`: a standby keeps its own setting.
     ...(readOnly ? [[prepare ? 'default_transaction_read_only' : 'transaction_read_only', 'on'] as const] : []),
     ...(schema === undefined ? [] : [['search_path', [schema].flat().map(name).join(', ')] as const]),
   ]

@@ -4,9 +4,9 @@
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
-import type { RequestAbort } from '../../../foundation/work/abort.ts'
-import { Lock } from '../../../foundation/work/lock.ts'
-import { Surroundings } from '../../../foundation/work/surroundings.ts'
+import type { RequestAbort } from '../../../foundation/async/abort.ts'
+import { Lock } from '../../../foundation/async/lock.ts'
+import { Surroundings } from '../../../foundation/async/surroundings.ts'
 
 export interface OpenTransaction {
   readonly outer: OpenTransaction | undefined

@@ -119,7 +119,7 @@ function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: C
   )
 }
 
-/** The form in which an attribute is compared with a value: that of its own type, where it has an order of its own. */
+/** PostgreSQL compares some types in their own order: `money`, `inet`, an enum. */
 function findForm({ source, type }: ScalarAttribute, own: OwnTypes): ValueForm {
   return source.kind === 'column' && findOwnType(type, own) !== undefined ? OWN_TYPE : 'value'
 }

@@ -3,7 +3,7 @@
  * tries again later.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
 

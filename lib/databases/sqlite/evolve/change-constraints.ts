@@ -78,7 +78,7 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
     const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
     if (written === '') continue
     const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
-    // A column that is only added brings its foreign key.
+    // `alter table … add column … references …` adds a column with its foreign key.
     if (isNew && key.columnNames.length === 1) {
       draft.constraints.push(text)
       draft.links.push({ columns: key.columnNames, table, targets: key.referencedColumnNames })

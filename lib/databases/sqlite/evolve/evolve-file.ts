@@ -4,7 +4,7 @@
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { EvolveError, Rehearsed, type Evolving } from '../../../records/database/evolving.ts'
 import { listMentions } from '../../evolve/mentioned-tables.ts'

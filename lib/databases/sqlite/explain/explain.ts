@@ -1,7 +1,7 @@
 /** Shows the query plans of statements, and missing indexes. */
 import type Database from 'better-sqlite3'
 import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
-import type { RunStatement } from '../../../foundation/work/trace.ts'
+import type { RunStatement } from '../../../foundation/async/trace.ts'
 import { advise } from './index-advice.ts'
 import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'

@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
-import type { RunStatement } from '../../../foundation/work/trace.ts'
+import type { RunStatement } from '../../../foundation/async/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
 import { readPlan, type PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'

@@ -1,5 +1,5 @@
 /** Puts other words and operators of PostgreSQL and MySQL into SQLite's. */
-import { DAY_MS } from '../../../foundation/work/clock.ts'
+import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { word } from '../../sql/sql-tokens.ts'
 import { asText, type Rewrite } from './operands.ts'
 

@@ -1,8 +1,8 @@
 /** Connection host: what MikroORM's connection needs of the engine's database. */
 import type { Transaction } from '@mikro-orm/core'
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
-import type { Clock } from '../../../foundation/work/clock.ts'
-import type { Trace } from '../../../foundation/work/trace.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
+import type { Clock } from '../../../foundation/async/clock.ts'
+import type { Trace } from '../../../foundation/async/trace.ts'
 import type { PreparedQuery } from '../database/sqlite-database.ts'
 
 /** See recorder.ts. */

@@ -3,7 +3,7 @@
  * the engine's reads, lets nested code in instead of waiting for itself for ever, and gives the lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { whenFree } from '../database/busy.ts'
 import type { ConnectionHost } from './connection-host.ts'
 import { SharedConnection } from './shared-connection.ts'

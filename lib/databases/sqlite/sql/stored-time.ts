@@ -2,7 +2,7 @@
  * Parses and formats the date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, or Julian day numbers
  * (https://www.sqlite.org/lang_datefunc.html). The rows of a column show its form.
  */
-import { DAY_MS } from '../../../foundation/work/clock.ts'
+import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 

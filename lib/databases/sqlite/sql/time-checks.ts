@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { Costs } from '../../../records/database/dialect.ts'
-import type { RequestAbort } from '../../../foundation/work/abort.ts'
+import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { Estimate } from './estimate.ts'
 
 /** Rows to go through, times the work for each. Ten millions take about a second. */

@@ -1,5 +1,5 @@
 /** Control: a test control, and the reading of requests. Refuses with body_invalid, parameter_invalid and path_unknown. */
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { TextStream } from '../../../foundation/http/text-stream.ts'

@@ -11,7 +11,7 @@ import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
 import type { Delay } from '../../../engine/testing/fault-rule.ts'
 import type { Give } from '../../../engine/testing/given-options.ts'
 import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
-import type { Clock } from '../../../foundation/work/clock.ts'
+import type { Clock } from '../../../foundation/async/clock.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 
 export interface WorldEngine {

@@ -3,11 +3,11 @@
  * undici refuses to send.
  */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
-import type { Awaitable } from '../../../foundation/work/awaitable.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'
 import type { InterceptedAddress } from './addresses.ts'
 import { originForm, written, type TransportEngine, type TransportResponse } from '../transport.ts'
-import { LazyClient } from '../../../foundation/work/abort.ts'
+import { LazyClient } from '../../../foundation/async/abort.ts'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/errors/errors.ts'
 import type { TextStream } from '../../../foundation/http/text-stream.ts'

@@ -242,6 +242,8 @@ export function testOrmVersions({ root, offline, tarball, installed, range, run 
     }
     const refusals: [string, string, string][] = [
       ['unit-of-work/UnitOfWork.js', 'getCommitOrder', 'UnitOfWork.getCommitOrder'],
+      ['unit-of-work/UnitOfWork.js', 'getChangeSetGroups', 'UnitOfWork.getChangeSetGroups'],
+      ['unit-of-work/UnitOfWork.js', 'findExtraUpdates', 'UnitOfWork.findExtraUpdates'],
       ['utils/EntityComparator.js', 'wrap(', 'EntityComparator.wrap'],
     ]
     for (const [file, member, shown] of refusals) {

@@ -257,6 +257,15 @@ describe('worlds', () => {
     await start({ testControls: { maxWorlds: 0 } })
     assert.equal(codeOf(await ask('GET /v1/notes', { 'x-world': 'a' })), '503 worlds_exhausted')
   })
+
+  it('that are refused are no failure of the server for onError', async () => {
+    const errors: unknown[] = []
+    await engine.close()
+    engine = await RestEngine.create({ entities: [Note], onError: error => errors.push(error) })
+    await start({ testControls: { maxWorlds: 0 } })
+    assert.equal(codeOf(await ask('GET /v1/notes', { 'x-world': 'a' })), '503 worlds_exhausted')
+    assert.deepEqual(errors, [])
+  })
 })
 
 describe('answers that hold a token', () => {

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EngineEvent, RestEngine } from '../../lib/index.ts'
 import { auth } from '../../lib/index.ts'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const User = defineEntity({
@@ -91,6 +92,27 @@ describeStores('what an engine tells', () => {
     assert.equal('body' in first.request || 'response' in first.request, false)
     assert.doesNotMatch(JSON.stringify(found), /hush/)
     await events.return?.()
+  })
+
+  it('tells all worlds that a changed model is refused, first in its notes, and that the refusal is over', async () => {
+    await using engine = await start()
+    await using fork = await engine.fork()
+    const listeners = [engine, fork].map(each => each.events())
+    internalsOf(engine).refuseModel('model.ts is refused.')
+    assert.equal(fork.notes[0], 'model.ts is refused.')
+    const version = { version: 'v1', base: '', readOnly: false }
+    assert.equal((await internalsOf(fork).outline(version)).refused, 'model.ts is refused.')
+    internalsOf(engine).refuseModel(undefined)
+    assert.equal('refused' in (await internalsOf(engine).outline(version)), false)
+    assert.equal(engine.notes.includes('model.ts is refused.'), false)
+    for (const events of listeners) {
+      const found = await taken(events, 2)
+      assert.deepEqual(
+        found.map(event => (event.type === 'refused' ? event.reason : event.type)),
+        ['model.ts is refused.', null],
+      )
+      await events.return?.()
+    }
   })
 
   it('says which fault a request has met, and what a fault has met and has left', async () => {

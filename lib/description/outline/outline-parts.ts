@@ -72,6 +72,8 @@ export interface Outline {
   /** The application's names. */
   readonly parameters: Readonly<Partial<Record<Reserved, string>>>
   readonly resources: readonly OutlinedResource[]
+  /** Why the model as it now stands is not served, under `--watch`: this outline is of the former model. The first of `engine.notes`. */
+  readonly refused?: string
   readonly docs: boolean
   /** Address of a list of several engines. */
   readonly home?: string

@@ -123,7 +123,12 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
   const running = new Surroundings<JournalRecord>()
   const recorder = database.connection.record(shared.watched, running)
   const answered = (record: JournalRecord): void => events.answered(record.id, () => summarize(journal!.show(record)))
-  const heard = (isHeard: boolean): void => journal?.tell(isHeard ? answered : undefined)
+  const { refusalListeners } = shared.notes
+  const heard = (isHeard: boolean): void => {
+    journal?.tell(isHeard ? answered : undefined)
+    if (isHeard) refusalListeners.add(events.tellRefused)
+    else refusalListeners.delete(events.tellRefused)
+  }
   const events: Events = new Events({
     clock,
     last: () => journal?.position ?? 0,

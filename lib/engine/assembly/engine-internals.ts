@@ -163,6 +163,11 @@ export class EngineInternals {
     this.keepStatements()
   }
 
+  /** Tells readers, in all worlds, that the model as it now stands cannot be served; `undefined`: that the refusal is over. */
+  refuseModel(reason: string | undefined): void {
+    this.parts.shared.notes.refusal = reason
+  }
+
   /** In bytes. */
   async size(): Promise<number> {
     return this.parts.world.size()
@@ -170,9 +175,10 @@ export class EngineInternals {
 
   /** As served, below a base. */
   async outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine> {
-    const { options: own, served, authentication, isFork } = this.open
+    const { options: own, served, authentication, isFork, shared } = this.open
     const { outlineVersion } = await import('./outline-version.ts')
-    return outlineVersion(options, { options: own, authentication, isFork, services: served.get(options.version)! })
+    const { refusal } = shared.notes
+    return outlineVersion(options, { options: own, authentication, isFork, services: served.get(options.version)!, refusal })
   }
 
   /** `undefined` without log-in, or where the application takes its own body. */

@@ -15,6 +15,7 @@ export function outlineVersion(
     readonly authentication: Authentication | undefined
     readonly isFork: boolean
     readonly services: Pick<Services, 'model' | 'vocabulary'>
+    readonly refusal: string | undefined
   },
 ): OutlineOfEngine {
   const { options, authentication, services } = engine
@@ -33,6 +34,7 @@ export function outlineVersion(
     hasLogIn: authentication !== undefined,
     parameters: Object.fromEntries([...services.vocabulary.reserved].map(([given, name]) => [name, given])),
     resources,
+    ...(engine.refusal === undefined ? {} : { refused: engine.refusal }),
   }
 }
 

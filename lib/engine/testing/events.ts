@@ -31,6 +31,10 @@ export type EngineEvent =
       readonly type: 'worlds'
       /** The worlds of a server with test controls, without the engine's own. */ readonly worlds: readonly string[]
     })
+  | (EventFacts & {
+      readonly type: 'refused'
+      /** Why the model as it now stands is not served; null: nothing is refused any more. */ readonly reason: string | null
+    })
   | (EventFacts & { readonly type: 'lost'; /** Events not taken in time. */ readonly count: number })
 
 /** How a listener listens. */
@@ -121,6 +125,12 @@ export class Events {
     if (this.#listeners.size === 0) return
     const facts = this.#facts()
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
+  }
+
+  /** Under `--watch`, the former model stays served. */
+  readonly tellRefused = (reason: string | undefined): void => {
+    const facts = this.#facts()
+    this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })
   }
 
   /** @throws TypeError, RangeError for unknown or malformed options */

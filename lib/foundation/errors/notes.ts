@@ -6,6 +6,8 @@ const MAX_NOTES = 1000
 export class Notes {
   readonly #texts = new Set<string>()
   #left = 0
+  #refusal: string | undefined
+  readonly refusalListeners = new Set<(refusal: string | undefined) => void>()
 
   constructor(texts: readonly string[] = []) {
     for (const text of texts) this.add(text)
@@ -18,8 +20,21 @@ export class Notes {
     else this.#left++
   }
 
-  /** The last sentence counts notes above the limit. */
+  /** Says why the model as it now stands is not served, and the former model is. `undefined`: nothing is refused. */
+  get refusal(): string | undefined {
+    return this.#refusal
+  }
+
+  set refusal(sentence: string | undefined) {
+    if (sentence === this.#refusal) return
+    this.#refusal = sentence
+    for (const listener of this.refusalListeners) listener(sentence)
+  }
+
+  /** Begins with the refusal. The last sentence counts notes above the limit. */
   get list(): readonly string[] {
-    return this.#left === 0 ? [...this.#texts] : [...this.#texts, `${this.#left} more notes were left out.`]
+    const first = this.#refusal === undefined ? [] : [this.#refusal]
+    const last = this.#left === 0 ? [] : [`${this.#left} more notes were left out.`]
+    return [...first, ...this.#texts, ...last]
   }
 }

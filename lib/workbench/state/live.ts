@@ -64,7 +64,7 @@ export function watchServer(): void {
   })
 }
 
-const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark', 'lost'] as const
+const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark', 'refused', 'lost'] as const
 /** Milliseconds until a refused stream is opened again; browsers reopen only broken streams. */
 const AGAIN = 5000
 

@@ -72,7 +72,7 @@ export interface Outline {
   /** The application's names. */
   readonly parameters: Readonly<Partial<Record<Reserved, string>>>
   readonly resources: readonly OutlinedResource[]
-  /** Why the model as it now stands is not served, under `--watch`: this outline is of the former model. The first of `engine.notes`. */
+  /** Why the changed model is not served; the outline shows the former model. */
   readonly refused?: string
   readonly docs: boolean
   /** Address of a list of several engines. */

@@ -20,7 +20,7 @@ export class Notes {
     else this.#left++
   }
 
-  /** Says why the model as it now stands is not served, and the former model is. `undefined`: nothing is refused. */
+  /** Why the changed model is not served; the former model is. */
   get refusal(): string | undefined {
     return this.#refusal
   }

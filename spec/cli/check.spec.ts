@@ -46,7 +46,7 @@ describe('--check', { timeout: 120_000 }, () => {
     const { status, stdout } = await run('db.json', '--check', address)
     assert.equal(status, 1, stdout)
     assert.match(stdout, /^users\n/)
-    assert.match(stdout, /\n {2}age: In the real backend it is string \("7"\), not integer\. \(\d+ requests\)\n {4}curl 'http:/)
+    assert.match(stdout, /\n {2}age: In the real backend it is string \("7"\), not integer or null\. \(\d+ requests\)\n {4}curl 'http:/)
     assert.match(stdout, /\d+ differences? in \d+ requests\.\n$/)
     assert.equal(real.requests.filter(({ method }) => method !== 'GET').length, 0)
   })

@@ -447,8 +447,9 @@ describe('--eject', () => {
     for (const project of AGAIN) {
       for (const name of await readdir(join(folder, project), { recursive: true })) {
         if (!/\.(ts|json)$/.test(name)) continue
-        const [text, again] = [project, `${project}-again`].map(each => readFile(join(folder, each, name), 'utf8'))
-        assert.equal(await again, await text, name)
+        const [text, again] = await Promise.all([project, `${project}-again`].map(each => readFile(join(folder, each, name), 'utf8')))
+        // What was guessed of a file is no guess of the project.
+        assert.equal(again, text!.replaceAll(/^\/\/ .*\n/gm, ''), name)
       }
     }
   })

@@ -189,7 +189,7 @@ describe('--diagram', () => {
         const { code } = await command.ended
         return { code, stdout: command.stdout, stderr: command.stderr }
       }
-      assert.match((await run('--diagram')).stdout, /^erDiagram\n {2}users \{\n[^]*\n {2}posts \}o--\|\| users : "user \/ posts"\n$/)
+      assert.match((await run('--diagram')).stdout, /^erDiagram\n {2}users \{\n[^]*\n {2}posts \}o--o\| users : "user \/ posts"\n$/)
       for (const name of ['model.svg', 'model.mmd', 'model.svg']) {
         assert.deepEqual((await run('--diagram', name)).stdout, `mikro-rest has written the diagram to ${name}.\n`)
       }

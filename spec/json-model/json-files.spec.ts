@@ -54,12 +54,13 @@ describe('fromJson', () => {
   })
 
   it('infers types, and null where a record has none', async () => {
-    await using engine = await serving({
+    const data = {
       things: [
         { id: 1, count: 1, price: 1, name: 'a', on: true, maybe: null, when: '2026-01-02', inner: { a: 1 }, list: [1] },
         { id: 2, count: 2, price: 2.5, name: 'b', on: false, when: '2026-1-2', inner: {}, list: [] },
       ],
-    })
+    }
+    await using engine = await RestEngine.create({ ...fromJson(data, { required: true }) })
     assert.deepEqual(await get(engine, '/v1/things?count>=2&price<3&name=*b*&on=false&sort=when.desc'), [
       { id: 2, count: 2, price: 2.5, name: 'b', on: false, maybe: null, when: '2026-1-2', inner: {}, list: [] },
     ])
@@ -80,6 +81,52 @@ describe('fromJson', () => {
     )
     const [lacking] = ((await engine.handle('POST', '/v1/things', undefined, {})).body as { errors: { code: string }[] }).errors
     assert.equal(lacking?.code, 'required')
+  })
+
+  it('takes a record that lacks what every record has, as json-server does, holds its types, and says what could be required', async () => {
+    const data = {
+      users: [{ id: 1, name: 'Ann', age: 5 }],
+      posts: [{ id: 1, title: 'a', draft: null, userId: 1, tagIds: [1] }],
+      tags: [{ id: 1 }],
+      profile: { name: 'x' },
+    }
+    await using engine = await serving(data)
+    assert.deepEqual(engine.notes, [
+      'new records may lack what every record has; --required, or fromJson(data, { required: true }), would require ' +
+        'users.name, users.age, posts.title, posts.userId.',
+    ])
+    assert.deepEqual(records(await engine.handle('POST', '/v1/users', '', { name: 'Bob' })), { id: 2, name: 'Bob', age: null, posts: [] })
+    assert.deepEqual(records(await engine.handle('POST', '/v1/posts', '', {})), {
+      id: 2,
+      title: null,
+      draft: null,
+      userId: null,
+      tagIds: [],
+    })
+    assert.deepEqual(records(await engine.handle('PATCH', '/v1/posts/1', '', { title: null })), { ...data.posts[0], title: null })
+    for (const body of [{ name: 5 }, { age: '5' }, { age: 1.5 }])
+      assert.equal((await engine.handle('POST', '/v1/users', '', body)).status, 422, JSON.stringify(body))
+    assert.equal((await engine.handle('POST', '/v1/posts', '', { userId: 9 })).status, 422)
+    // As version 1 of json-server does.
+    assert.equal((await engine.handle('DELETE', '/v1/users/1')).status, 200)
+    assert.deepEqual(await get(engine, '/v1/posts/1'), { ...data.posts[0], title: null, userId: null })
+  })
+
+  it('with required refuses a record without what every record has, and to delete what others need', async () => {
+    const data = { users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'a', draft: null, userId: 1 }] }
+    await using engine = await RestEngine.create({ ...fromJson(data, { required: true }) })
+    assert.deepEqual(engine.notes, [])
+    const { status, body } = await engine.handle('POST', '/v1/posts', '', {})
+    const faults = (body as { errors: { code: string; attribute: string }[] }).errors.map(({ code, attribute }) => [code, attribute])
+    assert.deepEqual([status, faults], [422, ['title', 'userId'].map(name => ['required', name])])
+    assert.equal((await engine.handle('DELETE', '/v1/users/1')).status, 409)
+    assert.throws(() => fromJson(data, { requird: true } as never), /required/)
+  })
+
+  it('names the first of many attributes that could be required', () => {
+    const record = Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`k${index}`, index]))
+    const [note] = fromJson({ a: [record], b: [{ n: 1 }] }).notes
+    assert.match(note!, /would require a\.k0, .*, a\.k11 and 3 more\.$/)
   })
 
   it('keeps every value as it is', async () => {
@@ -355,7 +402,7 @@ describe('a JSON file', () => {
     await file('noted.json', '{ "users": [{ "id": 1 }], "empty": [] }')
     await file('shown.json', SECRET)
     const line = ['noted.json', '--get', '/v1/users']
-    const [noted, quiet, shown] = runAll(folder, [line, [...line, '--quiet'], ['shown.json', '--get', '/v1/users']])
+    const [noted, quiet, shown] = runAll(folder, [line, [...line, '--quiet'], ['shown.json', '--required', '--get', '/v1/users']])
     assert.match(noted!.stderr, /^mikro-rest: Note: empty is empty: only its "id" is known/)
     assert.equal((JSON.parse(noted!.stdout) as { count: number }).count, 1)
     assert.equal(quiet!.stderr, '')

@@ -24,7 +24,7 @@ async function get(engine: RestEngine, path: string): Promise<unknown> {
 }
 
 /** What is served of data, and the notes. */
-async function served(data: JsonData, path: string, options: FromJsonOptions = {}): Promise<[unknown, readonly string[]]> {
+async function served(data: JsonData, path: string, options: FromJsonOptions = { required: true }): Promise<[unknown, readonly string[]]> {
   await using engine = await serving(data, options)
   return [await get(engine, path), engine.notes]
 }
@@ -160,16 +160,19 @@ describe('fromJson', () => {
   const users = [{ id: 1 }, { id: 2 }]
 
   it('relates by what the values prove', async () => {
-    await using engine = await serving({
-      users,
-      subscriptionPlans: [{ id: 'free' }, { id: 'pro' }],
-      tags: [{ id: 1 }, { id: 2 }],
-      posts: [
-        { id: 1, userId: 1, adminUserId: 2, planId: 'free', tags: [2, 1] },
-        { id: 2, userId: 2, adminUserId: 2, planId: 'pro', tags: [] },
-      ],
-      likes: [{ id: 1, idUser: 2, post: 1 }],
-    })
+    await using engine = await serving(
+      {
+        users,
+        subscriptionPlans: [{ id: 'free' }, { id: 'pro' }],
+        tags: [{ id: 1 }, { id: 2 }],
+        posts: [
+          { id: 1, userId: 1, adminUserId: 2, planId: 'free', tags: [2, 1] },
+          { id: 2, userId: 2, adminUserId: 2, planId: 'pro', tags: [] },
+        ],
+        likes: [{ id: 1, idUser: 2, post: 1 }],
+      },
+      { required: true },
+    )
     assert.deepEqual(await get(engine, 'posts'), [
       { id: 1, userId: 1, adminUserId: 2, planId: 'free', tags: [2, 1], likes: [1] },
       { id: 2, userId: 2, adminUserId: 2, planId: 'pro', tags: [], likes: [] },
@@ -200,7 +203,7 @@ describe('fromJson', () => {
       { id: 3, ownerUserId: 2, tags: [], user: null, userIds: null, note: 7 },
     ]
     const data = { users, tags: [{ id: 1 }], items, notes: [{ id: 1 }, { id: 2 }], texts: [{ id: 1, userId: '1' }] }
-    await using engine = await serving(data)
+    await using engine = await serving(data, { required: true })
     assert.deepEqual(await get(engine, 'items'), items)
     assert.deepEqual(engine.notes, [
       'items.ownerUserId is a plain attribute: 9 of items[0] is not the ID of any record of users.',
@@ -278,7 +281,7 @@ describe('Much data', () => {
       ['posts', { id: 2, user: 9 }, 'posts.1.user'],
       ['posts', { id: 2 }, 'posts.1.user'],
     ] as const) {
-      const changed = fromJson({ users: [{ id: 1, name: 'a' }], posts: [{ id: 1, userId: 1 }] })
+      const changed = fromJson({ users: [{ id: 1, name: 'a' }], posts: [{ id: 1, userId: 1 }] }, { required: true })
       ;(changed.seed[name] as object[]).push(record)
       await assert.rejects(RestEngine.create({ ...changed }), (error: { errors?: { attribute?: string }[] }) => {
         assert.ok(

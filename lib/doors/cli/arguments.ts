@@ -47,6 +47,8 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly strict: boolean
   /** Whether requests may add attributes to a JSON file. */
   readonly open: boolean
+  /** Whether new records of a JSON file must be complete. */
+  readonly required: boolean
   /** The key of records in a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
@@ -112,6 +114,7 @@ const OPTIONS = {
   save: { type: 'boolean', values: ['sync'], text: 'write changes back to the JSON FILE; --save=sync: before each answer' },
   strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
   open: { type: 'boolean', text: 'take new attributes in POST, PUT and PATCH of a JSON FILE' },
+  required: { type: 'boolean', text: 'require in POST what every record of a collection of a JSON FILE has' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   openapi: {
@@ -152,7 +155,7 @@ const FORMER: Readonly<Record<string, string>> = {
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
   ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
-  ['A JSON file', ['save', 'open', 'id', 'strict']],
+  ['A JSON file', ['save', 'open', 'required', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
   ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
@@ -271,6 +274,7 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     save: last('save') === 'sync' ? 'sync' : values.has('save'),
     strict: values.has('strict'),
     open: values.has('open'),
+    required: values.has('required'),
     id: last('id'),
     quiet: values.has('quiet'),
     get: last('get'),

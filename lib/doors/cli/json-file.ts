@@ -102,9 +102,9 @@ function describe(attribute: InferredAttribute, { idType, hasIds }: InferredColl
     case 'id':
       return `${name} ${hasIds ? idType : 'by position'}`
     case 'plain':
-      return `${name} ${attribute.type}${attribute.nullable ? '?' : ''}`
+      return `${name} ${attribute.type}${attribute.isEverywhere ? '' : '?'}`
     case 'toOne':
-      return `${key} → ${attribute.target}${attribute.nullable ? '?' : ''}${relation}`
+      return `${key} → ${attribute.target}${attribute.isEverywhere ? '' : '?'}${relation}`
     case 'toMany':
       return `${key} → ${attribute.target}[]${relation}`
   }

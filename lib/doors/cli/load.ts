@@ -47,7 +47,7 @@ const SAMPLE_EXAMPLES = [
 export async function load(args: CommandArguments): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
-  const infer = { strict: args.strict, open: args.open, ...(args.id === undefined ? {} : { id: args.id }) }
+  const infer = { strict: args.strict, open: args.open, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
   const choice = { context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
@@ -55,6 +55,7 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
   for (const [option, isGiven] of [
     ['--strict', args.strict],
     ['--open', args.open],
+    ['--required', args.required],
     ['--id', args.id !== undefined],
   ] as const)
     if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)

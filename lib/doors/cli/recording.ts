@@ -54,6 +54,7 @@ export async function openRecorded(
     ['diff', args.diff],
     ['--strict', args.strict],
     ['--open', args.open],
+    ['--required', args.required],
     ['--id', args.id !== undefined],
     ['--eject', args.eject !== undefined],
     ['--base', args.base !== undefined],

@@ -31,7 +31,8 @@ export interface JsonModel {
  *
  * - `id` is the key, with integers or texts; otherwise `_id`, `Id`, `ID` or `uuid`, or the key in `options.id`. Without a key, records are
  *   numbered from 1. New records get the next integer, or a random UUID.
- * - An attribute is an integer, a number, a text, a boolean, or else JSON; nullable if missing or null in a record.
+ * - An attribute is an integer, a number, a text, a boolean, or else JSON, and may be null; with `options.required` only if missing or null
+ *   in a record.
  * - `userId`, `user_id` or `idUser` is the ID of a relation `user` if all values are IDs in a collection `users` (or `user`), whose records
  *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, make a list `tags`. So do `adminUserId`, `user: 1` and `tags: [1]`.
  *   Keys stay: `userId` is shown, taken, filtered and sorted by; `user` is for paths, `expand`, depth 2 and nested bodies.
@@ -45,9 +46,9 @@ export interface JsonModel {
  * await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
-  checkNames(options, ['strict', 'id', 'open'], 'fromJson')
-  const { strict = false, open = false, id } = options
-  return buildModel(infer(data, 'fromJson', { strict, open, ...(id === undefined ? {} : { id }) }))
+  checkNames(options, ['strict', 'id', 'open', 'required'], 'fromJson')
+  const { strict = false, open = false, required = false, id } = options
+  return buildModel(infer(data, 'fromJson', { strict, open, required, ...(id === undefined ? {} : { id }) }))
 }
 
 /** Plain data: an object of collections, or one list. */
@@ -64,6 +65,8 @@ export interface FromJsonOptions {
    * except in the first record of an empty list.
    */
   readonly open?: boolean
+  /** Whether a new record needs what every record has. Default: `false`; a note says what would be required. */
+  readonly required?: boolean
 }
 
 export function buildModel(collections: readonly InferredCollection[]): JsonModel {

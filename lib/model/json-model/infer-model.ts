@@ -3,22 +3,27 @@ import type { InferredIds } from './infer-ids.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { InferredType } from './infer-values.ts'
 
+interface Presence {
+  readonly nullable: boolean
+  /** Whether every record has a value. */
+  readonly isEverywhere: boolean
+}
+
 export type InferredAttribute =
   | { readonly kind: 'id'; readonly key: string; readonly name: string }
-  | { readonly kind: 'plain'; readonly key: string; readonly name: string; readonly type: InferredType; readonly nullable: boolean }
-  | {
+  | ({ readonly kind: 'plain'; readonly key: string; readonly name: string; readonly type: InferredType } & Presence)
+  | ({
       readonly kind: 'toOne' | 'toMany'
       /** In the data: `userId`. */
       readonly key: string
       /** In the API: `user`. */
       readonly name: string
       readonly target: string
-      readonly nullable: boolean
       /** Whether numbers in the data become texts, like the target's IDs. */
       readonly isMixed: boolean
       /** The inverse side in the target's records, if any. */
       readonly inverse: string | undefined
-    }
+    } & Presence)
 
 /** A list of records, or one object. */
 export interface InferredCollection extends InferredIds {

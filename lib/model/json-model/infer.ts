@@ -21,6 +21,8 @@ export interface InferOptions {
   /** Whether to refuse data served with a note. */
   readonly strict?: boolean
   readonly id?: string
+  /** Whether new records need what every record has. */
+  readonly required?: boolean
   /** Whether requests may add attributes everywhere. Default: to empty collections, once. */
   readonly open?: boolean
   /** Found in the text of the data. Without the text, an integer beyond 2^53 may have changed. */
@@ -79,9 +81,29 @@ export function infer(data: unknown, where: string, options: InferOptions = {}):
   }
   const relations = drafts.flatMap(draft => inferRelations(draft, drafts))
   const cyclic = findCyclicRelations(relations)
-  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic, options.long)
+  for (const draft of drafts) addPlainAndRelations(draft, relations, cyclic, options)
   for (const relation of relations) addInverse(relation)
+  if (options.required !== true) noteRequirable(drafts)
   return drafts
+}
+
+const MAX_NAMED = 12
+
+function noteRequirable(drafts: readonly CollectionDraft[]): void {
+  const names = drafts
+    .filter(({ single, isOfValues }) => !single && !isOfValues)
+    .flatMap(({ name, attributes }) =>
+      attributes.flatMap(each => (each.kind !== 'id' && each.kind !== 'toMany' && each.isEverywhere ? [`${name}.${each.key}`] : [])),
+    )
+  if (names.length === 0) return
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  drafts
+    .at(-1)!
+    .notes.push(
+      'new records may lack what every record has; --required, or fromJson(data, { required: true }), would require ' +
+        names.slice(0, MAX_NAMED).join(', ') +
+        more,
+    )
 }
 
 /** In parsed data, an integer beyond 2^53 has lost the text's digits. */
@@ -241,22 +263,24 @@ function addPlainAndRelations(
   draft: CollectionDraft,
   relations: readonly Relation[],
   cyclic: ReadonlySet<Relation>,
-  long: InferOptions['long'],
+  { long, required = false }: InferOptions,
 ): void {
   for (const key of draft.keys) {
     if (key === draft.idKey) {
       draft.attributes.push({ kind: 'id', key, name: key })
       continue
     }
-    const { types, nullable } = findTypes(draft.records, key)
+    const { types, isEverywhere } = findTypes(draft.records, key)
+    const nullable = !isEverywhere || !required
     const relation = relations.find(each => each.source === draft && each.key === key)
     // Numbers and texts of digits may be mixed.
     const type = long?.has(`${draft.isTop ? '' : draft.name}.${key}`) === true ? 'json' : mergeTypes(types)
-    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type, nullable })
+    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type, nullable, isEverywhere })
     else {
       const { kind, name, target } = relation
       const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
-      draft.attributes.push({ kind, key, name, target: target.name, nullable: mayBeEmpty, isMixed: target.isMixed, inverse: undefined })
+      const link = { target: target.name, isMixed: target.isMixed, inverse: undefined }
+      draft.attributes.push({ kind, key, name, ...link, nullable: mayBeEmpty, isEverywhere })
     }
   }
 }
@@ -280,15 +304,15 @@ function addInverse({ key, name, source, target }: Relation): void {
   source.attributes[index] = { ...(source.attributes[index] as InferredAttribute & { kind: 'toOne' }), inverse }
 }
 
-function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; nullable: boolean } {
+function findTypes(records: readonly JsonObject[], key: string): { types: ReadonlySet<InferredType>; isEverywhere: boolean } {
   const types = new Set<InferredType>()
-  let nullable = false
+  let isEverywhere = true
   for (const record of records) {
     const value = readValue(record, key)
-    if (value === null) nullable = true
+    if (value === null) isEverywhere = false
     else types.add(inferValueType(value))
   }
-  return { types, nullable }
+  return { types, isEverywhere }
 }
 
 function mergeTypes(types: ReadonlySet<InferredType>): InferredType {

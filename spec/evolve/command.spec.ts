@@ -50,15 +50,22 @@ describe('the command that evolves', () => {
   it('prints the plan alone by diff, and ends with 1 where there is one', () => {
     const path = make('diff.sqlite')
     const bytes = readFileSync(path)
-    const [fits, differs, unsure, drops, missing, same] = runAll(folder, [
+    const [fits, differs, unsure, drops, missing, same, kept, named, filled, refused] = runAll(folder, [
       ['diff', 'one.mjs', 'diff.sqlite'],
       ['diff', 'two.mjs', 'diff.sqlite', '--rename', 'notes.title=headline'],
       ['diff', 'two.mjs', 'diff.sqlite'],
-      ['diff', 'bare.mjs', 'diff.sqlite', '--drop'],
+      ['diff', 'bare.mjs', 'diff.sqlite', '--drop=all'],
       ['diff', 'one.mjs', 'nowhere.sqlite'],
       ['diff.sqlite', '--config', 'two.mjs', '--evolve', '--rename', 'Note.title=headline', '--get', '/v1/notes/1/headline'],
-    ]) as [Ended, Ended, Ended, Ended, Ended, Ended]
-    assert.deepEqual([fits.code, fits.stdout], [0, 'diff.sqlite fits the model.\n'])
+      ['diff', 'bare.mjs', 'diff.sqlite', '--drop'],
+      ['diff', 'bare.mjs', 'diff.sqlite', '--drop=note.title,other'],
+      ['diff', 'two.mjs', 'diff.sqlite', '--fill', 'notes.headline=New', '--drop=all'],
+      ['diff', 'two.mjs', 'diff.sqlite', '--fill', 'notes.stars=many', '--fill', 'notes.headline=New'],
+    ]) as [Ended, Ended, Ended, Ended, Ended, Ended, Ended, Ended, Ended, Ended]
+    assert.deepEqual(
+      [fits.code, fits.stdout],
+      [0, 'diff.sqlite fits the model.\nWhat stays:\n  other: no entity of the model, 1 row. The table stays as it is.\n'],
+    )
     assert.equal(differs.code, 1)
     assert.match(
       differs.stdout,
@@ -72,6 +79,11 @@ describe('the command that evolves', () => {
     assert.deepEqual([missing.code, missing.stderr], [1, 'mikro-rest: nowhere.sqlite does not exist: there must be a file to read.\n'])
     assert.equal(same.code, 0, same.stderr)
     assert.equal(JSON.parse(same.stdout).value, 'One')
+    assert.deepEqual([kept.code, kept.stdout], [1, ''])
+    assert.match(kept.stderr, /"note\.title" has a value in 1 row, "other" has 1 row, .*\(--drop=note\.title,other\), or .*--drop=all/)
+    assert.equal(named.stdout, drops.stdout)
+    assert.match(filled.stdout, /note\.headline: 1 row gets "New"\./)
+    assert.match(refused.stderr, /"fill\.notes\.stars" must be an integer, got "many"/)
     assert.ok(readFileSync(path).equals(bytes))
     assert.deepEqual(
       readdirSync(folder).filter(name => name.startsWith('diff')),
@@ -142,6 +154,13 @@ describe('the command that evolves', () => {
   it('refuses options that do not go together', () => {
     const refused: readonly (readonly [line: string, said: RegExp])[] = [
       ['--rename note.a=b', /--rename goes with --evolve and diff/],
+      ['--fill note.a=b', /--fill goes with --evolve and diff/],
+      [
+        'app.sqlite --evolve --fill note=1',
+        /--fill takes a resource, its property and the value that rows get: trip\.days=1, got "note=1"/,
+      ],
+      ['app.sqlite --evolve --drop --watch', /--drop drops columns and tables once: it does not go with --watch/],
+      ['app.sqlite --evolve --drop=note.a --watch', /--drop drops columns and tables once: it does not go with --watch/],
       ['--drop', /--drop goes with --evolve and diff/],
       ['app.sqlite --evolve --read-only', /--evolve changes the tables: it does not go with --read-only/],
       ['app.sqlite --evolve --rename a', /--rename takes a resource, the old name of its property and the new one/],

@@ -47,6 +47,10 @@ async function assertRefused(path: string, entities: Entities, options: Options,
   assert.deepEqual(copiesOf(path), [])
 }
 
+/** Without a name nothing goes that holds a value. */
+const assertDropRefused = (path: string, entities: Entities, ...said: readonly string[]): Promise<void> =>
+  assert.rejects(evolve(path, entities, { drop: true }), ({ message }: Error) => said.every(part => message.includes(part)))
+
 const NOTES = `
   create table note (id integer primary key autoincrement, title text not null, body text);
   insert into note values (1, 'One', 'a'), (2, 'Two', null), (7, 'Seven', 'c');
@@ -97,9 +101,9 @@ describe('schema: evolve on a file', () => {
     await evolve(path, [note(more)])
     assert.deepEqual(rowsOf(path, 'select stars from note'), [{ stars: 5 }, { stars: 5 }])
     // What was dropped and comes again is not the same any more.
-    await evolve(path, [note({ title: p.string(), stars: p.integer() })], { drop: true })
+    await evolve(path, [note({ title: p.string(), stars: p.integer() })], { drop: ['note.body'] })
     await assert.rejects(
-      evolve(path, [note({ ...more, body: p.text() })], { drop: true }),
+      evolve(path, [note({ ...more, body: p.text() })], { drop: 'all' }),
       /note\.body is required, and rows have no value/,
     )
   })
@@ -108,18 +112,18 @@ describe('schema: evolve on a file', () => {
     const db = new Database(':memory:')
     db.exec(`create table note (id integer primary key, title text, body text); insert into note values (1, 'One', 'a'), (2, 'Two', 'b')`)
     const existing = readExistingTable(db, readCatalog(db), 'note')!
-    const change = { existing, converted: [], filled: [], dropped: ['body'] } as unknown as TableChange
-    const guard = (select: string, mayDrop = false): string => {
+    const guard = (select: string, dropped: readonly string[] = []): string => {
       const plan = new Plan()
+      const change = { existing, converted: [], filled: [], dropped } as unknown as TableChange
       db.exec(
         `drop table if exists begun; create table begun (id integer primary key, title text${select.includes('body') ? ', body text' : ''})`,
       )
       db.exec(`insert into begun ${select}`)
-      guardRows(change, '"begun"', mayDrop, db, plan)
+      guardRows(change, '"begun"', db, plan)
       return plan.faults.join('; ')
     }
     assert.equal(guard('select id, title, body from note'), '')
-    assert.equal(guard('select id, title from note', true), '')
+    assert.equal(guard('select id, title from note', ['body']), '')
     assert.equal(guard('select id, title from note'), 'note.body would be lost, which nobody asked for')
     assert.equal(guard('select id, title, body from note where id = 1'), 'note would have 1 row in the place of 2')
     assert.equal(
@@ -132,7 +136,7 @@ describe('schema: evolve on a file', () => {
     db.exec('create table next ("a, b" integer, c integer, d text, primary key ("a, b", c)); insert into next values (1, 2, \'y\')')
     const plan = new Plan()
     const pair = { existing: readExistingTable(db, readCatalog(db), 'pair')!, converted: [], filled: [], dropped: [] }
-    guardRows(pair as unknown as TableChange, '"next"', false, db, plan)
+    guardRows(pair as unknown as TableChange, '"next"', db, plan)
     assert.deepEqual(plan.faults, ['the row 1~2 of "pair" would lose a value, which nobody asked for'])
     db.close()
   })
@@ -150,14 +154,14 @@ describe('schema: evolve on a file', () => {
       body: p.text().nullable(),
       count: p.integer().persist(false).formula('(select count(*) from counted)'),
     })
-    await evolve(path, [Note, Setting], { drop: true })
+    await evolve(path, [Note, Setting], { drop: 'all' })
     assert.deepEqual(rowsOf(path, 'select * from setting'), [{ name: 'theme', value: 'dark' }])
     assert.deepEqual(rowsOf(path, "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by 1"), [
       { name: 'counted' },
       { name: 'note' },
       { name: 'setting' },
     ])
-    await assert.rejects(evolve(path, [note({ body: p.text().nullable() }), Setting], { drop: true }), /the view "titles": no such column/)
+    await assert.rejects(evolve(path, [note({ body: p.text().nullable() }), Setting], { drop: 'all' }), /the view "titles": no such column/)
     assert.deepEqual(rowsOf(path, 'select * from titles'), [{ title: 'One' }, { title: 'Two' }])
   })
 
@@ -222,7 +226,8 @@ describe('schema: evolve on a file', () => {
       assert.ok(engine.notes.includes('note.title: no property of the model. It stays as it is.'))
     }
     assert.deepEqual(rowsOf(path, 'select title from note order by id'), [{ title: 'One' }, { title: 'Two' }, { title: null }])
-    await evolve(path, [Note], { drop: true })
+    await assertDropRefused(path, [Note], '"note.title" has a value in 2 rows', "drop: ['note.title'] (--drop=note.title)")
+    await evolve(path, [Note], { drop: ['note.title'] })
     assert.deepEqual(rowsOf(path, 'select * from note where id < 3'), [
       { id: 1, body: 'a' },
       { id: 2, body: null },
@@ -230,10 +235,29 @@ describe('schema: evolve on a file', () => {
     assert.deepEqual(rowsOf(path, "select name from sqlite_schema where type = 'index'"), [])
   })
 
+  it('names what stays with its rows, and refuses to drop what the model has or what is spelt otherwise', async () => {
+    const path = fileOf(`${NOTES} create table other (x); insert into other values (7)`)
+    const entities = [note({ title: p.string(), stars: p.integer().nullable() })]
+    const notes = await evolve(path, entities)
+    assert.ok(notes.includes('other: no entity of the model, 1 row. The table stays as it is.'), notes.join('\n'))
+    const refuse = (drop: string[], said: RegExp): Promise<void> => assert.rejects(evolve(path, entities, { drop }), said)
+    await refuse(['note.bodyy'], /there is no "note\.bodyy" to drop, and the nearest is "note\.body"/)
+    await refuse(['notes.title'], /"notes\.title" is part of the model, so it cannot be dropped/)
+    await refuse(['note'], /"note" is part of the model/)
+    assert.deepEqual(await evolve(path, entities, { drop: ['long.gone'] }), [])
+    await evolve(path, entities, { drop: ['notes.body', 'others'] })
+    assert.deepEqual(rowsOf(path, 'select * from note where id = 1'), [{ id: 1, title: 'One', stars: null }])
+    assert.deepEqual(rowsOf(path, "select name from sqlite_schema where name = 'other'"), [])
+  })
+
   it('drops tables that no entity has when asked, and none that another one refers to', async () => {
     const path = fileOf(`${NOTES} create table gone (id); create table parent (id integer primary key);
-      create table child (parent integer references parent (id)); create view v as select * from child;`)
-    await evolve(path, [note({ title: p.string(), body: p.text().nullable() })], { drop: true })
+      create table child (parent integer references parent (id)); create view v as select * from child; create table one (id integer primary key);
+      create table two (one integer references one (id)); insert into two values (null), (null);`)
+    const entities = [note({ title: p.string(), body: p.text().nullable() })]
+    await assertDropRefused(path, entities, '"two" has 2 rows', "drop: ['two'] (--drop=two), or drop: 'all' (--drop=all)")
+    await evolve(path, entities, { drop: ['Two'] })
+    await evolve(path, entities, { drop: true })
     const left = rowsOf(path, "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by name")
     assert.deepEqual(
       left.map(({ name }) => name),
@@ -449,7 +473,7 @@ describe('schema: evolve on a file', () => {
     await assertRefused(
       path,
       [note({ body: p.text().nullable() })],
-      { drop: true },
+      { drop: 'all' },
       'a view or trigger of the file would not fit any more',
       'titles',
     )
@@ -457,7 +481,7 @@ describe('schema: evolve on a file', () => {
     await assertRefused(
       other,
       [note({ body: p.text().nullable() })],
-      { drop: true },
+      { drop: ['Note.title'] },
       'note.title cannot be dropped, since the trigger "t" names it',
     )
   })
@@ -493,7 +517,10 @@ describe('schema: evolve on a file', () => {
     )
     const other = { database: path, entities: [Note] }
     await assert.rejects(RestEngine.create({ ...other, fill: { notes: { stars: 1 } } }), /"fill" goes with schema: 'evolve'/)
-    await assert.rejects(RestEngine.create({ ...other, schema: 'evolve', drop: 1 as never }), /"drop" must be true or false/)
+    await assert.rejects(
+      RestEngine.create({ ...other, schema: 'evolve', drop: 1 as never }),
+      /"drop" must be true, false, 'all' or an array of names/,
+    )
     await assert.rejects(
       RestEngine.create({ ...other, schema: 'evolve', renamed: { notes: { title: 1 } } as never }),
       /"renamed.notes.title" must be the new name/,

@@ -112,7 +112,7 @@ export class RandomWorld {
   /** What the next start is told. */
   fill: Record<string, Record<string, unknown>> = {}
   renamed: Record<string, Record<string, string>> = {}
-  drop = false
+  drop: 'all' | false = false
   /** Why the next start must be refused. */
   refused: string | undefined
   #count = 0
@@ -312,7 +312,7 @@ export class RandomWorld {
   }
 
   dropLeft(): void {
-    this.drop = true
+    this.drop = 'all'
   }
 
   /** What a refused start has left: nothing. */

@@ -11,6 +11,8 @@ export class Plan implements EvolvePlan {
   readonly renames: PossibleRename[] = []
   /** Sentences without their point. */
   readonly faults: string[] = []
+  /** What would be dropped with values that nobody has named. */
+  readonly losses: { readonly name: string; readonly what: string }[] = []
 
   add(sentence: string, sql: readonly string[]): void {
     this.steps.push({ sentence, sql })
@@ -50,8 +52,21 @@ export class Plan implements EvolvePlan {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
 
+  /** Puts what would be lost into one fault. */
+  refuseLosses(): void {
+    if (this.losses.length === 0) return
+    const names = this.losses.map(({ name }) => name)
+    const list = this.losses.map(({ name, what }) => `"${name}" has ${what}`)
+    this.faults.push(
+      `${list.join(', ')}, which drop would take: say drop: [${names.map(each => `'${each}'`).join(', ')}] (--drop=${names.join(',')}), ` +
+        "or drop: 'all' (--drop=all)",
+    )
+    this.losses.length = 0
+  }
+
   /** @throws EvolveError where a fault was found */
   check(place: string): void {
+    this.refuseLosses()
     if (this.faults.length === 0) return
     const more = this.faults.length > SHOWN_FAULTS ? `; and ${this.faults.length - SHOWN_FAULTS} more` : ''
     throw new EvolveError(

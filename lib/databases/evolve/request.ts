@@ -8,7 +8,7 @@ import { countCharacters, describeScalar, parseScalar, readScalar, toProperty } 
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { publicName, scalarType } from '../../model/metadata/property-type.ts'
 import { defaultNames } from '../../model/resource-names.ts'
-import type { Evolving } from '../../records/database/evolving.ts'
+import { FillText, type Evolving } from '../../records/database/evolving.ts'
 import { isJsonText } from '../orm/json-defaults.ts'
 
 export interface EvolvedColumn {
@@ -32,6 +32,8 @@ export interface EvolveRequest {
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>
   /** The singular name of a table's resource. */
   readonly resourceOf: (table: string) => string
+  /** All names of a table's resources. */
+  readonly namesOf: (table: string) => readonly string[]
 }
 
 export interface AskedRename {
@@ -60,12 +62,23 @@ export function keyOfTable(
 export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   const named = nameEntities(orm, evolving)
   const columns = readColumns(orm)
+  const resourceOf = (table: string): string => [...named].find(([, meta]) => keyOfEntity(meta) === table)?.[1].singular ?? table
   return {
     columns,
     fill: readFill(named, columns, evolving.fill),
     renamed: readRenamed(named, orm, evolving.renamed),
-    resourceOf: table => [...named].find(([, meta]) => keyOfEntity(meta) === table)?.[1].singular ?? table,
+    namesOf: table => [...named].flatMap(([each, meta]) => (keyOfEntity(meta) === table ? [each] : [])),
+    resourceOf,
   }
+}
+
+/** Whether a name of `drop`, in small letters, is a resource's or a property's. */
+export function isModelled(name: string, { columns, namesOf }: EvolveRequest): boolean {
+  const [resource, ...rest] = name.split('.')
+  const table = [...columns.keys()].find(key => namesOf(key).some(each => each.toLowerCase() === resource))
+  if (table === undefined || rest.length === 0) return table !== undefined
+  const own = [...columns.get(table)!.values()].flatMap(({ column, prop }) => [column, prop.name, publicName(prop)])
+  return own.some(each => each.toLowerCase() === rest.join('.'))
 }
 
 /** A value of each type, as code. */
@@ -195,15 +208,15 @@ function readFill(
       const column = columns.get(keyOfEntity(meta))?.get(prop.fieldNames?.[0] ?? '')
       if (column === undefined || prop.fieldNames.length !== 1)
         throw new TypeError(`"fill.${resource}.${name}" is not stored in one column, so it cannot be filled.`)
-      const stored = column.store(json)
+      const stored = json instanceof FillText ? column.storeText(json.text) : column.store(json)
       if (stored === undefined || stored === null) {
         const { type } = column
         throw new TypeError(
           `"fill.${resource}.${name}" must be ${type === undefined ? 'a JSON object' : describeScalar(type)}, ` +
-            `got ${JSON.stringify(json) ?? String(json)}.`,
+            `got ${JSON.stringify(json instanceof FillText ? json.text : json) ?? String(json)}.`,
         )
       }
-      ofTable.set(column.column, { json, stored })
+      ofTable.set(column.column, { json: json instanceof FillText ? json.text : json, stored })
     }
   }
   return filled

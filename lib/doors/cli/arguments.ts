@@ -71,6 +71,8 @@ interface Option {
   readonly value?: string
   /** Values that may follow behind "=". */
   readonly values?: readonly string[]
+  /** Whether any value may follow behind "=". */
+  readonly takesAny?: boolean
   /** Whether the value may be missing at the end of the command line. */
   readonly isOptional?: boolean
   readonly text: string
@@ -154,7 +156,7 @@ const FORMER: Readonly<Record<string, string>> = {
 
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
+  ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'fill', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
   ['A JSON file', ['save', 'open', 'required', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -179,7 +181,7 @@ export function formatHelp(): string {
   })
   return [
     'Usage: mikro-rest [FILE] [options]',
-    '       mikro-rest diff MODEL FILE [--rename NAMES] [--drop]',
+    '       mikro-rest diff MODEL FILE [--rename NAMES] [--fill VALUE] [--drop]',
     '',
     'Serves a REST API over MikroORM entities. FILE is one of:',
     ...FILES.flatMap(([what, text]) => {
@@ -226,8 +228,8 @@ function readTokens(argv: readonly string[]): {
     if (token.kind !== 'option') continue
     const { name, rawName } = token
     if (!isOptionName(name)) throw unknownOption(rawName)
-    const { values: known = [] } = OPTIONS[name] as Option
-    if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !known.includes(token.value))
+    const { values: known = [], takesAny = false } = OPTIONS[name] as Option
+    if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !takesAny && !known.includes(token.value))
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
     // A value like an option usually means a forgotten value.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true

@@ -6,13 +6,15 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { CommandError } from './command-error.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
 
-export function evolveBy(options: EngineOptions, { evolve, diff, renamed, drop, fresh }: EvolveArguments): EngineOptions {
+export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, drop, fresh }: EvolveArguments): EngineOptions {
   if (fresh) return makeUpdate(options)
   if (!evolve && !diff) return options
   checkEvolvable(options, diff ? 'diff' : '--evolve')
   const all: Record<string, Readonly<Record<string, string>>> = { ...options.renamed }
   for (const [resource, names] of Object.entries(renamed)) all[resource] = { ...all[resource], ...names }
-  return { ...options, schema: 'evolve', renamed: all, ...(drop ? { drop } : {}) }
+  const filled: Record<string, Readonly<Record<string, unknown>>> = { ...options.fill }
+  for (const [resource, values] of Object.entries(fill)) filled[resource] = { ...filled[resource], ...values }
+  return { ...options, schema: 'evolve', renamed: all, fill: filled, ...(drop === false ? {} : { drop }) }
 }
 
 /** Drops options of evolving: nothing is to be kept. */

@@ -20,7 +20,7 @@ const OPTIONS = {
   schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
   fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isByResource), {}],
   renamed: [checkRenamed, {}],
-  drop: [flag, false],
+  drop: [must("true, false, 'all' or an array of names: ['note.body', 'trip']", isDrop), false],
   readOnly: [flag, false],
   config: [anything],
   orm: [checkOrm, {}],
@@ -146,6 +146,10 @@ function checkSecret({ auth, database }: CheckedOptions): void {
 
 function isByResource(value: unknown): boolean {
   return isObject(value) && Object.values(value).every(isObject)
+}
+
+function isDrop(value: unknown): boolean {
+  return typeof value === 'boolean' || value === 'all' || (Array.isArray(value) && value.every(each => typeof each === 'string'))
 }
 
 function checkRenamed(...[renamed, place, where]: Parameters<OptionRule>): void {

@@ -47,8 +47,11 @@ export interface EngineOptions {
    * For `schema: 'evolve'`: old names of properties to new names, by resource. Default: none, so an old column stays beside the new column.
    */
   readonly renamed?: Evolving['renamed']
-  /** For `schema: 'evolve'`: drops columns and tables that the model lacks, with all values. Default: false. */
-  readonly drop?: boolean
+  /**
+   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value, and others are refused by name; a
+   * list names them, `['note.body', 'trip']`, with their values; `all`: every such column and table. Default: false.
+   */
+  readonly drop?: Evolving['drop']
   /**
    * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written
    * or left beside, and the file must hold all that the entities need. Default: false.

@@ -32,8 +32,8 @@ export interface Evolving {
   readonly fill: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** New names of properties, by resource and old name. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Whether to drop what the model lacks. */
-  readonly drop: boolean
+  /** Whether to drop what the model lacks: only what holds no value, everything, or what is named. */
+  readonly drop: boolean | 'all' | readonly string[]
   readonly resources: readonly ResourceDefinition[]
   /** Whether the database is left as it was: only the plan is asked for. */
   readonly rehearses?: boolean
@@ -41,6 +41,14 @@ export interface Evolving {
   readonly begins?: boolean
   /** Called with the plan, before any change. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
+}
+
+/** A value of `fill` as the command line has it: a text of any type. */
+export class FillText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
 export class Rehearsed extends Error {}

@@ -1,8 +1,12 @@
-/** Drop tables: drops tables without entity, in the entities' schemas. Keeps the engine's own, and tables that others refer to. */
+/**
+ * Drop tables: drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's own tables, and what
+ * other objects depend on.
+ */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
-import type { SchemaDifference } from '@mikro-orm/postgresql'
+import type { DatabaseTable, SchemaDifference } from '@mikro-orm/postgresql'
 import type { Evolving } from '../../../records/database/evolving.ts'
+import type { DropRequest } from '../../evolve/drop-request.ts'
 import { listMentions } from '../../evolve/mentioned-tables.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
@@ -16,34 +20,68 @@ interface DroppedFrom {
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan
+  readonly drops: DropRequest
 }
 
 export async function dropTables({ removedTables }: SchemaDifference, from: DroppedFrom): Promise<void> {
-  const { orm, evolving, schemas, session, plan } = from
+  const { orm, evolving, schemas, session, plan, drops } = from
   const isMentioned = listMentions(orm, evolving)
   const migrations = orm.config.get('migrations').tableName?.split('.').at(-1)
+  const taken: { readonly table: string; readonly quoted: string; readonly count: number }[] = []
   for (const table of Object.values(removedTables)) {
     const schema = table.schema ?? schemas[0]!
     if (OWN_TABLES.includes(table.name) || !schemas.includes(schema)) continue
     if (table.name === migrations || (await isPart(session, schema, table.name))) continue
     if (isMentioned(table.name)) {
+      drops.meet(table.name)
       plan.stays.push(`${table.name}: no entity has it as its table. It stays, since the model reads it.`)
       continue
     }
     const quoted = `${name(schema)}.${name(table.name)}`
     const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
-    const sql = `drop table ${quoted}`
-    await command(session, 'savepoint mikro_drop')
-    try {
-      await command(session, sql)
-      plan.add(`${table.name}: the table is dropped, with ${countRows(Number(count))}.`, [sql])
-    } catch (error) {
-      await command(session, 'rollback to savepoint mikro_drop')
-      if ((error as { code?: string }).code !== '2BP01') throw error
-      plan.stays.push(`${table.name}: no entity of the model. It stays, since other objects depend on it.`)
-    }
-    await command(session, 'release savepoint mikro_drop')
+    if (drops.takesTable(table.name, Number(count))) taken.push({ table: table.name, quoted, count: Number(count) })
+    else plan.stays.push(`${table.name}: no entity of the model, ${countRows(Number(count))}. The table stays as it is.`)
   }
+  await dropInOrder(taken, session, plan)
+}
+
+/** Tables that refer to others go first. */
+async function dropInOrder(
+  taken: readonly { readonly table: string; readonly quoted: string; readonly count: number }[],
+  session: PoolClient,
+  plan: Plan,
+): Promise<void> {
+  const left = new Set(taken)
+  for (let before = Infinity; left.size > 0 && left.size < before;) {
+    before = left.size
+    for (const each of left) {
+      const sql = `drop table ${each.quoted}`
+      if (!(await isDone(sql, session))) continue
+      left.delete(each)
+      plan.add(`${each.table}: the table is dropped, with ${countRows(each.count)}.`, [sql])
+    }
+  }
+  for (const { table } of left) plan.stays.push(`${table}: no entity of the model. It stays, since other objects depend on it.`)
+}
+
+export async function dropColumn(table: DatabaseTable, column: string, session: PoolClient, plan: Plan): Promise<void> {
+  const sql = `alter table ${table.getQuotedName()} drop column ${name(column)}`
+  if (await isDone(sql, session)) plan.add(`${table.name}.${column}: the column is dropped, with its values.`, [sql])
+  else plan.faults.push(`${table.name}.${column} cannot be dropped, since other objects depend on it`)
+}
+
+/** False where other objects depend on what is dropped. */
+async function isDone(sql: string, session: PoolClient): Promise<boolean> {
+  await command(session, 'savepoint mikro_drop')
+  try {
+    await command(session, sql)
+  } catch (error) {
+    await command(session, 'rollback to savepoint mikro_drop')
+    if ((error as { code?: string }).code !== '2BP01') throw error
+    return false
+  }
+  await command(session, 'release savepoint mikro_drop')
+  return true
 }
 
 /** A partition, an heir, or part of an extension. */

@@ -7,9 +7,10 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { Column, DatabaseTable, SchemaDifference, TableDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
+import { DropRequest } from '../../evolve/drop-request.ts'
 import { askForRenames, findRenamed } from '../../evolve/find-renames.ts'
 import { Plan, show, sayFilled } from '../../evolve/plan.ts'
-import { exampleFill, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
+import { exampleFill, isModelled, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
 import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, type Views } from '../schema/add-schema.ts'
 import { compare, listStatements, type ComparedDatabase } from '../schema/compare.ts'
@@ -18,7 +19,7 @@ import { isComputed } from '../schema/unchanged.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
-import { dropTables } from './drop-tables.ts'
+import { dropColumn, dropTables } from './drop-tables.ts'
 import { findLoss } from './guard-statement.ts'
 
 interface Evolution {
@@ -27,6 +28,7 @@ interface Evolution {
   readonly evolving: Evolving
   readonly request: EvolveRequest
   readonly plan: Plan
+  readonly drops: DropRequest
   readonly views: Views
   /** Of the entities. */
   readonly schemas: readonly string[]
@@ -44,6 +46,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
     evolving,
     request: readRequest(orm, evolving),
     plan,
+    drops: new DropRequest(evolving.drop, plan),
     views: await findViews(orm, session),
     schemas: await listSchemas(session, orm),
   }
@@ -60,7 +63,9 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan, request: evolution.request })
   plan.check(PLACE)
   await run(difference, evolution)
-  if (evolving.drop) await dropTables(difference, evolution)
+  plan.check(PLACE)
+  await dropTables(difference, evolution)
+  evolution.drops.finish(name => isModelled(name, evolution.request))
   plan.check(PLACE)
   await evolving.onPlan?.(plan)
   if (evolving.rehearses === true) throw new Rehearsed()
@@ -78,8 +83,8 @@ async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   }
 }
 
-function databaseOf({ orm, session, schemas, evolving: { drop } }: Evolution): ComparedDatabase {
-  return { orm, session, schemas, drop }
+function databaseOf({ orm, session, schemas, drops }: Evolution): ComparedDatabase {
+  return { orm, session, schemas, drop: drops.takesAll }
 }
 
 function hasNoDefault({ default: fallback }: Column): boolean {
@@ -108,8 +113,22 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
     if (value !== undefined && changedProperties.has('nullable') && column.nullable !== true)
       await fillEmpty({ table: toTable, column, value }, session, plan)
   }
-  if (evolution.evolving.drop) return
-  for (const column of unmodelled) await leaveColumn(column, table, evolution)
+  for (const column of unmodelled) {
+    const isKey = fromTable.getPrimaryKey()?.columnNames.includes(column.name) === true
+    if (!(await isDropped(column, toTable, evolution))) await leaveColumn(column, isKey, toTable, evolution)
+    else if (isKey) plan.faults.push(`${toTable.name}.${column.name} belongs to the key of the table, so it cannot be dropped`)
+    else await dropColumn(toTable, column.name, session, plan)
+  }
+}
+
+async function isDropped(column: Column, table: DatabaseTable, { session, request, drops }: Evolution): Promise<boolean> {
+  const from = `${table.getQuotedName()} where ${name(column.name)} is not null`
+  const [[count] = [0]] = isComputed(column) ? [] : await ask(session, `select count(*)::int from ${from}`)
+  return drops.takesColumn(
+    [request.resourceOf(keyOfTable(request, table)), ...request.namesOf(keyOfTable(request, table)), table.name],
+    column.name,
+    Number(count),
+  )
 }
 
 async function keepComputed({ name: column }: Column, table: DatabaseTable, { session, plan }: Evolution): Promise<void> {
@@ -130,10 +149,9 @@ async function addNeeded(column: Column, { toTable }: TableDifference, { session
   await addFilled({ table: toTable, column, value }, session, plan)
 }
 
-async function leaveColumn(column: Column, { toTable, fromTable }: TableDifference, { session, plan }: Evolution): Promise<void> {
+async function leaveColumn(column: Column, isKey: boolean, toTable: DatabaseTable, { session, plan }: Evolution): Promise<void> {
   const place = `${toTable.name}.${column.name}`
   plan.stays.push(`${place}: no property of the model. It stays as it is.`)
-  const isKey = fromTable.getPrimaryKey()?.columnNames.includes(column.name) === true
   if (isKey || column.nullable === true || column.generated !== undefined || column.autoincrement === true || !hasNoDefault(column)) return
   const sql = `alter table ${toTable.getQuotedName()} alter column ${name(column.name)} drop not null`
   await command(session, sql)
@@ -177,7 +195,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
   await command(session, 'savepoint mikro_run')
   const steps: EvolveStep[] = []
   for (const statement of statements) {
-    const loss = findLoss(statement, difference, evolution.evolving.drop)
+    const loss = findLoss(statement, difference)
     if (loss !== undefined) {
       plan.faults.push(loss)
       return
@@ -218,10 +236,6 @@ const FORMS: readonly (readonly [pattern: RegExp, say: (...parts: string[]) => s
   [
     new RegExp(`^alter table ${NAME} drop constraint ${NAME}`, 'i'),
     (table, constraint) => `${table}: the constraint ${constraint} is taken off.`,
-  ],
-  [
-    new RegExp(`^alter table ${NAME} drop column ${NAME}`, 'i'),
-    (table, column) => `${table}.${column}: the column is dropped, with its values.`,
   ],
   [new RegExp(`^alter table ${NAME} add (?:column )?${NAME}`, 'i'), (table, column) => `${table}.${column}: the column is added.`],
   [

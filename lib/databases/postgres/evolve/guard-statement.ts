@@ -1,6 +1,6 @@
 /**
- * Guard statement: the last look at a statement of MikroORM's generator before it runs. It may add, and change what the difference says of
- * a column whose rows were checked. Whatever else it would drop or rewrite is named, and nothing runs.
+ * Guard statement: the last look at a statement of MikroORM's generator. A statement may add, and change columns whose rows were checked.
+ * A statement with any other drop or change is named, and nothing runs.
  */
 import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'
@@ -27,11 +27,8 @@ const PARTS = [
 const TABLE = /^alter table (?:if exists )?(?:only )?((?:"(?:[^"]|"")+"\.?)+) (.+)$/is
 const COLUMN = /^(?:drop column (?:if exists )?|alter column )("(?:[^"]|"")+")( type\b)?/is
 
-/**
- * @param drop whether columns that the model lacks may be dropped
- * @returns what would be lost, a sentence without its point; undefined where nothing would
- */
-export function findLoss(statement: string, { changedTables }: SchemaDifference, drop: boolean): string | undefined {
+/** @returns what would be lost, a sentence without its point; undefined where nothing would */
+export function findLoss(statement: string, { changedTables }: SchemaDifference): string | undefined {
   if (HARMLESS.some(pattern => pattern.test(statement))) return undefined
   const [, quoted, rest] = TABLE.exec(statement) ?? []
   if (quoted === undefined || rest === undefined) return say('The database', statement)
@@ -41,7 +38,7 @@ export function findLoss(statement: string, { changedTables }: SchemaDifference,
     if (PARTS.some(pattern => pattern.test(part))) continue
     const [, column, type] = COLUMN.exec(part) ?? []
     const own = column?.slice(1, -1).replaceAll('""', '"') ?? ''
-    const isAsked = /^drop/i.test(part) ? mayDrop(table, own, drop) : type !== undefined && hasType(table, own)
+    const isAsked = /^drop/i.test(part) ? mayDrop(table, own) : type !== undefined && hasType(table, own)
     if (!isAsked) return say(`${unquoteAll(quoted)}${own === '' ? '' : `.${own}`}`, statement)
   }
   return undefined
@@ -51,10 +48,10 @@ function say(place: string, statement: string): string {
   return `${place} would lose what it holds, which nobody asked for: "${statement.split('\n')[0]!}" is not run`
 }
 
-function mayDrop(table: TableDifference | undefined, column: string, drop: boolean): boolean {
+/** A computed column that gets another expression. */
+function mayDrop(table: TableDifference | undefined, column: string): boolean {
   const [found, wanted] = [table?.fromTable.getColumn(column), table?.toTable.getColumn(column)]
-  if (found === undefined) return false
-  return wanted === undefined ? drop : isComputed(found) && isComputed(wanted)
+  return found !== undefined && wanted !== undefined && isComputed(found) && isComputed(wanted)
 }
 
 function hasType(table: TableDifference | undefined, column: string): boolean {

@@ -59,7 +59,7 @@ export async function compare({ orm, session, schemas, drop }: ComparedDatabase)
       const isOurs = await hasLog(session, schemas[0]!)
       const standard = standardSchema(orm)
       for (const [key, table] of changed) {
-        keepOthers(table, drop)
+        keepOthers(table)
         keepUnchanged(table, findTable(described, table.fromTable, standard), { isOurs, drop })
         const isLeft = table.fromTable.getColumns().some(column => !table.toTable.hasColumn(column.name))
         if (isEmpty(table) && !isLeft) delete difference.changedTables[key]
@@ -124,7 +124,7 @@ export function splitStatements(text: string): string[] {
 }
 
 /** Takes out changes that nobody asked for. */
-function keepOthers(table: TableDifference, drop: boolean): void {
+function keepOthers(table: TableDifference): void {
   for (const [old, column] of Object.entries(table.renamedColumns)) {
     table.addedColumns[column.name] = column
     table.removedColumns[old] = table.fromTable.getColumn(old)!
@@ -144,8 +144,7 @@ function keepOthers(table: TableDifference, drop: boolean): void {
   if (table.changedRlsForced === false) delete table.changedRlsForced
   if ((table.toTable.comment ?? '') === '') delete table.changedComment
   if (table.toTable.getPartitioning() === undefined) delete table.changedPartitioning
-  if (drop) return
-  // A generated column whose expression changes is dropped and added.
+  // Columns that the model lacks are dropped by name. A generated column whose expression changes is dropped and added.
   table.removedColumns = Object.fromEntries(Object.entries(table.removedColumns).filter(([key]) => table.addedColumns[key] !== undefined))
 }
 

@@ -115,7 +115,7 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   if (!isKey && column.generated === undefined) compareNullable(column, found, draft)
   if (column.generated !== undefined) return
   const wanted = hasDefault(column) ? column.default! : undefined
-  const isSame = wanted === undefined ? found.defaultSql === undefined || !draft.changing.drop : sameSql(wanted, found.defaultSql)
+  const isSame = wanted === undefined ? found.defaultSql === undefined || !draft.changing.drops.takesAll : sameSql(wanted, found.defaultSql)
   if (isSame || isKey) return
   const part = replaceColumn(draft, found.name, replaceClause(['default'], wanted === undefined ? undefined : `default ${wanted}`))
   draft.differences.push({
@@ -218,7 +218,14 @@ function leaveColumn(found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
   const isKey = existing.key.includes(found.name)
-  if (changing.drop) {
+  const count = found.generated ? 0 : changing.countValues(found.name)
+  if (
+    changing.drops.takesColumn(
+      [changing.request.resourceOf(changing.table), ...changing.request.namesOf(changing.table), existing.name],
+      found.name,
+      count,
+    )
+  ) {
     if (isKey) changing.plan.faults.push(`${place} belongs to the key of the table, so it cannot be dropped`)
     else dropColumn(found, draft)
     return

@@ -1,6 +1,7 @@
-/** Drops tables without an entity. Tables of SQLite, of MikroORM's migrations and of modules stay. */
+/** Drops tables without an entity, or says that they stay. Tables of SQLite, of MikroORM's migrations and of modules are not looked at. */
 import type { MikroORM } from '@mikro-orm/core'
 import type Database from 'better-sqlite3'
+import type { DropRequest } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
@@ -11,6 +12,7 @@ interface DroppedFrom {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly isMentioned: (table: string) => boolean
+  readonly drops: DropRequest
 }
 
 interface DroppedTable {
@@ -20,24 +22,31 @@ interface DroppedTable {
 
 /** @param wanted the tables and views of the entities */
 export function dropTables(wanted: readonly { readonly name: string }[], evolution: DroppedFrom, plan: Plan): void {
-  const { orm, db, isMentioned } = evolution
+  const { orm, db, isMentioned, drops } = evolution
   const kept = new Set([...wanted.map(({ name }) => name), orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
   const rows = db.pragma('main.table_list') as (DroppedTable & { readonly schema: string })[]
+  const taken: { readonly name: string; readonly count: number }[] = []
   for (const { name, type, schema } of rows) {
     if (type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name)) continue
-    if (isMentioned(name)) {
-      plan.stays.push(`${name}: no entity has it as its table. It stays, since the model reads it.`)
-      continue
-    }
-    const user = findUser(name, db)
-    if (user !== undefined) {
-      plan.stays.push(`${name}: no entity of the model. It stays, since ${user} names it.`)
-      continue
-    }
     const count = countOf(db, `from main.${quoted(name)}`)
-    const sql = `drop table ${quoted(name)}`
-    db.exec(sql)
-    plan.add(`${name}: the table is dropped, with ${countRows(count)}.`, [sql])
+    if (isMentioned(name)) {
+      drops.meet(name)
+      plan.stays.push(`${name}: no entity has it as its table. It stays, since the model reads it.`)
+    } else if (drops.takesTable(name, count)) taken.push({ name, count })
+    else plan.stays.push(`${name}: no entity of the model, ${countRows(count)}. The table stays as it is.`)
+  }
+  for (let left = taken; left.length > 0;) {
+    const free = left.filter(({ name }) => findUser(name, db) === undefined)
+    if (free.length === 0) {
+      for (const { name } of left) plan.stays.push(`${name}: no entity of the model. It stays, since ${findUser(name, db)} names it.`)
+      return
+    }
+    for (const { name, count } of free) {
+      const sql = `drop table ${quoted(name)}`
+      db.exec(sql)
+      plan.add(`${name}: the table is dropped, with ${countRows(count)}.`, [sql])
+    }
+    left = left.filter(each => !free.includes(each))
   }
 }
 

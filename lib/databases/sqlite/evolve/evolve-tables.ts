@@ -2,16 +2,18 @@
 import type { MikroORM } from '@mikro-orm/core'
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
+import type { Evolving } from '../../../records/database/evolving.ts'
+import { DropRequest } from '../../evolve/drop-request.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { askForRenames, findRenamed, type LoneColumn } from '../../evolve/find-renames.ts'
-import type { EvolveRequest } from '../../evolve/request.ts'
+import { isModelled, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { compareSchema } from '../schema/add-schema.ts'
 import { formatIndexName, isThere, type Findings } from '../schema/compare-table.ts'
 import { foldCase, readCatalog, readExistingTable, type ExistingTable } from '../schema/existing-table.ts'
 import { changeTable } from './change-table.ts'
 import type { TableChange } from './table-change.ts'
-import { checkRows, countBroken, describeDuplicates, listBrokenObjects } from './check-rows.ts'
+import { checkRows, countBroken, countOf, describeDuplicates, listBrokenObjects } from './check-rows.ts'
 import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
@@ -21,22 +23,25 @@ export interface FileEvolution {
   readonly orm: MikroORM
   readonly db: Database.Database
   readonly request: EvolveRequest
-  readonly drop: boolean
+  readonly drop: Evolving['drop']
   /** Whether the model reads a table that no entity has. */
   readonly isMentioned: (table: string) => boolean
 }
 
 /** @returns the plan, with obstacles as faults, and what the comparison with the entities has left */
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
-  const { orm, db, drop } = evolution
+  const { orm, db, drop, request } = evolution
   const plan = new Plan()
+  const drops = new DropRequest(drop, plan)
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
   for (const targets of tables) renameColumns(targets, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
-  const changes = tables.flatMap(targets => changeOne(targets, evolution, plan) ?? [])
-  if (drop) dropTables([...tables.map(([target]) => target!), ...schema.getViews()], evolution, plan)
+  const changes = tables.flatMap(targets => changeOne(targets, evolution, drops, plan) ?? [])
+  dropTables([...tables.map(([target]) => target!), ...schema.getViews()], { ...evolution, drops }, plan)
+  drops.finish(name => isModelled(name, request))
+  plan.refuseLosses()
   if (plan.faults.length > 0) return { plan, findings: undefined }
   const findings = addRest(evolution, plan)
   for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
@@ -70,25 +75,26 @@ function renameColumns([target]: readonly DatabaseTable[], { db, request }: File
   }
 }
 
-function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, plan: Plan): TableChange | undefined {
-  const { orm, db, request, drop } = evolution
+function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, drops: DropRequest, plan: Plan): TableChange | undefined {
+  const { orm, db, request } = evolution
   const [target] = targets as [DatabaseTable]
   const existing = read(db, target.name)
   if (existing === undefined) return undefined
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
   const hasRows = db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined
+  const countValues = (column: string): number => countOf(db, `from main.${quoted(existing.name)} where ${quoted(column)} is not null`)
   const faults = plan.faults.length
   let change: TableChange | undefined
   try {
     const isStrict = /\bstrict\b/i.test(parseCreate(existing.sql).options)
-    change = changeTable(targets, existing, { table: target.name, plan, request, helper, drop, hasRows, isStrict })
+    change = changeTable(targets, existing, { table: target.name, plan, request, helper, drops, countValues, hasRows, isStrict })
   } catch (error) {
     plan.faults.push(`the statement of "${existing.name}" cannot be split, ${(error as Error).message}: change the table by hand`)
     return undefined
   }
   guessRenames(targets, existing, request, plan, change)
   if (plan.faults.length > faults) return undefined
-  if (change !== undefined) rebuildTable(change, { db, plan, request, drop, table: target.name })
+  if (change !== undefined) rebuildTable(change, { db, plan, request, table: target.name })
   for (const each of targets) for (const index of each.getIndexes()) if (!index.primary) dropOtherIndex(each, index, db, plan)
   return change
 }

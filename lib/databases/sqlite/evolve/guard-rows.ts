@@ -9,18 +9,15 @@ import { foldCase } from '../schema/existing-table.ts'
 import { countOf } from './check-rows.ts'
 import type { TableChange } from './table-change.ts'
 
-/**
- * @param newTable the new table, quoted
- * @param mayDrop whether columns that the model lacks may be dropped
- */
-export function guardRows(change: TableChange, newTable: string, mayDrop: boolean, db: Database.Database, plan: Plan): void {
+/** @param newTable the new table, quoted */
+export function guardRows(change: TableChange, newTable: string, db: Database.Database, plan: Plan): void {
   const { existing, converted, filled, dropped } = change
   const table = `main.${quoted(existing.name)}`
   const columnsOf = (of: string): string[] =>
     (db.pragma(`main.table_xinfo(${of})`) as { name: string; hidden: number }[]).flatMap(({ name, hidden }) => (hidden === 0 ? [name] : []))
   const oldColumns = columnsOf(quoted(existing.name))
   const newColumns = new Set(columnsOf(newTable).map(foldCase))
-  const isAsked = (column: string): boolean => mayDrop && dropped.some(each => foldCase(each) === foldCase(column))
+  const isAsked = (column: string): boolean => dropped.some(each => foldCase(each) === foldCase(column))
   for (const column of oldColumns)
     if (!newColumns.has(foldCase(column)) && !isAsked(column))
       plan.faults.push(`${existing.name}.${column} would be lost, which nobody asked for`)

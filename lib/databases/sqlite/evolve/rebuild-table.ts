@@ -25,8 +25,6 @@ export interface Rebuilding {
   readonly request: EvolveRequest
   /** In the entities. */
   readonly table: string
-  /** Whether columns without a property are dropped. */
-  readonly drop: boolean
 }
 
 /** Adds faults to the plan where rows stand in the way. */
@@ -54,7 +52,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   )
   db.exec(create)
   runCopy(change, rebuilding, copy, parameters)
-  if (plan.faults.length === faults) guardRows(change, newTable, rebuilding.drop, db, plan)
+  if (plan.faults.length === faults) guardRows(change, newTable, db, plan)
   if (plan.faults.length > faults) return
   db.exec(`drop table ${table}`)
   // Otherwise SQLite checks all views and triggers, and some name the missing table.

@@ -1,5 +1,6 @@
 /** How a table of a file changes, and its draft. */
 import type { SchemaHelper } from '@mikro-orm/sqlite'
+import type { DropRequest } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import type { EvolvedColumn, EvolveRequest } from '../../evolve/request.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
@@ -52,7 +53,9 @@ export interface Changing {
   readonly plan: Plan
   readonly request: EvolveRequest
   readonly helper: SchemaHelper
-  readonly drop: boolean
+  readonly drops: DropRequest
+  /** Counts rows with a value in a column. */
+  readonly countValues: (column: string) => number
   readonly hasRows: boolean
   readonly isStrict: boolean
 }

@@ -71,7 +71,7 @@ interface Option {
   readonly value?: string
   /** Values that may follow behind "=". */
   readonly values?: readonly string[]
-  /** Whether any value may follow behind "=". */
+  /** Behind "=". */
   readonly takesAny?: boolean
   /** Whether the value may be missing at the end of the command line. */
   readonly isOptional?: boolean

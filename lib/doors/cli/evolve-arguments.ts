@@ -7,7 +7,6 @@ export interface EvolveArguments {
   readonly evolve: boolean
   /** New names of properties, by resource and old name. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Values of properties, by resource. */
   readonly fill: Readonly<Record<string, Readonly<Record<string, FillText>>>>
   readonly drop: Evolving['drop']
   /** Whether to print the plan alone. */

@@ -99,7 +99,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
 
   droppers(table: string): Awaitable<readonly string[]> {
     const { handle } = this.content
-    if (handle.db.memory && !handle.hasTriggers()) return []
+    if (handle.isInMemory && !handle.hasTriggers()) return []
     return this.read(function* () {
       const [rows] = yield [{ statement: DROPPERS, parameters: [table] }]
       return rows!.map(row => String(row[0]))

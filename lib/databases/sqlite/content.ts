@@ -116,16 +116,17 @@ export class Content {
   /**
    * To be called before anything is written.
    *
-   * @param isChecked whether the place of the file is checked before the commit
+   * @param checked set where the file is checked again before the commit
    */
-  writing(isChecked = false): void {
-    const { place, db } = this.handle
-    if (place !== undefined && !db.inTransaction) {
-      if (isChecked) place.checkBefore()
-      else place.check()
+  writing(checked?: { readonly sharesCheck: boolean }): void {
+    const { place, db, isInMemory } = this.handle
+    if (isInMemory) {
+      // Inside a transaction no answer would be kept: a nested POST would look at the schema once for each list.
+      if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
+    } else if (place !== undefined && !db.inTransaction) {
+      if (checked === undefined) place.check()
+      else place.checkBefore(checked.sharesCheck)
     }
-    // Inside a transaction no answer would be kept: a nested POST would look at the schema once for each list.
-    if (db.memory && !db.inTransaction) this.handle.hasTriggers()
     if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()
@@ -143,7 +144,7 @@ export class Content {
 
   /** 0 in memory, where nothing is too large. */
   #size(): number {
-    return this.handle.db.memory ? 0 : this.bytes
+    return this.handle.isInMemory ? 0 : this.bytes
   }
 
   /** Whether the baseline is kept, or can be. */
@@ -159,7 +160,7 @@ export class Content {
   /** Returns the same image until something is written. */
   image(): SqliteImage {
     // Before the start, no write outdates an image.
-    if (!this.handle.db.memory || !this.#started) return this.#copy()
+    if (!this.handle.isInMemory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
     // Nothing has been written, so the image is the baseline, too.
     this.#baseline ??= this.#image
@@ -184,7 +185,7 @@ export class Content {
     const { db } = this.handle
     // The open database is the image.
     if (this.#image === image) return
-    if (db.memory) {
+    if (this.handle.isInMemory) {
       const handle = new SqliteDatabase(image.bytes)
       handle.addFunctions(this.handle.functions)
       if (this.#isForeign) handle.addForeignFunctions(this.#now)

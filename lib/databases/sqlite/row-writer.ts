@@ -45,17 +45,17 @@ export class RowWriter {
    *
    * @throws at once when another process has locked the file.
    */
-  begin(): void {
+  begin(sharesCheck: boolean): void {
     this.#observers.recorder?.begin()
-    this.#content.writing(true)
+    this.#content.writing({ sharesCheck })
     // So that the wait for another writer is here.
     this.#send('begin immediate', NONE)
   }
 
-  commit(): Awaitable<void> {
+  commit(sharesCheck: boolean): Awaitable<void> {
     const { recorder } = this.#observers
     const { place } = this.#content.handle
-    place?.check()
+    place?.checkWrite(sharesCheck)
     recorder?.beforeCommit()
     // While others read a file, nobody may change it.
     const committed = place === undefined ? this.#end() : whenFree(this.#end)
@@ -80,7 +80,7 @@ export class RowWriter {
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     const { handle } = this.#content
     // A row that a trigger drops is refused, and the write rolled back. On a file the transaction has begun.
-    this.#transactions.begin(behind === 'nothing' && handle.db.memory && !handle.hasTriggers())
+    this.#transactions.begin(behind === 'nothing' && handle.isInMemory && !handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
     const position = recorder?.position

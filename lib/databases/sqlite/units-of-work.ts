@@ -25,8 +25,11 @@ class WorkAtOnce implements OpenTransaction {
   readonly #release: () => void
   /** In the database. */
   begun = false
+  /** Not where rules of the application, or more, run between the check by another request of this turn and the commit. */
+  readonly sharesCheck: boolean
 
-  constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined) {
+  constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined, repeatable: boolean) {
+    this.sharesCheck = repeatable && end?.isFromSocket === true
     this.#content = content
     this.#rows = rows
     this.#release = release
@@ -37,7 +40,7 @@ class WorkAtOnce implements OpenTransaction {
   begin(isLast = false): void {
     if (this.begun) return
     if (isLast && this.end?.deadline === undefined) return this.#content.writing()
-    this.#rows.begin()
+    this.#rows.begin(this.sharesCheck)
     this.begun = true
   }
 
@@ -107,7 +110,7 @@ export class UnitsOfWork {
     const { lock, current } = this.#transactions
     // Somebody else has the lock.
     if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
-    const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end)
+    const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end, repeatable)
     // Repeatable work waits for nothing of the application. In memory nobody else writes before its first write.
     const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
@@ -136,7 +139,7 @@ export class UnitsOfWork {
     try {
       work.end?.throwIfReached()
       work.end?.checkTime()
-      committed = work.begun ? this.#rows.commit() : undefined
+      committed = work.begun ? this.#rows.commit(work.sharesCheck) : undefined
     } catch (error) {
       return this.#fail(work, error)
     }

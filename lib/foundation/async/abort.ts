@@ -152,6 +152,11 @@ export class RequestAbort {
     this.deadline = budget === 0 ? undefined : performance.now() + budget
   }
 
+  /** Whether a socket of `node:http` has handed the request over. */
+  get isFromSocket(): boolean {
+    return this.#sender instanceof LazyClient && this.#sender.budget !== undefined
+  }
+
   /** Renews the time for the next piece of a streamed answer. */
   renew(): RequestAbort {
     return new RequestAbort(this.#sender, this.#world, this.#budget)

@@ -1,12 +1,16 @@
 /** A file that is removed, replaced or written over while it is served: no write is answered as done that nobody finds again. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
-import { RestEngine, resource } from '../../../lib/index.ts'
+import { FileIdentity } from '../../../lib/databases/sqlite/database/file-identity.ts'
+import { RestEngine, createServer, resource } from '../../../lib/index.ts'
 import { Command, send } from '../../helpers/command.ts'
 import { pathOf, rowsOf } from '../introspect/world.ts'
 
@@ -79,6 +83,59 @@ describe('a file that is gone', () => {
       })
     }
   }
+
+  it('is looked at once for the writes of sockets in one turn of the event loop, and at most every five milliseconds', async () => {
+    const path = noteFile('wal')
+    const db = new Database(path)
+    const identity = new FileIdentity(db, path)
+    identity.checkWrite(true)
+    rmSync(path)
+    identity.checkWrite(true)
+    assert.throws(() => identity.checkWrite(false), /was removed/, 'a write that shares no check')
+    const end = performance.now() + 6
+    while (performance.now() < end);
+    assert.throws(() => identity.checkWrite(true), /was removed/, 'after five milliseconds')
+    writeFileSync(path, '')
+    const other = new FileIdentity(db, path)
+    other.checkWrite(true)
+    rmSync(path)
+    await turn()
+    assert.throws(() => other.checkWrite(true), /was removed/, 'in the next turn')
+    db.close()
+  })
+
+  it('is noticed by a write over HTTP in the same turn, where a hook has removed the file', async () => {
+    const path = noteFile('wal')
+    let removes = false
+    await using engine = await RestEngine.create({
+      entities: [Note],
+      database: path,
+      onError: () => {},
+      resources: [
+        resource(Note, {
+          create: async (_, next) => {
+            const created = await next()
+            if (removes) rmSync(path)
+            return created
+          },
+        }),
+      ],
+    })
+    const server = createServer(engine).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const write = async (method: string, target: string): Promise<number> => {
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(`http://127.0.0.1:${port}/v1/notes${target}`, { method, headers, body: '{"text":"x"}' })).status
+    }
+    const writeAll = (): Promise<number[]> =>
+      Promise.all([write('PUT', '/1'), write('PUT', '/1'), write('PUT', '/1'), write('PUT', '/1'), write('POST', '')])
+    assert.deepEqual(await writeAll(), [200, 200, 200, 200, 200])
+    removes = true
+    assert.deepEqual((await writeAll()).at(-1), 500)
+    server.closeAllConnections()
+    server.close()
+  })
 
   it('is left alone by a write to the file that was there before, which makes no journal at the path', async () => {
     const path = noteFile('delete')

@@ -6,12 +6,17 @@ import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
 
+/** Milliseconds that a check counts for at most. */
+const MAX_AGE_MS = 5
+
 export class FileIdentity {
   readonly #db: Database.Database
   readonly #path: string
   /** At the last successful check. */
   #known: Stats | undefined
   #usesLog: boolean | undefined
+  /** When the last check of the present turn of the event loop was made, by performance.now(). */
+  #checkedAt: number | undefined
 
   /** @param path of the file that was just opened */
   constructor(db: Database.Database, path: string) {
@@ -25,8 +30,24 @@ export class FileIdentity {
    * For a transaction that `check` ends. With a write-ahead log nothing is written at the path before. Without a log SQLite makes
    * `app.sqlite-journal`; whoever opens another file that has come to the path would roll the journal back into that file.
    */
-  checkBefore(): void {
-    if (!this.#hasLog) this.check()
+  checkBefore(sharesCheck: boolean): void {
+    if (!this.#hasLog) this.checkWrite(sharesCheck)
+  }
+
+  /**
+   * Checks once for all writes of one turn of the event loop that share a check. A look at the file takes a tenth of the time of an update
+   * over HTTP, and ten clients that write at once are answered in one turn.
+   *
+   * @param sharesCheck not where code of the application may have replaced the file since the turn began
+   * @throws Error as `check` does.
+   */
+  checkWrite(sharesCheck: boolean): void {
+    if (!sharesCheck) return this.check()
+    const now = performance.now()
+    if (this.#checkedAt !== undefined && now - this.#checkedAt < MAX_AGE_MS) return
+    this.check()
+    if (this.#checkedAt === undefined) setImmediate(() => (this.#checkedAt = undefined))
+    this.#checkedAt = now
   }
 
   get #hasLog(): boolean {

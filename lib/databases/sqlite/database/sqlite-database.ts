@@ -156,6 +156,8 @@ export class SqliteDatabase {
   #hasTriggers: boolean | undefined
 
   readonly readOnly: boolean
+  /** Asking better-sqlite3 costs a native call. */
+  readonly isInMemory: boolean
 
   /**
    * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
@@ -164,9 +166,10 @@ export class SqliteDatabase {
   constructor(source: string | Buffer, { queryOnly = false, ...options }: Database.Options & { readonly queryOnly?: boolean } = {}) {
     this.db = new Database(source, options)
     this.readOnly = this.db.readonly || queryOnly
+    this.isInMemory = this.db.memory
     if (queryOnly) this.db.pragma('query_only = on')
     this.db.pragma('foreign_keys = on')
-    if (typeof source === 'string' && !this.db.memory && !this.readOnly) this.place = new FileIdentity(this.db, source)
+    if (typeof source === 'string' && !this.isInMemory && !this.readOnly) this.place = new FileIdentity(this.db, source)
     this.timeChecks = new TimeChecks(this.db)
     this.pages = new CountedPages(this.timeChecks.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.timeChecks.checkClock))
@@ -334,8 +337,12 @@ export class SqliteDatabase {
   hasTriggers(): boolean {
     if (this.#hasTriggers !== undefined) return this.#hasTriggers
     const has = this.all("select 1 from sqlite_schema where type = 'trigger' limit 1", []).length > 0
-    if (this.db.memory && !this.db.inTransaction) this.#hasTriggers = has
+    if (this.isInMemory && !this.db.inTransaction) this.#hasTriggers = has
     return has
+  }
+
+  get knowsTriggers(): boolean {
+    return this.#hasTriggers !== undefined
   }
 
   #forgetSchema(): void {

@@ -6,7 +6,7 @@ import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
 
-/** Milliseconds that a check counts for at most. */
+/** Milliseconds. */
 const MAX_AGE_MS = 5
 
 export class FileIdentity {
@@ -15,7 +15,7 @@ export class FileIdentity {
   /** At the last successful check. */
   #known: Stats | undefined
   #usesLog: boolean | undefined
-  /** When the last check of the present turn of the event loop was made, by performance.now(). */
+  /** The last check of the present turn, by performance.now(). */
   #checkedAt: number | undefined
 
   /** @param path of the file that was just opened */
@@ -35,11 +35,9 @@ export class FileIdentity {
   }
 
   /**
-   * Checks once for all writes of one turn of the event loop that share a check. A look at the file takes a tenth of the time of an update
-   * over HTTP, and ten clients that write at once are answered in one turn.
+   * Checks once for all writes of a turn of the event loop. A look at the file takes a tenth of the time of an update over HTTP.
    *
-   * @param sharesCheck not where code of the application may have replaced the file since the turn began
-   * @throws Error as `check` does.
+   * @param sharesCheck not where the application may have replaced the file in this turn
    */
   checkWrite(sharesCheck: boolean): void {
     if (!sharesCheck) return this.check()

@@ -9,7 +9,7 @@ import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
 import { EvolveError } from '../../records/database/evolving.ts'
 import { escapeControls } from './explanation-text.ts'
-import { KEPT } from './watch.ts'
+import { KEPT } from './watched.ts'
 
 /** `undefined`: the data are not in memory, or the options themselves decide on the tables. */
 export function findKeptFile({ entities, database, schema, readOnly }: EngineOptions): string | undefined {

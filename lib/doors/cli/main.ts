@@ -1,10 +1,11 @@
 /** Main: runs the command. Every error is one line on standard error. */
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
-import { describeDatabase, isInMemory } from '../../records/database/describe-database.ts'
+import { describeDatabase, isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import type { RestEngine } from '../../engine.ts'
 import { formatHelp, parseArguments, type CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -16,7 +17,8 @@ import { Saver } from './save.ts'
 import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
-import { KEPT, watch } from './watch.ts'
+import { watch } from './watch.ts'
+import { isTrial, isWatched, report, takeTurn } from './watched.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
 /** Takes the command line without node and script. Returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
@@ -30,7 +32,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (args.watch) return await watch(argv, args)
     return await run(args)
   } catch (error) {
-    process.stderr.write(`mikro-rest: ${oneLine(error)}\n`)
+    if (isTrial()) await report({ refused: oneLine(error) })
+    else process.stderr.write(`mikro-rest: ${oneLine(error)}\n`)
     return error instanceof CommandError ? error.exitCode : 1
   }
 }
@@ -87,6 +90,10 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   // A journal that nobody can read would cost a long-running server memory.
   const journal = (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
+  const database = readDatabase(loaded.running.database ?? ':memory:')
+  if (typeof database === 'string' && !isInMemory(database)) void report({ database: resolve(database) })
+  // Only one process opens a folder of PGlite.
+  if (isPglite(describeDatabase(database)) && !isInMemory(database)) await takeTurn()
   const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
   const options: EngineOptions = {
     ...journal,
@@ -94,19 +101,37 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
   }
-  const engine = await createEngine(Engine, options, loaded).catch(async (error: unknown) => {
+  const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
+  const engine = await (isWatched() ? createWatched(create, options, loaded) : create(options)).catch(async (error: unknown) => {
     throw await explainStart(error, args, loaded.module)
   })
-  return runWith(engine, args, loaded)
+  return engine === undefined ? await run(args) : await runWith(engine, args, loaded)
 }
 
-/** A watched module in memory goes on with the former data. */
-async function createEngine(Engine: typeof RestEngine, options: EngineOptions, { json }: LoadedSource): Promise<RestEngine> {
-  const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
-  if (process.env[KEPT] === undefined || json !== undefined) return create(options)
+/**
+ * Beside a process with the former model, tries the model and waits for the end of the other process. A module in memory goes on with the
+ * former data.
+ *
+ * @returns undefined where the former process has saved the JSON file meanwhile
+ */
+async function createWatched(
+  create: (options: EngineOptions) => Promise<RestEngine>,
+  options: EngineOptions,
+  { json }: LoadedSource,
+): Promise<RestEngine | undefined> {
   const { createKept, findKeptFile } = await import('./kept-data.ts')
-  const file = findKeptFile(options)
-  return file === undefined ? create(options) : createKept(create, options, file)
+  const kept = json === undefined ? findKeptFile(options) : undefined
+  if (isTrial()) {
+    const { tryModel } = await import('./try-model.ts')
+    const engine = await tryModel(create, options, kept)
+    await takeTurn()
+    if (json !== undefined && (await readFile(json.path, 'utf8')) !== json.text) {
+      await engine?.close()
+      return undefined
+    }
+    if (engine !== undefined) return engine
+  }
+  return kept === undefined ? create(options) : createKept(create, options, kept)
 }
 
 async function runWith(engine: RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {

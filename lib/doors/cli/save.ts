@@ -14,15 +14,11 @@ import { listCollections, type CollectionChange } from './json-document.ts'
 import type { JsonFile } from './json-file.ts'
 import { readRows } from './read-rows.ts'
 import { removeLeftOver, temporaryOf } from './replace-file.ts'
+import { isWatched, report } from './watched.ts'
 import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
 // Milliseconds for which writes are gathered into a save.
 const GATHER = 50
-
-/** Tells the watching process the new content, before a file is replaced. */
-export interface SavedMessage {
-  readonly saved: string
-}
 
 interface WatchedFile {
   readonly collection: InferredCollection
@@ -168,8 +164,7 @@ export class Saver {
 
   #start(): SaveThread {
     const { name, path, text, collections } = this.#file
-    const isWatched = process.send !== undefined && process.connected
-    return (this.#worker ??= new SaveThread({ name, path, text, collections: listCollections(collections), isWatched }))
+    return (this.#worker ??= new SaveThread({ name, path, text, collections: listCollections(collections), isWatched: isWatched() }))
   }
 }
 
@@ -222,10 +217,7 @@ class SaveThread {
 
   /** Under `--watch`, tells the watching process the hash of the new content before the file changes. */
   async #announce(hash: string): Promise<void> {
-    await new Promise<void>(resolve => {
-      if (process.send === undefined || !process.connected) resolve()
-      else process.send({ saved: hash } satisfies SavedMessage, undefined, undefined, () => resolve())
-    })
+    await report({ saved: hash })
     this.#tell({ announced: true })
   }
 }

@@ -19,12 +19,8 @@ import { formatInference } from './json-file.ts'
 import type { LoadedSource } from './load.ts'
 import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
+import { followRefusals, isWatched, report } from './watched.ts'
 import { isLocal, servesWorkbench } from './workbench-address.ts'
-
-/** Tells the watching process the port, which the next start keeps. */
-export interface ListeningMessage {
-  readonly port: number
-}
 
 type HttpServer = ReturnType<typeof createServer>
 
@@ -40,9 +36,12 @@ const SHOWN = 3
 export async function serve(engine: RestEngine, loaded: LoadedSource, args: CommandArguments, saver?: Saver): Promise<void> {
   if (args.static !== undefined && !(await isFolder(args.static)))
     throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
+  const allChanged = isWatched() ? followRefusals(engine) : undefined
   const onRequest = (line: RequestLine): void => {
     if (!args.quiet) printRequest(line, loaded.json !== undefined)
-    if (saver !== undefined && !READ_METHODS.includes(line.method) && isControl(engine, line.path)) saver.replaced()
+    if (READ_METHODS.includes(line.method) || !isControl(engine, line.path)) return
+    saver?.replaced()
+    allChanged?.()
   }
   const hasWorkbench = await servesWorkbench(args)
   const options: ServerOptions = {
@@ -55,7 +54,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
     ...(args.cors.length === 0 ? {} : { cors: args.cors, corsCredentials: args.corsCredentials }),
     ...(await listHosts(args)),
     explain: args.explain,
-    ...(args.quiet && saver === undefined ? {} : { onRequest }),
+    ...(args.quiet && saver === undefined && allChanged === undefined ? {} : { onRequest }),
   }
   const server =
     saver === undefined || args.save !== 'sync'
@@ -64,7 +63,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   await listen(server, args)
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
-  if (process.connected) process.send?.({ port: address.port } satisfies ListeningMessage)
+  void report({ port: address.port })
   // Trying the examples may take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)

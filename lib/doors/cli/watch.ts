@@ -1,6 +1,7 @@
 /**
- * Watch: runs the command in a child process, and restarts the child when a module, the JSON file or the seed changes: Node never unloads a
- * module. A database file is not watched, since the engine itself reads and writes the file. Saves of the child restart nothing.
+ * Watch: runs the command in a child process, and starts another when a module, the JSON file or the seed changes: Node never unloads a
+ * module. The other child tries its model first (try-model.ts): a refused model leaves the former child serving. Meanwhile the database
+ * file is watched, too, since a change of rows may make the model fit. Saves of the child restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
@@ -12,15 +13,15 @@ import { CommandError, oneLine } from './command-error.ts'
 import { readJsonFile } from './json-file.ts'
 import { parseJson } from './json-text.ts'
 import { isModule } from './modules.ts'
-import type { ListeningMessage } from './serve.ts'
 import { hashContent } from './replace-file.ts'
-import type { SavedMessage } from './save.ts'
+import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 
 // Milliseconds to wait for the end of a change: editors save a file in several steps.
 const SETTLE = 100
-
-/** Names the file for data of a module in memory to the serving process. */
-export const KEPT = 'MIKRO_REST_KEPT'
+// Milliseconds between tries of a refused model while data change.
+const RETRY = 1000
+// Milliseconds until a trial is killed, which may hear no signal.
+const PATIENCE = 2000
 
 /** Takes the command line, `--watch` included. Runs until a signal, and returns the exit code. */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
@@ -74,7 +75,7 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
   }
 }
 
-/** Runs one child at a time, so that the next finds port and database file free. */
+/** Runs a serving child, and beside the child at most one trial. The trial serves once port and database file are free. */
 class Runner {
   readonly #argv: readonly string[]
   readonly #check: (path: string) => Promise<string | undefined>
@@ -83,13 +84,22 @@ class Runner {
   /** The exit code, once a signal has ended the command. */
   readonly ended: Promise<number>
   #end: (code: number) => void = () => {}
-  #child: ChildProcess | undefined
-  #timer: NodeJS.Timeout | undefined
-  #isChanged = false
+  #serving: ChildProcess | undefined
+  #trial: ChildProcess | undefined
+  /** Whether the trial waits for the end of the serving child. */
+  #isReady = false
+  /** Whether files have changed since the trial began. */
+  #isOutdated = false
   #isStopping = false
+  #code = 0
+  #timer: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
   readonly #changed = new Set<string>()
-  /** The hash of content that the child has saved last, or is about to save. */
-  #saved: string | undefined
+  /** Hashes of the child's saves, from the file's content at the last look on. */
+  #saves: string[] = []
+  #refusal: { readonly sentence: string; readonly isOfData: boolean } | undefined
+  #database: string | undefined
+  #watcher: FSWatcher | undefined
 
   constructor(argv: readonly string[], port: number, check: (path: string) => Promise<string | undefined>) {
     this.#argv = argv
@@ -103,63 +113,163 @@ class Runner {
   }
 
   start(): void {
-    this.#isChanged = false
-    const port = this.#port === 0 ? [] : ['--port', String(this.#port)]
-    this.#child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...this.#argv, ...port], {
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    })
-    this.#child.on('message', message => {
-      const { saved, port } = message as Partial<SavedMessage & ListeningMessage>
-      if (saved !== undefined) this.#saved = saved
-      if (port !== undefined) this.#port = port
-    })
-    this.#child.once('exit', code => {
-      this.#child = undefined
-      if (this.#isStopping) this.#end(code ?? 0)
-      else if (this.#isChanged) this.start()
-      else if (code !== 0) console.error('mikro-rest: waiting for a change.')
-    })
+    this.#serving = this.#spawn({})
+    this.#saves = []
   }
 
-  /** Restarts after a short pause without changes, unless the child made all changes. */
+  /** Looks after a short pause without changes. */
   changed(path: string): void {
     if (this.#isStopping) return
     this.#changed.add(path)
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#restart(), SETTLE)
+    this.#timer = setTimeout(() => void this.#look(), SETTLE)
   }
 
-  async #restart(): Promise<void> {
+  #spawn(env: Readonly<Record<string, string>>): ChildProcess {
+    const port = this.#port === 0 ? [] : ['--port', String(this.#port)]
+    const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...this.#argv, ...port], {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, ...env },
+    })
+    let reason: string | undefined
+    child.on('message', message => {
+      const { refused } = message as ChildReport
+      reason = refused ?? reason
+      this.#hear(child, message as ChildReport)
+    })
+    child.once('exit', code => this.#exited(child, code, reason))
+    return child
+  }
+
+  #hear(child: ChildProcess, { port, saved, database, isReady, isChanged }: ChildReport): void {
+    if (port !== undefined) this.#port = port
+    if (saved !== undefined) this.#saves.push(saved)
+    if (database !== undefined) this.#database = database
+    if (isChanged === true) this.#tryAgain()
+    if (isReady !== true || child !== this.#trial || this.#isOutdated) return
+    console.log('mikro-rest: changed, starting again.')
+    this.#isReady = true
+    if (this.#serving === undefined) this.#takeOver(child)
+    else this.#serving.kill('SIGTERM')
+  }
+
+  #takeOver(child: ChildProcess): void {
+    this.#serving = child
+    this.#trial = undefined
+    this.#isReady = false
+    this.#saves = []
+    this.#accept()
+    child.send({ begin: true } satisfies ParentOrder)
+  }
+
+  #exited(child: ChildProcess, code: number | null, reason: string | undefined): void {
+    if (child === this.#trial) {
+      this.#trial = undefined
+      this.#isReady = false
+    } else {
+      this.#serving = undefined
+      this.#code = code ?? 0
+    }
+    if (this.#isStopping) {
+      if (this.#serving === undefined && this.#trial === undefined) this.#end(this.#code)
+    } else if (this.#trial !== undefined) {
+      if (this.#isReady && !this.#isOutdated) this.#takeOver(this.#trial)
+    } else if (this.#isOutdated) this.#try()
+    else if (this.#serving !== undefined) this.#refuse(reason ?? `The process of the changed model has ended by itself (exit code ${code})`)
+    else if (code !== 0) {
+      console.error('mikro-rest: waiting for a change.')
+      this.#watchDatabase()
+    }
+  }
+
+  async #look(): Promise<void> {
     const paths = [...this.#changed]
     this.#changed.clear()
     const areSaves = await Promise.all(paths.map(path => this.#isSaveOfChild(path)))
-    if (areSaves.every(Boolean) || this.#isStopping) return
-    const [reason] = (await Promise.all(paths.map(path => this.#check(path)))).filter(each => each !== undefined)
-    if (reason !== undefined) {
-      console.error(
-        `mikro-rest: ${reason.replace(/\.$/, '')}: ${this.#child === undefined ? 'waiting for a change' : 'the data of before is served'}.`,
-      )
+    if (this.#isStopping) return
+    if (areSaves.every(Boolean)) {
+      // The file is again as the child has saved the file.
+      if (this.#refusal?.isOfData === true) this.#accept()
       return
     }
+    const [reason] = (await Promise.all(paths.map(path => this.#check(path)))).filter(each => each !== undefined)
     if (this.#isStopping) return
-    console.log('mikro-rest: changed, starting again.')
-    this.#isChanged = true
-    if (this.#child === undefined) this.start()
-    else this.#child.kill('SIGTERM')
+    if (reason !== undefined) return this.#refuse(reason, true)
+    this.#refusal = undefined
+    this.#try()
+  }
+
+  /** Starts a child, or a trial beside a serving child. A running trial is of former files: the next follows its end. */
+  #try(): void {
+    const trial = this.#trial
+    this.#isOutdated = trial !== undefined
+    if (trial !== undefined) {
+      trial.kill('SIGTERM')
+      setTimeout(() => trial.kill('SIGKILL'), PATIENCE).unref()
+    } else if (this.#serving !== undefined) this.#trial = this.#spawn({ [TRIAL]: '1' })
+    else {
+      console.log('mikro-rest: changed, starting again.')
+      this.#accept()
+      this.start()
+    }
+  }
+
+  #refuse(reason: string, isOfData = false): void {
+    const served = this.#serving === undefined ? 'waiting for a change' : `the ${isOfData ? 'data' : 'model'} of before is served`
+    const sentence = `${reason.replace(/\.$/, '')}: ${served}.`
+    if (sentence !== this.#refusal?.sentence) console.error(`mikro-rest: ${sentence}`)
+    this.#refusal = { sentence, isOfData }
+    this.#serving?.send({ refusal: sentence } satisfies ParentOrder)
+    this.#watchDatabase()
+  }
+
+  #accept(): void {
+    this.#watcher?.close()
+    this.#watcher = undefined
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    if (this.#refusal !== undefined) this.#serving?.send({ refusal: null } satisfies ParentOrder)
+    this.#refusal = undefined
+  }
+
+  /** SQLite writes into the file, or into the log beside it. */
+  #watchDatabase(): void {
+    if (this.#database === undefined || this.#watcher !== undefined) return
+    const name = basename(this.#database)
+    this.#watcher = watchFolder(dirname(this.#database), (_, changed) => {
+      if (changed === name || changed === `${name}-wal`) this.#tryAgain()
+    })
+  }
+
+  /** After a change of data, which may come many times a second. */
+  #tryAgain(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined
+      if (this.#isStopping || this.#refusal?.isOfData === true) return
+      if (this.#trial !== undefined) this.#tryAgain()
+      else if (this.#refusal !== undefined || this.#serving === undefined) this.#try()
+    }, RETRY)
   }
 
   /** A file that cannot be read counts as changed. */
   async #isSaveOfChild(path: string): Promise<boolean> {
-    if (this.#saved === undefined) return false
+    if (this.#saves.length === 0) return false
     const content = await readFile(path).catch(() => undefined)
-    return content !== undefined && hashContent(content) === this.#saved
+    if (content === undefined) return false
+    const index = this.#saves.lastIndexOf(hashContent(content))
+    // Earlier saves are no longer in the file.
+    if (index > 0) this.#saves.splice(0, index)
+    return index >= 0
   }
 
-  /** Passes every signal on to the child, which decides about a second signal. */
+  /** Passes every signal on to the children, which decide about a second signal. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)
-    if (this.#child === undefined) this.#end(0)
-    else this.#child.kill(signal)
+    clearTimeout(this.#retry)
+    this.#watcher?.close()
+    this.#trial?.kill(signal)
+    if (this.#serving === undefined && this.#trial === undefined) this.#end(0)
+    else this.#serving?.kill(signal)
   }
 }

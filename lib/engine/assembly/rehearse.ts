@@ -3,6 +3,7 @@
  * Also makes tables anew.
  */
 import { Notes } from '../../foundation/errors/notes.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from '../options/check-options.ts'
@@ -45,6 +46,24 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
     throw named
   } finally {
     copy?.remove()
+  }
+}
+
+/**
+ * Opens a model on a server, in a transaction, which is rolled back. Seeds nothing.
+ *
+ * @throws TypeError, RangeError, Error for a model that cannot be served
+ */
+export async function tryOnServer(options: EngineOptions): Promise<void> {
+  const [{ openEngine }, { assemble }] = await Promise.all([import('./open-engine.ts'), import('./assemble.ts')])
+  try {
+    await openEngine(options, composition => {
+      // The parts call the engine for requests alone.
+      assemble({} as EngineHandle, composition)
+      throw new Rehearsed()
+    })
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error
   }
 }
 

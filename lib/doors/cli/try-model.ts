@@ -1,0 +1,66 @@
+/**
+ * Try model: opens a changed model on a copy of the data, beside the process with the former model. So a refusal leaves the other process
+ * as it is. On a server the model is opened in a transaction, which is rolled back.
+ */
+import { existsSync } from 'node:fs'
+import { copyForTrial } from '../../engine/assembly/open-database.ts'
+import { tryOnServer } from '../../engine/assembly/rehearse.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
+import type { RestEngine } from '../../engine.ts'
+import { isInMemory } from '../../records/database/describe-database.ts'
+import { EvolveError } from '../../records/database/evolving.ts'
+import { isThere } from './evolve-options.ts'
+
+// Without a listener the process ends at once, and the copy stays.
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+type Create = (options: EngineOptions) => Promise<RestEngine>
+
+/**
+ * @param kept the file with the data of a module in memory, if any
+ * @returns the engine, where its data are its own
+ * @throws Error for a model that cannot be served
+ */
+export async function tryModel(create: Create, options: EngineOptions, kept: string | undefined): Promise<RestEngine | undefined> {
+  const database = readDatabase(options.database ?? ':memory:')
+  const quiet = { ...options, onError: () => {} }
+  if (kept !== undefined) await tryKept(create, quiet, kept)
+  else if (isInMemory(database)) return create(options)
+  else if (typeof database !== 'string') {
+    // Migrations cannot be taken back.
+    await tryOnServer(options.schema === 'migrate' ? { ...quiet, schema: 'keep' } : quiet)
+  } else if (await isThere(options)) await tryCopy(create, quiet, database)
+  else await tryAlone(create, { ...quiet, database: ':memory:' })
+  return undefined
+}
+
+async function tryKept(create: Create, options: EngineOptions, kept: string): Promise<void> {
+  try {
+    if (existsSync(kept)) return await tryCopy(create, { ...options, schema: 'evolve' }, kept)
+  } catch (error) {
+    if (!(error instanceof EvolveError)) throw error
+  }
+  await tryAlone(create, options)
+}
+
+async function tryCopy(create: Create, options: EngineOptions, path: string): Promise<void> {
+  const copy = await copyForTrial(path)
+  const end = (_: NodeJS.Signals, number: number): never => process.exit(128 + number)
+  process.on('exit', copy.remove)
+  for (const signal of SIGNALS) process.on(signal, end)
+  try {
+    await tryAlone(create, { ...options, database: copy.path })
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replaceAll(copy.path, path)
+    throw error
+  } finally {
+    process.off('exit', copy.remove)
+    for (const signal of SIGNALS) process.off(signal, end)
+    copy.remove()
+  }
+}
+
+async function tryAlone(create: Create, options: EngineOptions): Promise<void> {
+  await (await create(options)).close()
+}

@@ -1,0 +1,101 @@
+/**
+ * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: the trial tries its
+ * model, reports whether the model can be served, and begins when the other child has ended.
+ */
+import type { RestEngine } from '../../engine.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
+import type { ChangeSink } from '../../records/database/changes.ts'
+
+/** Names the file for data of a module in memory to the serving process. */
+export const KEPT = 'MIKRO_REST_KEPT'
+/** Set for a trial. */
+export const TRIAL = 'MIKRO_REST_TRIAL'
+
+export interface ChildReport {
+  /** The port, which the next child keeps. */
+  readonly port?: number
+  /** The hash of content, before a JSON file gets it. */
+  readonly saved?: string
+  /** The SQLite file of the model. */
+  readonly database?: string
+  /** Whether the model of a trial can be served. */
+  readonly isReady?: true
+  /** Why the model of a trial cannot be served. */
+  readonly refused?: string
+  /** Whether the data have changed since a refusal. */
+  readonly isChanged?: true
+}
+
+export interface ParentOrder {
+  readonly begin?: true
+  /** Why a trial has failed; null: no longer. */
+  readonly refusal?: string | null
+}
+
+/** Milliseconds for which changes of data are told once. */
+const TOGETHER = 200
+
+export function isWatched(): boolean {
+  return process.env[KEPT] !== undefined && process.send !== undefined && process.connected
+}
+
+export function isTrial(): boolean {
+  return process.env[TRIAL] !== undefined && isWatched()
+}
+
+/** Resolves once the report is on its way: the end of the process would lose other reports. */
+export function report(facts: ChildReport): Promise<void> {
+  return new Promise(resolve => {
+    if (isWatched()) process.send!(facts, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}
+
+/** Waits until the former child has ended. Ends the process with its watching process. */
+export async function takeTurn(): Promise<void> {
+  if (!isTrial()) return
+  const begun = new Promise<void>(resolve => {
+    const hear = ({ begin }: ParentOrder): void => {
+      if (begin === undefined) return
+      process.off('message', hear)
+      process.off('disconnect', end)
+      resolve()
+    }
+    process.on('message', hear)
+    process.on('disconnect', end)
+  })
+  await report({ isReady: true })
+  await begun
+  delete process.env[TRIAL]
+}
+
+function end(): never {
+  process.exit(1)
+}
+
+/**
+ * Shows why a later model is refused, and then reports changes of data, which may make the model fit.
+ *
+ * @returns to be called when all data may have changed, without a report of any row
+ */
+export function followRefusals(engine: RestEngine): () => void {
+  let isRefused = false
+  let timer: NodeJS.Timeout | undefined
+  const changed = (): void => {
+    if (isRefused) timer ??= setTimeout(tell, TOGETHER)
+  }
+  const tell = (): void => {
+    timer = undefined
+    void report({ isChanged: true })
+  }
+  const { recorder } = internalsOf(engine).parts
+  const sink: ChangeSink = { add: changed }
+  process.on('message', ({ refusal }: ParentOrder) => {
+    if (refusal === undefined) return
+    isRefused = refusal !== null
+    if (isRefused) recorder.watchers.add(sink)
+    else recorder.watchers.delete(sink)
+    internalsOf(engine).refuseModel(refusal ?? undefined)
+  })
+  return changed
+}

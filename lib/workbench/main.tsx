@@ -1,7 +1,7 @@
 /** Main: starts the workbench. */
 import { render } from 'preact'
 import { effect, untracked } from '@preact/signals'
-import { changes, watchServer } from './state/live.ts'
+import { changes, streams, watchServer } from './state/live.ts'
 import { loadCounts, loadOutline, outline, counts } from './state/outline.ts'
 import { listenToPlace, userId, version, world, go, hrefOf, place } from './state/place.ts'
 import { startError } from './state/start-error.ts'
@@ -17,9 +17,20 @@ render(<Frame />, document.body)
 watchServer()
 
 effect(() => {
-  // Reloads for each version and world: a world may have learned attributes.
+  // A world may have learned attributes.
   void [version.value, world.value]
   untracked(() => void tell(loadOutline))
+})
+
+effect(() => {
+  // A server that answers again may be another.
+  if (streams.value > 1 || startError.peek() !== undefined) untracked(() => void tell(loadOutline))
+})
+
+effect(() => {
+  void changes.value
+  // A new record may have brought attributes.
+  if (outline.peek()?.resources.some(({ open }) => open) === true) untracked(() => void tell(loadOutline))
 })
 
 effect(() => {

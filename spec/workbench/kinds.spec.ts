@@ -73,6 +73,7 @@ describe('writing in the workbench on other databases', { skip: NO_BROWSER, time
     await visit(browser, `${await command.origin()}/_ui#/data/posts`, {}, async page => {
       await write(page, 'title of post 1', 'Two')
       await page.getByRole('button', { name: 'Make up 10' }).click()
+      await page.getByRole('button', { name: /^Really write 10/ }).click()
       await page.locator('tr.fresh').nth(9).waitFor()
     })
     for (let tries = 0; tries < 50 && !readFileSync(file, 'utf8').includes('"Two"'); tries++)

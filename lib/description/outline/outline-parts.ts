@@ -41,6 +41,10 @@ export interface OutlinedResource {
   readonly singular: string
   /** The attributes of the ID. */
   readonly key: readonly string[]
+  /** A single record, without a list: the path is that of the record. */
+  readonly single?: true
+  /** Bodies may bring new names, which become attributes. */
+  readonly open?: true
   readonly version?: string
   /** Names a record: `name`, `title`, `label`, `email`, else the first required text. */
   readonly label?: string
@@ -58,7 +62,7 @@ export interface Outline {
   readonly title: string
   /** Such as `SQLite in memory`. */
   readonly database: string
-  /** Whether the data end with the process, so that readers may reset them freely. */
+  /** Whether the data end with the process and are saved nowhere, so that readers may reset them freely. */
   readonly inMemory: boolean
   readonly base: string
   /** Such as `/api/v1`. */

@@ -25,6 +25,8 @@ function outlineResource(resource: Resource, visibility: Visibility, isReadOnly:
     name: resource.plural,
     singular: resource.singular,
     key: idNames(resource),
+    ...(resource.rules.single === undefined ? {} : { single: true }),
+    ...(writes && resource.open !== undefined && (!resource.open.once || resource.open.learned.length === 0) ? { open: true } : {}),
     ...(resource.version === undefined ? {} : { version: resource.version.name }),
     ...(label === undefined ? {} : { label }),
     creates: writes && isCreatable(resource) && access.create !== false,
@@ -94,6 +96,7 @@ function outlineType(attribute: Attribute, resource: Resource, visibility: Visib
     case 'scalar': {
       const { kind, items } = attribute.type
       if (attribute.render !== undefined) return { type: 'any' }
+      if (kind === 'jsonValue') return { type: 'value' }
       return items === undefined || kind === 'array' ? { type: kind === 'array' ? 'list' : kind } : { type: 'enum', items }
     }
     case 'embedded':

@@ -43,6 +43,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
     saver?.replaced()
     allChanged?.()
   }
+  internalsOf(engine).isSaved = saver !== undefined
   const hasWorkbench = await servesWorkbench(args)
   const options: ServerOptions = {
     readOnly: args.readOnly,

@@ -60,6 +60,8 @@ const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {}
 export class EngineInternals {
   /** `undefined` for an engine without a recording. */
   recorded: RecordedTest | undefined
+  /** Whether changes of data in memory go to a file. */
+  isSaved = false
   /** Set while a list shows the engine. */
   shown: Showing | undefined
   readonly parts: EngineParts<OwnedEngine>
@@ -178,7 +180,8 @@ export class EngineInternals {
     const { options: own, served, authentication, isFork, shared } = this.open
     const { outlineVersion } = await import('./outline-version.ts')
     const { refusal } = shared.notes
-    return outlineVersion(options, { options: own, authentication, isFork, services: served.get(options.version)!, refusal })
+    const { isSaved } = this
+    return outlineVersion(options, { options: own, authentication, isFork, isSaved, services: served.get(options.version)!, refusal })
   }
 
   /** `undefined` without log-in, or where the application takes its own body. */

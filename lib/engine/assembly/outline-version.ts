@@ -14,6 +14,7 @@ export function outlineVersion(
     readonly options: { readonly versions: readonly string[]; readonly database: string | ServerDatabase; readonly readOnly?: boolean }
     readonly authentication: Authentication | undefined
     readonly isFork: boolean
+    readonly isSaved: boolean
     readonly services: Pick<Services, 'model' | 'vocabulary'>
     readonly refusal: string | undefined
   },
@@ -24,7 +25,7 @@ export function outlineVersion(
   const resources = outlineResources(services.model, isReadOnly)
   return {
     ...nameDatabase(options.database),
-    ...(engine.isFork ? { inMemory: true } : {}),
+    ...(engine.isFork ? { inMemory: true } : engine.isSaved ? { inMemory: false } : {}),
     base,
     root: formatRoot(base, version),
     version,

@@ -1,10 +1,13 @@
 /** Cell: shows a value as text, never as HTML. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
+import { readableTime } from './date-text.ts'
 import { hrefOfRecord } from './links.ts'
 
-/** Maximum characters in a cell; the record panel shows the whole value. */
-const SHOWN = 80
+/** Maximum characters in a cell, whose end the style cuts earlier; the record panel shows the whole value. */
+const SHOWN = 120
+/** A cell shows at least so many. */
+const SHORT = 30
 
 interface ValueProps {
   readonly value: unknown
@@ -26,8 +29,15 @@ export function Value({ value, attribute, isWhole = false, tabIndex }: ValueProp
       </a>
     )
   if (text === '') return <span class="null">empty text</span>
+  const time = typeof value === 'string' && attribute.kind === 'scalar' ? readableTime(value) : undefined
+  if (time !== undefined)
+    return (
+      <time dateTime={text} title={text}>
+        {time}
+      </time>
+    )
   return (
-    <span class={typeof value === 'object' ? 'code' : undefined}>
+    <span class={typeof value === 'object' ? 'code' : undefined} title={isWhole || text.length <= SHORT ? undefined : text.slice(0, 2000)}>
       {isWhole || text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`}
     </span>
   )
@@ -47,7 +57,7 @@ function Link({ value, target, tabIndex }: LinkProps) {
   if (resource === undefined || id === undefined) return <span class="code">{JSON.stringify(value)}</span>
   const label = isRecord ? labelOf(value as AnyRecord, resource) : ''
   return (
-    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${id}`} tabIndex={tabIndex}>
+    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${label === '' || label === id ? id : `${id}: ${label}`}`} tabIndex={tabIndex}>
       <span class="id">{id}</span>
       {label === '' || label === id ? '' : ` ${label}`}
     </a>

@@ -66,7 +66,7 @@ export function importable({ attributes, writeOnly = [], version }: OutlinedReso
   )
 }
 
-/** Ignores case, spaces and underscores. Undefined: no attribute matches. */
+/** Ignores case, spaces and underscores. Undefined: no attribute matches. In an open resource, a column may be a new attribute. */
 export function matchColumns(names: readonly string[], resource: OutlinedResource): (string | undefined)[] {
   const bare = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, '')
   return names.map(
@@ -75,8 +75,14 @@ export function matchColumns(names: readonly string[], resource: OutlinedResourc
         [each.name, each.ids, each.kind === 'toOne' ? `${each.name}Id` : undefined].some(
           own => own !== undefined && bare(own) === bare(name),
         ),
-      )?.name,
+      )?.name ?? (resource.open === true && name !== '' ? name : undefined),
   )
+}
+
+/** Values of a new attribute: numbers, `true`, `false` and JSON as such, others as texts. */
+function asNew(name: string): OutlinedAttribute {
+  const may = { nullable: true, required: false, readOnly: false, unique: false, filterable: false, sortable: false }
+  return { name, kind: 'scalar', type: 'value', ...may }
 }
 
 interface CsvRecords {
@@ -92,7 +98,9 @@ export function readCsvRecords(
   resource: OutlinedResource,
   find: (name: string) => OutlinedResource | undefined,
 ): CsvRecords {
-  const attributes = columns.map(name => importable(resource).find(each => each.name === name))
+  const attributes = columns.map(
+    name => importable(resource).find(each => each.name === name) ?? (name !== undefined && resource.open === true ? asNew(name) : undefined),
+  )
   const faults: string[] = []
   const records = file.rows.map((row, index) => {
     const record: Record<string, unknown> = {}

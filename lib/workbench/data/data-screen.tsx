@@ -1,25 +1,72 @@
-/** Data screen: lists resources, or the records of a resource. */
-import { Empty } from '../parts/notice.tsx'
+/** Data screen: lists resources, or shows the records of a resource, or a record without a list. */
+import { useMemo } from 'preact/hooks'
+import { JsonView } from '../parts/json-view.tsx'
+import { Empty, ErrorNotice } from '../parts/notice.tsx'
+import { ScrollBox } from '../parts/scroll-box.tsx'
+import { useLoad } from '../parts/use-load.ts'
+import { look } from '../state/ask.ts'
+import { changes } from '../state/live.ts'
 import { counts, findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
+import { formatPlace } from '../state/place-text.ts'
 import { place } from '../state/place.ts'
-import { hrefOfResource } from './links.ts'
+import { hrefOfResource, requestOf } from './links.ts'
 import { ListView } from './list-view.tsx'
+import { parameterNames } from './parameter-names.ts'
+import { RequestBar } from './request-bar.tsx'
+import { SingleView } from './single-view.tsx'
+
+/** Segments of the longest path of a list: `sites/1/domains`. */
+const LIST = 3
 
 export default function DataScreen() {
   const { path, query } = place.value
   const [name, id, relation] = path
   if (name === undefined) return <Overview />
   const resource = findResource(name)
-  if (resource === undefined) return <Unknown name={name} />
+  if (resource === undefined) return <Unknown path={path} query={query} />
+  if (resource.single === true && id === undefined) return <SingleView key={name} resource={resource} query={query} />
+  if (resource.single === true || path.length > LIST) return <Unknown path={path} query={query} />
   if (relation === undefined) return <ListView resource={resource} path={[name]} query={query} chosen={id} />
   const attribute = resource.attributes.find(each => each.name === relation)
   const target = attribute?.target === undefined ? undefined : findResource(attribute.target)
-  if (target === undefined) return <Unknown name={`${name}/${id}/${relation}`} />
+  if (target === undefined || attribute?.kind !== 'toMany') return <Unknown path={path} query={query} />
   return <ListView resource={target} path={path} query={query} chosen={undefined} />
 }
 
-function Unknown({ name }: { readonly name: string }) {
-  return <Empty title={`There is no resource “${name}”`}>The list of resources shows what this version serves.</Empty>
+interface UnknownProps {
+  readonly path: readonly string[]
+  readonly query: string
+}
+
+/** No list and no record: shows what the API says. */
+function Unknown({ path, query }: UnknownProps) {
+  const names = useMemo(parameterNames, [outline.value])
+  const request = requestOf(path, query)
+  const { data, error } = useLoad(signal => look(request, signal), [request, outline.value, changes.value])
+  const wrong = error === undefined ? undefined : findMeant(error.message, path)
+  return (
+    <>
+      <h1 class="visually-hidden">{path.join(' ')}</h1>
+      <RequestBar path={path} query={query} names={names} />
+      {error === undefined ? null : (
+        <ErrorNotice error={error}>
+          {wrong === undefined ? null : (
+            <p>
+              Show <a href={formatPlace('data', wrong, query)}>{requestOf(wrong, query)}</a>
+            </p>
+          )}
+        </ErrorNotice>
+      )}
+      {data === undefined || error !== undefined ? null : <JsonView value={data.body} />}
+    </>
+  )
+}
+
+/** The path with the name that the API suggests. */
+function findMeant(detail: string, path: readonly string[]): readonly string[] | undefined {
+  const [, wrong, meant] = /"([^"]+)"\. Did you mean "([^"]+)"\?/.exec(detail) ?? []
+  const index = wrong === undefined ? -1 : path.indexOf(wrong)
+  return index < 0 || meant === undefined ? undefined : path.with(index, meant)
 }
 
 function Overview() {
@@ -28,7 +75,7 @@ function Overview() {
   return (
     <>
       <h1 class="screen-title">Data</h1>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Resources">
+      <ScrollBox label="Resources">
         <table>
           <thead>
             <tr>
@@ -46,7 +93,7 @@ function Overview() {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </>
   )
 }

@@ -1,6 +1,7 @@
 /** Field: edits a value with a select, a search for records, or a text field. Null is a separate choice. */
 import { useRef } from 'preact/hooks'
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
+import { PICKERS, readPicked, writePicked } from './date-text.ts'
 import { choicesOf, isJson, isLarge, type FieldDraft } from './input-text.ts'
 import { LinkField } from './link-field.tsx'
 
@@ -46,6 +47,7 @@ export function Field(props: FieldProps) {
           onKeyDown={event => takeNull(event, nullable, onChange)}
         />
       )}
+      {kind === 'scalar' && attribute.type in PICKERS ? <Picker {...{ attribute, label, draft, onChange }} isReached={mayGrow} /> : null}
       {nullable ? <NullButton label={label} isNull={draft === null} isReached={mayGrow} onChange={onChange} /> : null}
     </span>
   )
@@ -77,6 +79,43 @@ function Choice({ attribute, label, draft, before, faultId, onChange }: FieldPro
       ))}
       {attribute.nullable || draft === null ? <option value={NULL}>null</option> : null}
     </select>
+  )
+}
+
+interface PickerProps extends Pick<FieldProps, 'attribute' | 'label' | 'draft' | 'onChange'> {
+  /** In a cell Tab moves to the next cell. */
+  readonly isReached: boolean
+}
+
+/** Opens the browser's picker; the text beside the button stays the exact value. */
+function Picker({ attribute: { type }, label, draft, isReached, onChange }: PickerProps) {
+  const field = useRef<HTMLInputElement>(null)
+  const what = type === 'time' ? 'a time' : type === 'date' ? 'a date' : 'a time, in UTC'
+  return (
+    <span class="picker">
+      <input
+        ref={field}
+        type={PICKERS[type]!}
+        step={type === 'date' ? undefined : '0.001'}
+        tabIndex={-1}
+        aria-hidden="true"
+        value={writePicked(draft ?? '', type)}
+        onInput={event => {
+          const { value } = event.currentTarget
+          if (value !== '') onChange(readPicked(value, type))
+        }}
+      />
+      <button
+        type="button"
+        tabIndex={isReached ? undefined : -1}
+        aria-label={`${label}: pick ${what}`}
+        title={`Pick ${what}`}
+        onMouseDown={event => event.preventDefault()}
+        onClick={() => field.current?.showPicker()}
+      >
+        ▾
+      </button>
+    </span>
   )
 }
 
@@ -123,10 +162,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 }
 
 /** The placeholder. */
-function describeEmpty({ attribute: { required, type, nullable }, draft, before }: FieldProps): string {
+function describeEmpty({ attribute: { required, type, nullable }, label, draft, before }: FieldProps): string {
   if (draft === null) return 'null'
   if (draft === '') return type === 'text' ? 'empty text' : (EXAMPLES[type] ?? '')
   if (before !== undefined) return EXAMPLES[type] ?? ''
+  if (label === 'more attributes') return '{ "title": "Hello", "done": false }'
   return required
     ? ['required', EXAMPLES[type] ?? ''].filter(Boolean).join(': ')
     : nullable

@@ -100,6 +100,9 @@ function Columns({ resource, file, columns, onChange }: ColumnsProps) {
                   }
                 >
                   <option value="">leave it out</option>
+                  {resource.open === true && importable(resource).every(attribute => attribute.name !== name) ? (
+                    <option value={name}>new: {name}</option>
+                  ) : null}
                   {importable(resource).map(attribute => (
                     <option key={attribute.name}>{attribute.name}</option>
                   ))}

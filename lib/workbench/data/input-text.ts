@@ -9,16 +9,18 @@ export type FieldDraft = string | null | undefined
 const LONG = 80
 
 const NUMBERS = /^(?:integer|float)$/
-const TEXTS = /^(?:text|any|enum)$/
+const TEXTS = /^(?:text|any|value|enum)$/
+/** Values of several types: `value` takes booleans, too. */
+const OPEN = /^(?:any|value)$/
 
 export function isJson({ kind, type }: OutlinedAttribute): boolean {
-  return kind === 'embedded' || kind === 'toOneOf' || type === 'json' || type === 'list' || type === 'any'
+  return kind === 'embedded' || kind === 'toOneOf' || type === 'json' || type === 'list' || OPEN.test(type)
 }
 
 /** Whether a value needs several lines, and so the record panel. */
 export function isLarge(attribute: OutlinedAttribute, value: unknown): boolean {
   if (attribute.kind === 'toOne') return false
-  if (attribute.kind === 'scalar' && attribute.type === 'any') return typeof value === 'object' && value !== null
+  if (attribute.kind === 'scalar' && OPEN.test(attribute.type)) return typeof value === 'object' && value !== null
   if (isJson(attribute)) return true
   return typeof value === 'string' && (value.length > LONG || value.includes('\n'))
 }
@@ -27,7 +29,7 @@ export function isLarge(attribute: OutlinedAttribute, value: unknown): boolean {
 export function writeDraft(attribute: OutlinedAttribute, value: unknown, id?: string): FieldDraft {
   if (value === null || value === undefined) return null
   if (attribute.kind === 'toOne') return id ?? null
-  if (attribute.type === 'any' && typeof value === 'string') return value
+  if (OPEN.test(attribute.type) && typeof value === 'string') return value
   return isJson(attribute) ? JSON.stringify(value, null, 2) : textOf(value)
 }
 
@@ -49,7 +51,7 @@ export function readDraft(draft: string | null, attribute: OutlinedAttribute, ta
   if (draft === '' && !TEXTS.test(type)) return null
   if (type === 'boolean') return draft === 'true' || (draft === 'false' ? false : draft)
   if (NUMBERS.test(type)) return isNumeric(draft) ? Number(draft) : draft
-  if (type === 'any') return readAny(draft)
+  if (OPEN.test(type)) return readAny(draft, type)
   return isJson(attribute) ? (JSON.parse(draft) as unknown) : draft
 }
 
@@ -61,8 +63,9 @@ export function readId(id: string, target: OutlinedResource | undefined): string
 }
 
 /** A column without a type also takes numbers and JSON. */
-function readAny(text: string): unknown {
+function readAny(text: string, type: string): unknown {
   if (isNumeric(text) && String(Number(text)) === text) return Number(text)
+  if (type === 'value' && (text === 'true' || text === 'false')) return text === 'true'
   return /^[[{]/.test(text) ? (JSON.parse(text) as unknown) : text
 }
 

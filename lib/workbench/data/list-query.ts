@@ -75,6 +75,21 @@ export function nextSort(sort: readonly ShownSort[], path: string): string | und
   return own.descending ? undefined : `${path}.desc`
 }
 
+/** Everything but reserved parameters, as written. */
+export function listFilters(query: string, names: ParameterNames): string[] {
+  const reserved = new Set<string>(Object.values(names))
+  return readPairs(query)
+    .filter(({ name }) => !reserved.has(name))
+    .map(({ text }) => text)
+}
+
+export function withoutFilter(query: string, filter: string): string {
+  return readPairs(query)
+    .map(({ text }) => text)
+    .filter(text => text !== filter)
+    .join('&')
+}
+
 /** Values of `=` filters prefill a new record, so that the list includes the record. */
 export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
   const reserved = new Set<string>(Object.values(names))
@@ -131,7 +146,7 @@ function namesOf({ name, target = '' }: OutlinedAttribute, find: (name: string) 
   return [...new Set([...key, ...(label === undefined ? [] : [label])])].map(part => `${name}.${part}`)
 }
 
-function decode(text: string): string {
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

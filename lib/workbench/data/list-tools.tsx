@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
-import { findResource, type OutlinedResource } from '../state/outline.ts'
+import { findResource, outline, type OutlinedResource } from '../state/outline.ts'
 import { idOf } from '../state/records.ts'
 import { ImportDialog } from './import-dialog.tsx'
 import { readDraft } from './input-text.ts'
@@ -14,16 +14,17 @@ interface ListToolsProps {
   readonly resource: OutlinedResource
   /** Values of filters. */
   readonly prefilled: Readonly<Record<string, string>>
+  readonly isImporting: boolean
+  readonly setImporting: (isImporting: boolean) => void
   readonly onCreate: () => void
   /** Receives IDs of new records. */
   readonly onMade: (ids: readonly string[]) => void
   readonly children: ComponentChildren
 }
 
-export function ListTools({ resource, prefilled, onCreate, onMade, children }: ListToolsProps) {
+export function ListTools({ resource, prefilled, isImporting, setImporting, onCreate, onMade, children }: ListToolsProps) {
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
-  const [isImporting, setImporting] = useState(false)
   const invent = async (): Promise<void> => {
     setBusy(true)
     try {
@@ -43,9 +44,7 @@ export function ListTools({ resource, prefilled, onCreate, onMade, children }: L
             <button type="button" onClick={onCreate}>
               New {resource.singular}
             </button>
-            <button type="button" disabled={isBusy} title="Valid records, with the parents that they need" onClick={() => void invent()}>
-              Make up {MADE_UP}
-            </button>
+            {hasValues(resource) ? <MakeUp isBusy={isBusy} onMake={() => void invent()} /> : null}
             <button type="button" onClick={() => setImporting(true)}>
               Import CSV …
             </button>
@@ -66,6 +65,37 @@ export function ListTools({ resource, prefilled, onCreate, onMade, children }: L
         />
       ) : null}
     </>
+  )
+}
+
+/** A record of a resource that has learned no name yet would be empty. */
+function hasValues({ attributes, writeOnly = [], key, open }: OutlinedResource): boolean {
+  return open !== true || [...attributes, ...writeOnly].some(({ name, readOnly }) => !readOnly && !key.includes(name))
+}
+
+interface MakeUpProps {
+  readonly isBusy: boolean
+  readonly onMake: () => void
+}
+
+/** Records made up are not wanted in every file, so ask first. */
+function MakeUp({ isBusy, onMake }: MakeUpProps) {
+  const [isAsked, setAsked] = useState(false)
+  const { inMemory, title } = outline.value!
+  return (
+    <button
+      type="button"
+      class={isAsked ? 'main' : undefined}
+      disabled={isBusy}
+      title="Valid records, with the parents that they need"
+      onBlur={() => setAsked(false)}
+      onClick={() => {
+        setAsked(!inMemory && !isAsked)
+        if (inMemory || isAsked) onMake()
+      }}
+    >
+      {isAsked ? `Really write ${MADE_UP} made-up records into ${title}?` : `Make up ${MADE_UP}`}
+    </button>
   )
 }
 

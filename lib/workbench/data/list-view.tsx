@@ -1,5 +1,5 @@
 /** List view: shows a request, its records, and a chosen record. */
-import { useEffect, useMemo, useState, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
@@ -7,6 +7,7 @@ import { findResource, outline, type OutlinedAttribute, type OutlinedResource, p
 import { formatPlace } from '../state/place-text.ts'
 import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
+import { EmptyList, type EmptyListProps } from './empty-list.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
 import {
@@ -22,13 +23,9 @@ import {
 import { parameterNames } from './parameter-names.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
-import type { Explanation } from '../../engine/journal/explanation.ts'
-import { StatementsPart } from '../requests/statements-part.tsx'
-import { control, mint, look, Refusal } from '../state/ask.ts'
+import { RequestBar } from './request-bar.tsx'
+import { look, Refusal } from '../state/ask.ts'
 import { filterName, literal } from './search-records.ts'
-import { Combobox, type Choice } from '../parts/combobox.tsx'
-import { putText } from '../parts/put-text.ts'
-import { complete } from './complete.ts'
 
 interface ListViewProps {
   readonly resource: OutlinedResource
@@ -48,20 +45,23 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
   const { isCreating, setCreating, setEdit, fresh, freshRecords, markFresh } = making
   const hrefWith = (next: string): string => formatPlace('data', path, next)
   const hrefOf = (id: string): string => formatPlace('data', [resource.name, id], path.length === 1 ? query : '')
+  const [isImporting, setImporting] = useState(false)
   const prefilled = useMemo(() => readPrefilled(query, resource, names), [query, resource, names])
   const isSplit = chosen !== undefined || isCreating
   return (
     <>
       <h1 class="visually-hidden">{path.join(' ')}</h1>
-      <Request path={path} query={query} names={names} />
+      <RequestBar path={path} query={query} names={names} />
       {error === undefined ? null : <ErrorNotice error={error} />}
       <div class={isSplit ? 'split' : undefined}>
         <div>
-          <ListTools resource={resource} prefilled={prefilled} onCreate={() => setCreating(true)} onMade={markFresh}>
+          <ListTools {...{ resource, prefilled, isImporting, setImporting }} onCreate={() => setCreating(true)} onMade={markFresh}>
             <Pager page={page} asked={asked} names={names} query={query} hrefWith={hrefWith} name={resource.name} />
           </ListTools>
           <Records
-            {...{ resource, page, asked, chosen, hrefOf, fresh, freshRecords }}
+            {...{ resource, page, asked, chosen, hrefOf, fresh, freshRecords, path, query, names, hrefWith }}
+            onCreate={() => setCreating(true)}
+            onImport={() => setImporting(true)}
             isStale={isLoading || error !== undefined}
             onSort={key => go(hrefWith(withOffset(withParameter(query, names.sort, nextSort(asked.sort, key)), names.offset, 0)))}
             onLarge={(id, name) => {
@@ -72,29 +72,6 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
         </div>
         <Side {...{ resource, chosen, prefilled, hrefOf, making }} closeHref={hrefWith(query)} />
       </div>
-    </>
-  )
-}
-
-interface RequestProps {
-  readonly path: readonly string[]
-  readonly query: string
-  readonly names: ReturnType<typeof parameterNames>
-}
-
-function Request({ path, query, names }: RequestProps) {
-  const [isExplained, setExplained] = useState(false)
-  const request = requestOf(path, query)
-  return (
-    <>
-      <QueryBar
-        request={request}
-        names={names}
-        onRun={next => go(placeOfRequest(next, path))}
-        isExplained={isExplained}
-        onExplain={() => setExplained(!isExplained)}
-      />
-      {isExplained ? <ExplanationOf request={request} /> : null}
     </>
   )
 }
@@ -142,7 +119,7 @@ function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   useEffect(() => {
     setMade([])
     setCreating(false)
-  }, [resource])
+  }, [resource.name])
   const fresh = useMemo(() => new Set(made), [made])
   const shown = new Set(page?.records.map(record => idOf(record, resource)))
   const elsewhere = made.filter(id => !shown.has(id)).slice(0, PAGE)
@@ -150,8 +127,7 @@ function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   return { isCreating, setCreating, edit, setEdit, fresh, freshRecords: elsewhere.length === 0 ? [] : freshRecords, markFresh: setMade }
 }
 
-interface RecordsProps {
-  readonly resource: OutlinedResource
+interface RecordsProps extends EmptyListProps {
   readonly page: ShownPage | undefined
   readonly asked: ShownQuery
   readonly chosen: string | undefined
@@ -164,17 +140,22 @@ interface RecordsProps {
   readonly onLarge: (id: string, name: string) => void
 }
 
-function Records({ resource, page, asked, freshRecords, ...others }: RecordsProps) {
+function Records({ resource, page, asked, freshRecords, path, query, names, hrefWith, onCreate, onImport, ...others }: RecordsProps) {
   if (page === undefined) return null
   const records = [...freshRecords, ...page.records]
-  if (records.length === 0)
-    return page.count === 0 ? (
-      <Empty title={asked.plain.includes('&') ? 'No record meets the filters' : `There are no ${resource.name} yet`} />
-    ) : (
-      <Empty title="This page is behind the last record" />
-    )
-  const columns = asked.isOwnChoice ? columnsIn(page.records, resource) : columnsOf(resource)
-  return <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />
+  const columns = asked.isOwnChoice && page.records.length > 0 ? columnsIn(page.records, resource) : columnsOf(resource)
+  return (
+    <>
+      <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />
+      {records.length > 0 ? null : page.count === 0 ? (
+        <EmptyList {...{ resource, path, query, names, hrefWith, onCreate, onImport }} />
+      ) : (
+        <Empty title="This page is behind the last record">
+          <a href={hrefWith(withOffset(query, names.offset, 0))}>Go to the first page</a>
+        </Empty>
+      )}
+    </>
+  )
 }
 
 /** The columns if the query chooses attributes. */
@@ -194,37 +175,6 @@ const UNKNOWN = {
   filterable: false,
   sortable: false,
 } as const
-
-/** An unknown path stays, and the API reports the error. */
-function placeOfRequest(request: string, path: readonly string[]): string {
-  const [given = '', query = ''] = request.trim().split(/\?(.*)/s, 2)
-  const root = outline.value?.root ?? ''
-  const segments = given.startsWith(`${root}/`)
-    ? given
-        .slice(root.length + 1)
-        .split('/')
-        .filter(Boolean)
-        .map(decodeURIComponent)
-    : path
-  return formatPlace('data', segments, query)
-}
-
-function ExplanationOf({ request }: { readonly request: string }) {
-  const { data, error } = useLoad(() => explain(request), [request, changes.value, world.value, userId.value])
-  if (error !== undefined) return <ErrorNotice error={error} />
-  if (data === undefined) return null
-  return (
-    <section class="card explanation" aria-label="Explanation">
-      <StatementsPart entry={data} />
-    </section>
-  )
-}
-
-async function explain(request: string): Promise<Explanation> {
-  const id = userId.value
-  const headers = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
-  return (await control('POST', '/explain', { method: 'GET', path: request, headers })).body as Explanation
-}
 
 /** Links to other pages. */
 interface PagerProps {
@@ -300,61 +250,4 @@ async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
     readonly limit: number
   }
   return { records: body[body.resource] as readonly AnyRecord[], count: body.count, limit: body.limit }
-}
-
-/** Edits the request of a list, with completion. */
-interface QueryBarProps {
-  /** Path and query. */
-  readonly request: string
-  readonly names: ParameterNames
-  readonly onRun: (request: string) => void
-  readonly isExplained: boolean
-  readonly onExplain: () => void
-}
-
-function QueryBar({ request, names, onRun, isExplained, onExplain }: QueryBarProps) {
-  const [text, setText] = useState(request)
-  const [caret, setCaret] = useState(request.length)
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => setText(request), [request])
-  const { root = '', resources = [] } = outline.value ?? {}
-  const completion = useMemo(() => complete(text, caret, { root, resources, names }), [text, caret, root, resources, names])
-  const take = ({ text: taken }: Choice): void => {
-    const next = text.slice(0, completion.from) + taken + text.slice(caret)
-    const end = completion.from + taken.length
-    setText(next)
-    setCaret(end)
-    putText(field.current, next, end)
-  }
-  return (
-    <form
-      class="query-bar"
-      onSubmit={event => {
-        event.preventDefault()
-        onRun(text)
-      }}
-    >
-      <div class="query">
-        <b aria-hidden="true">GET</b>
-        <Combobox
-          label="Request"
-          field={field}
-          value={text}
-          options={completion.suggestions}
-          onInput={(value, at) => {
-            setText(value)
-            setCaret(at)
-          }}
-          onTake={take}
-          onSubmit={() => onRun(text)}
-        />
-      </div>
-      <button type="submit" class="main">
-        Run
-      </button>
-      <button type="button" aria-pressed={isExplained} onClick={onExplain}>
-        Explain
-      </button>
-    </form>
-  )
 }

@@ -16,10 +16,10 @@ import { changeRecord, createRecord } from './save.ts'
 interface RecordFormProps {
   readonly resource: OutlinedResource
   /** Undefined: a new record. */
-  readonly existing: { readonly id: string; readonly record: AnyRecord } | undefined
+  readonly existing: { /** Undefined: a record without a list. */ readonly id: string | undefined; readonly record: AnyRecord } | undefined
   /** Initial values of a new record. */
   readonly prefilled?: Readonly<Record<string, string>>
-  /** Attribute with the initial focus. */
+  /** Attribute with the initial focus; empty: none. */
   readonly focus: string | undefined
   /** Receives the ID, if known. */
   readonly onSaved: (id: string | undefined) => void
@@ -83,6 +83,7 @@ function useSaving(form: RefObject<HTMLFormElement | null>, write: () => Promise
     setSaving(true)
     try {
       onSaved(await write())
+      setSaving(false)
     } catch (thrown) {
       setError(thrown as Error)
       setSaving(false)
@@ -114,7 +115,7 @@ function Fields({ resource, attributes, drafts, error, existing, setDrafts }: Fi
         <Row
           key={attribute.name}
           attribute={attribute}
-          before={existing === undefined ? undefined : valueOf(existing.record, attribute)}
+          before={existing === undefined || attribute === MORE ? undefined : valueOf(existing.record, attribute)}
           draft={drafts[attribute.name]}
           isTouched={attribute.name in drafts}
           fault={faults?.byName.get(attribute.name)}
@@ -142,7 +143,7 @@ function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowPr
     <div class="field-row" data-field={attribute.name}>
       <span>
         {attribute.name} {attribute.required && before === undefined ? <abbr title="required">*</abbr> : null}
-        <small class="dim">{describeType(attribute, false)}</small>
+        <small class="dim">{attribute === MORE ? 'as JSON: names and values' : describeType(attribute, false)}</small>
       </span>
       <div>
         <Field
@@ -165,14 +166,28 @@ function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowPr
   )
 }
 
+/** New names of an open resource, with their values. */
+const MORE: OutlinedAttribute = {
+  name: 'more attributes',
+  kind: 'scalar',
+  type: 'json',
+  nullable: false,
+  required: false,
+  readOnly: false,
+  unique: false,
+  filterable: false,
+  sortable: false,
+}
+
 /** In a new record, required attributes come first. */
 function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
-  const { attributes, writeOnly = [], version } = resource
-  if (record !== undefined) return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...writeOnly]
+  const { attributes, writeOnly = [], version, open } = resource
+  const more = open === true ? [MORE] : []
+  if (record !== undefined) return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...writeOnly, ...more]
   const writable = [...attributes, ...writeOnly].filter(
     ({ kind, readOnly, name, flag }) => kind !== 'toMany' && !readOnly && name !== version && flag === undefined,
   )
-  return [...writable.filter(({ required }) => required), ...writable.filter(({ required }) => !required)]
+  return [...writable.filter(({ required }) => required), ...writable.filter(({ required }) => !required), ...more]
 }
 
 class UnreadableField extends Error {
@@ -190,16 +205,23 @@ function readBody(attributes: readonly OutlinedAttribute[], drafts: FormDrafts, 
   for (const attribute of attributes) {
     const { name, ids = name, target } = attribute
     const draft = drafts[name]
-    if (draft === undefined) continue
+    if (draft === undefined || (attribute === MORE && (draft ?? '').trim() === '')) continue
     const before = record === undefined ? undefined : valueOf(record, attribute)
-    if (record !== undefined && draft === writeDraft(attribute, before, describeLink(before, attribute).id)) continue
+    if (record !== undefined && attribute !== MORE && draft === writeDraft(attribute, before, describeLink(before, attribute).id)) continue
     try {
-      body[ids] = readDraft(draft, attribute, target === undefined ? undefined : findResource(target))
+      if (attribute === MORE) Object.assign(body, readObject(draft))
+      else body[ids] = readDraft(draft, attribute, target === undefined ? undefined : findResource(target))
     } catch (error) {
       throw new UnreadableField(name, error)
     }
   }
   return body
+}
+
+function readObject(draft: FieldDraft): object {
+  const value: unknown = JSON.parse(draft ?? '')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new SyntaxError('write an object of names and values.')
+  return value
 }
 
 function readAllFaults(error: Error, resource: OutlinedResource): ReturnType<typeof readFaults> {

@@ -3,18 +3,17 @@ import { useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
-import { look, control } from '../state/ask.ts'
+import { control } from '../state/ask.ts'
 import { changes, unavailable } from '../state/live.ts'
-import { countLists, findResource, parameterOf, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
+import { countLists, findResource, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
 import { go, world } from '../state/place.ts'
 import { labelOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
 import { describeLink } from './describe-link.ts'
 import { hrefOfList, requestOf, requestOfList } from './links.ts'
 import { ListLinks } from './list-links.tsx'
-import { readListQuery } from './list-query.ts'
-import { parameterNames } from './parameter-names.ts'
 import { seedText } from './seed-text.ts'
+import { readRecord } from './read-record.ts'
 import { RecordForm } from './record-form.tsx'
 import { formatPlace } from '../state/place-text.ts'
 import { deleteRecord } from './save.ts'
@@ -36,7 +35,7 @@ interface RecordPanelProps {
 
 export function RecordPanel({ resource, id, closeHref, edit, onEdit }: RecordPanelProps) {
   const path = requestOf([resource.name, id], '')
-  const { data, error } = useLoad(async signal => ({ path, record: await readRecord(resource, path, signal) }), [path, changes.value])
+  const { data, error } = useLoad(async signal => ({ path, record: await readRecord(resource, path, '', signal) }), [path, changes.value])
   const record = data?.path === path ? data.record : undefined
   return (
     <aside class="card record" aria-labelledby="record-title">
@@ -204,17 +203,6 @@ function Entry({ attribute, value }: { readonly attribute: OutlinedAttribute; re
 function describeSize(size: number | null | undefined): string {
   if (size === undefined) return '…'
   return size === null ? 'open the list' : size === 1 ? '1 record' : `${size.toLocaleString('en')} records`
-}
-
-async function readRecord(resource: OutlinedResource, path: string, signal: AbortSignal): Promise<AnyRecord> {
-  const names = parameterNames()
-  const { asked } = readListQuery('', resource, names, findResource)
-  const query = asked
-    .split('&')
-    .filter(pair => !pair.startsWith(`${parameterOf('limit')}=`))
-    .join('&')
-  const { body } = await look(`${path}?${query}`, signal)
-  return (body as Readonly<Record<string, AnyRecord>>)[(body as { readonly resource: string }).resource]!
 }
 
 /** Lists requests that changed a record. */

@@ -1,5 +1,6 @@
 /** Records table: shows a page. A head sorts, an ID opens its record, a number opens its list. */
 import { useMemo } from 'preact/hooks'
+import { ScrollBox } from '../parts/scroll-box.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
 import { countLists, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
@@ -42,12 +43,19 @@ export function RecordsTable(props: RecordsTableProps) {
   const grid = useRecordsGrid(props, rows)
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Records of ${resource.name}`} aria-busy={isStale}>
+      <ScrollBox label={`Records of ${resource.name}`} isBusy={isStale}>
         <table class="records" role="grid" aria-label={resource.name} ref={grid.table} onKeyDown={grid.onKeyDown}>
           <thead>
             <tr>
               {columns.map(column => (
-                <Head key={column.name} column={column} isKey={resource.key.includes(column.name)} sort={sort} onSort={onSort} />
+                <Head
+                  key={column.name}
+                  column={column}
+                  isKey={resource.key.includes(column.name)}
+                  isPinned={resource.key[0] === column.name}
+                  sort={sort}
+                  onSort={onSort}
+                />
               ))}
             </tr>
           </thead>
@@ -55,10 +63,11 @@ export function RecordsTable(props: RecordsTableProps) {
             <Rows {...props} rows={rows} grid={grid} />
           </tbody>
         </table>
-      </div>
-      {resource.updates ? (
+      </ScrollBox>
+      {resource.updates && records.length > 0 ? (
         <p class="dim hint">
-          <kbd>Enter</kbd> or a double click edits a cell, <kbd>Tab</kbd> saves and goes on, <kbd>Esc</kbd> leaves it was.
+          <kbd>Enter</kbd> or a double click edits a cell. <kbd>Tab</kbd> saves and goes to the next cell. <kbd>Esc</kbd> leaves the value as
+          it was.
         </p>
       ) : null}
     </>
@@ -129,16 +138,21 @@ function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): 
 interface HeadProps {
   readonly column: OutlinedAttribute
   readonly isKey: boolean
+  readonly isPinned: boolean
   readonly sort: readonly ShownSort[]
   readonly onSort: (path: string) => void
 }
 
-function Head({ column, isKey, sort, onSort }: HeadProps) {
+function Head({ column, isKey, isPinned, sort, onSort }: HeadProps) {
   const own = sort.find(({ path }) => path === column.name)
   const order = own === undefined ? 'none' : own.descending ? 'descending' : 'ascending'
   const sign = own === undefined ? '' : own.descending ? '↓' : '↑'
   return (
-    <th scope="col" aria-sort={column.sortable ? order : undefined} class={isNumber(column) ? 'num' : undefined}>
+    <th
+      scope="col"
+      aria-sort={column.sortable ? order : undefined}
+      class={[isNumber(column) ? 'num' : '', isPinned ? 'pinned' : ''].join(' ').trim() || undefined}
+    >
       {column.sortable ? (
         <button type="button" onClick={() => onSort(column.name)}>
           {column.name}
@@ -180,7 +194,11 @@ function Cell(props: CellProps) {
   }
   if (isEdited && id !== undefined)
     return (
-      <td {...marks}>
+      <td {...marks} class={[marks.class ?? '', 'edited'].join(' ').trim()}>
+        {/* Keeps the size of the cell, so that nothing moves. */}
+        <div class="below" inert>
+          <CellContent {...props} />
+        </div>
         <EditCell {...{ resource, record, id, column, onLeave }} />
       </td>
     )

@@ -5,10 +5,11 @@ import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../s
 import { idOf, textOf, type AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
 
-export async function changeRecord(resource: OutlinedResource, id: string, record: AnyRecord, body: object): Promise<void> {
+/** @param id undefined for a record without a list */
+export async function changeRecord(resource: OutlinedResource, id: string | undefined, record: AnyRecord, body: object): Promise<void> {
   const version: unknown = resource.version === undefined ? undefined : record[resource.version]
   const headers: Record<string, string> = version === undefined || version === null ? {} : { 'if-match': `"${textOf(version)}"` }
-  await write('PATCH', [resource.name, id], { body, headers })
+  await write('PATCH', [resource.name, ...(id === undefined ? [] : [id])], { body, headers })
 }
 
 /** Returns the ID, if known. */

@@ -17,7 +17,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   return (
     <div class="empty">
       <strong>{title}</strong>
-      {children === undefined ? null : <p>{children}</p>}
+      {typeof children === 'string' ? <p>{children}</p> : children}
     </div>
   )
 }

@@ -129,7 +129,9 @@ function Nothing({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed) return <Empty title="No request meets the words">The journal has others.</Empty>
   return (
     <Empty title="No requests yet">
-      What apps and tests ask comes here as it happens. Try <code>curl {location.origin + pathOf('')}</code>
+      <p>
+        What apps and tests ask comes here as it happens. Try <code>curl {location.origin + pathOf('')}</code>
+      </p>
     </Empty>
   )
 }

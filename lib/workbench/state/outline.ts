@@ -16,11 +16,15 @@ export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
 
 export async function loadOutline(): Promise<void> {
   const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
-  const { body } = await askWorkbench('GET', `/outline.json${query}`)
+  const { body, text } = await askWorkbench('GET', `/outline.json${query}`)
   // Screens read once the outline is set.
   await begun
-  outline.value = body as Outline
+  // The same outline leaves screens as they are.
+  if (text !== known || outline.value === undefined) outline.value = body as Outline
+  known = text
 }
+
+let known = ''
 
 export function findResource(name: string): OutlinedResource | undefined {
   return byName.value.get(name)

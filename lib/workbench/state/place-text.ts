@@ -22,7 +22,7 @@ export function formatPlace(screen: string, path: readonly string[] = [], query 
   return `#/${segments}${query === '' ? '' : `?${query}`}`
 }
 
-function decode(segment: string): string {
+export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -1,6 +1,7 @@
 /** Card parts: a scrolling table, and a field for a name with a button. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { ScrollBox } from '../parts/scroll-box.tsx'
 import { Action } from './actions.tsx'
 
 interface CardTableProps {
@@ -13,7 +14,7 @@ interface CardTableProps {
 /** The last column has buttons. */
 export function CardTable({ label, heads, children }: CardTableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <ScrollBox label={label}>
       <table>
         <thead>
           <tr>
@@ -27,7 +28,7 @@ export function CardTable({ label, heads, children }: CardTableProps) {
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </ScrollBox>
   )
 }
 

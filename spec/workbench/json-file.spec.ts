@@ -48,7 +48,10 @@ describe('a JSON file in the workbench', { skip: NO_BROWSER, timeout: 240_000 },
       assert.equal(await form.getByRole('textbox', { name: 'pageSize' }).inputValue(), 'many')
       await form.getByRole('button', { name: 'Cancel' }).click()
       assert.deepEqual(
-        [await form.getByRole('textbox', { name: 'pageSize' }).inputValue(), await form.getByRole('textbox', { name: 'theme' }).inputValue()],
+        [
+          await form.getByRole('textbox', { name: 'pageSize' }).inputValue(),
+          await form.getByRole('textbox', { name: 'theme' }).inputValue(),
+        ],
         ['30', 'blue'],
       )
       for (const name of [/^New/, /^Make up/, /^Import/]) assert.equal(await page.getByRole('button', { name }).count(), 0)
@@ -71,7 +74,10 @@ describe('a JSON file in the workbench', { skip: NO_BROWSER, timeout: 240_000 },
       await page.getByRole('button', { name: 'Create' }).click()
       await page.getByRole('columnheader', { name: 'stars' }).waitFor()
       await page.getByRole('button', { name: 'Make up 10' }).waitFor()
-      assert.deepEqual((await engine.send('GET /v1/comments/1?attributes=text,stars')).body['comment' as never], { text: 'Hello', stars: 5 })
+      assert.deepEqual((await engine.send('GET /v1/comments/1?attributes=text,stars')).body['comment' as never], {
+        text: 'Hello',
+        stars: 5,
+      })
 
       await page.goto(`${server.origin}/_ui#/data/notes`)
       await page.getByRole('button', { name: 'Import CSV' }).last().click()

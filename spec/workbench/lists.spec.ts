@@ -112,7 +112,12 @@ describe('lists in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () =>
       await page.evaluate(`document.querySelector('.scroll').scrollLeft = 10_000`)
       await page.locator('.edges:not([data-more])').waitFor()
       const [box, head, first] = await Promise.all(
-        ['.scroll', 'thead th', 'tbody th'].map(name => page.locator(name).first().evaluate(element => element.getBoundingClientRect().x)),
+        ['.scroll', 'thead th', 'tbody th'].map(name =>
+          page
+            .locator(name)
+            .first()
+            .evaluate(element => element.getBoundingClientRect().x),
+        ),
       )
       assert.ok(Math.abs(head! - box!) < 3 && Math.abs(first! - box!) < 3, `${box} ${head} ${first}`)
     })
@@ -146,9 +151,14 @@ describe('lists in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () =>
 
 it('writes a date-time with as much as there is in it', () => {
   assert.deepEqual(
-    ['2026-12-31T23:59:59Z', '2026-01-05T10:00:00.000+02:00', '2026-01-05T10:00', '2026-13-05T10:00:00Z', '2026-01-05', 'never'].map(readableTime),
+    ['2026-12-31T23:59:59Z', '2026-01-05T10:00:00.000+02:00', '2026-01-05T10:00', '2026-13-05T10:00:00Z', '2026-01-05', 'never'].map(
+      readableTime,
+    ),
     ['31 Dec 2026, 23:59:59 UTC', '5 Jan 2026, 10:00 +02:00', '5 Jan 2026, 10:00', undefined, undefined, undefined],
   )
   assert.equal(readPicked(writePicked('2026-01-05T10:00:00.250+02:00', 'datetime'), 'datetime'), '2026-01-05T08:00:00.250Z')
-  assert.deepEqual([writePicked('never', 'datetime'), readPicked('10:00', 'time'), readPicked('2026-01-05', 'date')], ['', '10:00:00', '2026-01-05'])
+  assert.deepEqual(
+    [writePicked('never', 'datetime'), readPicked('10:00', 'time'), readPicked('2026-01-05', 'date')],
+    ['', '10:00:00', '2026-01-05'],
+  )
 })

@@ -41,7 +41,7 @@ export interface OutlinedResource {
   readonly singular: string
   /** The attributes of the ID. */
   readonly key: readonly string[]
-  /** A single record, without a list: the path is that of the record. */
+  /** A record without a list: the resource's path is the path of the record. */
   readonly single?: true
   /** Bodies may bring new names, which become attributes. */
   readonly open?: true
@@ -62,7 +62,7 @@ export interface Outline {
   readonly title: string
   /** Such as `SQLite in memory`. */
   readonly database: string
-  /** Whether the data end with the process and are saved nowhere, so that readers may reset them freely. */
+  /** Whether the data end with the process and are saved nowhere: readers may reset them freely. */
   readonly inMemory: boolean
   readonly base: string
   /** Such as `/api/v1`. */

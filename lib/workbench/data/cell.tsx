@@ -57,7 +57,11 @@ function Link({ value, target, tabIndex }: LinkProps) {
   if (resource === undefined || id === undefined) return <span class="code">{JSON.stringify(value)}</span>
   const label = isRecord ? labelOf(value as AnyRecord, resource) : ''
   return (
-    <a href={hrefOfRecord(resource.name, id)} title={`${resource.singular} ${label === '' || label === id ? id : `${id}: ${label}`}`} tabIndex={tabIndex}>
+    <a
+      href={hrefOfRecord(resource.name, id)}
+      title={`${resource.singular} ${label === '' || label === id ? id : `${id}: ${label}`}`}
+      tabIndex={tabIndex}
+    >
       <span class="id">{id}</span>
       {label === '' || label === id ? '' : ` ${label}`}
     </a>

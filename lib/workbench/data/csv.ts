@@ -99,7 +99,8 @@ export function readCsvRecords(
   find: (name: string) => OutlinedResource | undefined,
 ): CsvRecords {
   const attributes = columns.map(
-    name => importable(resource).find(each => each.name === name) ?? (name !== undefined && resource.open === true ? asNew(name) : undefined),
+    name =>
+      importable(resource).find(each => each.name === name) ?? (name !== undefined && resource.open === true ? asNew(name) : undefined),
   )
   const faults: string[] = []
   const records = file.rows.map((row, index) => {

@@ -14,7 +14,11 @@ export function readableTime(text: string): string | undefined {
 }
 
 /** The type of the browser's picker by the type of an attribute. */
-export const PICKERS: Readonly<Record<string, 'datetime-local' | 'date' | 'time'>> = { datetime: 'datetime-local', date: 'date', time: 'time' }
+export const PICKERS: Readonly<Record<string, 'datetime-local' | 'date' | 'time'>> = {
+  datetime: 'datetime-local',
+  date: 'date',
+  time: 'time',
+}
 
 /** What the picker shows for a text; empty: the text is no such value. A picker has no zone: date-times are in UTC. */
 export function writePicked(text: string, type: string): string {

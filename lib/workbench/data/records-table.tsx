@@ -66,8 +66,8 @@ export function RecordsTable(props: RecordsTableProps) {
       </ScrollBox>
       {resource.updates && records.length > 0 ? (
         <p class="dim hint">
-          <kbd>Enter</kbd> or a double click edits a cell. <kbd>Tab</kbd> saves and goes to the next cell. <kbd>Esc</kbd> leaves the value as
-          it was.
+          <kbd>Enter</kbd> or a double click edits a cell. <kbd>Tab</kbd> saves and goes to the next cell. <kbd>Esc</kbd> leaves the value
+          as it was.
         </p>
       ) : null}
     </>

@@ -33,13 +33,7 @@ export function RequestBar({ path, query, names }: RequestProps) {
   }
   return (
     <>
-      <QueryBar
-        request={request}
-        names={names}
-        onRun={run}
-        isExplained={isExplained}
-        onExplain={() => setExplained(!isExplained)}
-      />
+      <QueryBar request={request} names={names} onRun={run} isExplained={isExplained} onExplain={() => setExplained(!isExplained)} />
       {fault === undefined ? null : (
         <p class="notice bad" role="alert">
           {fault}

@@ -234,7 +234,7 @@ describe('command', () => {
       const [unmade, seeded, read, refused, lacking, alone, ejected] = runAll(folder, [
         ['unmade.db', '--config', 'seeded.mjs', '--get', '/v1/books'],
         ['books.db', '--config', 'seeded.mjs', '--get', '/v1/books'],
-        ['books.db', '--config', 'model.mjs', '--get', '/v1/books'],
+        ['model.mjs', 'books.db', '--get', '/v1/books'],
         ['books.db', '--config', 'model.mjs', '--seed', 'seed.json', '--get', '/v1/books'],
         ['books.db', '--config', 'longer.mjs', '--get', '/v1/books'],
         ['books.db', '--get', '/v1/books'],
@@ -278,10 +278,14 @@ describe('command', () => {
       await writeFile(join(folder, 'mistaken/index.mjs'), `export * from './entities.mjs'\n`)
       await writeFile(join(folder, 'mistaken/through.mjs'), `export * from '../common/other.js'\n`)
       await writeFile(join(folder, 'common/other.js'), `import 'node:fs'\n`)
+      // Last: from then on all goes through tsx.
+      await writeFile(join(folder, 'mistaken/typed.mts'), 'export const one: number = 1\nexport const two: = 2\n')
+      await writeFile(join(folder, 'mistaken/whole.mts'), `export * from './typed.mts'\n`)
       const cases = [
         ['nested.js', /nested\.js cannot be loaded: Unexpected token 'export' \(\S+nested\.js:2\)\.$/],
         ['index.mjs', /index\.mjs cannot be loaded: .+ \(\S+entities\.mjs:\d\)\.$/],
         ['through.mjs', /outside a module \(\S+other\.js:1\)\. \S+common\/package\.json says "type": "commonjs"/],
+        ['whole.mts', /whole\.mts cannot be loaded: .+ \(\S+typed\.mts:2\)\.$/],
       ] as const
       const results = runAll(
         folder,
@@ -384,6 +388,13 @@ describe('command', () => {
         [['--get', 'v1'], /begins with "\/"/],
         [['--get', '/v1', '--watch', 'model.mjs'], /does not go with --watch/],
         [['--watch'], /--watch needs a module, a JSON file or a seed file/],
+        [
+          ['model.mjs', 'b.db', '--config', 'model.mjs'],
+          /The model of b\.db is model\.mjs or model\.mjs, not both: leave --config out\.\n$/,
+        ],
+        [['a.db', 'model.mjs'], /One FILE can be served, got 2/],
+        [['--copies', '3'], /--copies goes with --evolve\.\n$/],
+        [['model.mjs', 'b.db', '--evolve', '--copies', 'all'], /--copies takes a number of copies, got "all"\.\n$/],
         [['a.db', 'b.db'], /One FILE can be served, got 2/],
         [['model.mjs', '--config', 'model.mjs'], /--config goes with a SQLite file/],
       ]

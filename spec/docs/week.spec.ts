@@ -78,6 +78,6 @@ describe('docs/week-on-one-file.md', () => {
       { id: 3, headline: 'More milk', rank: 3, stars: 0, author_id: 1 },
     ])
     db.close()
-    assert.ok(readdirSync(folder).filter(name => name.startsWith('notes.before-')).length >= 6)
+    assert.ok(readdirSync(join(folder, 'notes.sqlite.copies')).length >= 6)
   })
 })

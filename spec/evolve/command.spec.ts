@@ -106,11 +106,11 @@ describe('the command that evolves', () => {
     )
     const origin = await command.origin()
     assert.match(command.stdout, /^served\.sqlite becomes what the model says:/)
-    assert.match(command.stdout, /Note: The file as it was before it evolved: served\.before-\d{8}-\d{6}\.sqlite/)
+    assert.match(command.stdout, /Note: The file as it was before it evolved: served\.sqlite\.copies\/served\.before-\d{8}-\d{6}\.sqlite/)
     const body = (await (await fetch(`${origin}/v1/notes/1`)).json()) as { note: unknown }
     assert.deepEqual(body.note, { id: 1, headline: 'One', stars: 0 })
-    const [copy] = readdirSync(folder).filter(name => name.startsWith('served.before-'))
-    assert.deepEqual(rows(join(folder, copy!), 'select * from note'), [{ id: 1, title: 'One' }])
+    const [copy] = readdirSync(`${path}.copies`)
+    assert.deepEqual(rows(join(`${path}.copies`, copy!), 'select * from note'), [{ id: 1, title: 'One' }])
     assert.deepEqual(rows(path, 'select x from other'), [{ x: 7 }])
   })
 

@@ -2,8 +2,8 @@
  * `schema: 'evolve'` on SQLite files: rows keep their values while their table gets another form, all or nothing, after a copy of the file.
  */
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -27,12 +27,10 @@ async function evolve(path: string, entities: Entities, options: Options = {}): 
   return engine.notes
 }
 
-/** The copies beside a file. */
+/** The copies of a file. */
 function copiesOf(path: string): string[] {
-  const stem = basename(path, '.sqlite')
-  return readdirSync(dirname(path))
-    .filter(name => name.startsWith(`${stem}.before-`))
-    .map(name => join(dirname(path), name))
+  const folder = `${path}.copies`
+  return existsSync(folder) ? readdirSync(folder).map(name => join(folder, name)) : []
 }
 
 /** Nothing is changed, no copy is made, and the error is one line that has what it must. */
@@ -170,7 +168,8 @@ describe('schema: evolve on a file', () => {
     const before = rowsOf(path, 'select sql from sqlite_schema')
     const Note = note({ title: p.string(), body: p.text().nullable(), stars: p.integer().default(1) })
     // What a process that was killed had begun to copy.
-    writeFileSync(path.replace(/\.sqlite$/, '.before-20260131-120000.sqlite.part'), 'half')
+    mkdirSync(`${path}.copies`)
+    writeFileSync(join(`${path}.copies`, basename(path).replace(/\.sqlite$/, '.before-20260131-120000.sqlite.part')), 'half')
     const notes = await evolve(path, [Note])
     const [copy, ...others] = copiesOf(path)
     assert.deepEqual(others, [])
@@ -180,6 +179,28 @@ describe('schema: evolve on a file', () => {
     assert.deepEqual(await evolve(path, [Note]), [])
     assert.ok(readFileSync(path).equals(bytes))
     assert.equal(copiesOf(path).length, 1)
+  })
+
+  it('keeps the newest ten copies, or as many as are asked for, and other files of the folder', async () => {
+    const path = fileOf(NOTES)
+    const evolveTo = (count: number, options: Options = {}): Promise<readonly string[]> =>
+      evolve(path, [note({ title: p.string(), body: p.text().nullable(), [`more${count}`]: p.string().nullable() })], options)
+    for (let count = 1; count <= 12; count++) await evolveTo(count)
+    assert.equal(copiesOf(path).length, 10)
+    const columns = (copy: string): unknown[] => rowsOf(copy, "select name from pragma_table_info('note') where name like 'more%'")
+    const sizes = copiesOf(path).map(copy => columns(copy).length)
+    assert.deepEqual(
+      sizes.toSorted((a, b) => a - b),
+      [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    )
+    writeFileSync(join(`${path}.copies`, 'mine.txt'), '')
+    const notes = await evolveTo(13, { copies: 1 })
+    const [kept, mine] = copiesOf(path)
+    assert.deepEqual([columns(kept!).length, basename(mine!)], [12, 'mine.txt'])
+    assert.ok(notes.includes(`The file as it was before it evolved: ${kept}`))
+    await evolveTo(14, { copies: 0 })
+    assert.deepEqual(copiesOf(path), [kept, mine])
+    await assert.rejects(evolve(path, [note({})], { copies: -1 }), /"copies" must be/)
   })
 
   it('renames what is named, with all that names it; a second start does it no more', async () => {

@@ -64,7 +64,7 @@ describe('a process that is killed while it evolves', () => {
   it('leaves the old file or the new one', async () => {
     const path = join(folder, 'app.sqlite')
     const make = (): void => {
-      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+      for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
       const db = new Database(path)
       db.exec(`${TABLES} create index by_title on item (title);
         with n (i) as (values (1) union all select i + 1 from n where i < ${ROWS})
@@ -97,7 +97,9 @@ describe('a process that is killed while it evolves', () => {
       assert.ok(now === old || now === evolved, `killed after ${killAfter.toFixed(0)} ms of ${took.toFixed(0)}`)
       if (isDone) assert.equal(now, evolved)
       // A copy that bears its name is whole.
-      for (const name of readdirSync(folder).filter(each => /before-[^.]*\.sqlite$/.test(each))) assert.equal(look(join(folder, name)), old)
+      const copies = `${path}.copies`
+      for (const name of existsSync(copies) ? readdirSync(copies).filter(each => each.endsWith('.sqlite')) : [])
+        assert.equal(look(join(copies, name)), old)
       // The next start does what this one has not.
       if (now === old && killAfter < took / KILLS) {
         await run(path)

@@ -3,7 +3,7 @@
  */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeDiff, type EvolveArguments } from './evolve-arguments.ts'
+import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeModel, type EvolveArguments } from './evolve-arguments.ts'
 import { toBase, toFile, toHost, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
 import { checkTrial, readTrial, type TrialArguments } from './trial-arguments.ts'
 import { misuse, type CommandError } from './command-error.ts'
@@ -156,7 +156,10 @@ const FORMER: Readonly<Record<string, string>> = {
 
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
   ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
-  ['The data', ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'fill', 'drop', 'fresh', 'read-only', 'hide', 'watch']],
+  [
+    'The data',
+    ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'fill', 'drop', 'copies', 'fresh', 'read-only', 'hide', 'watch'],
+  ],
   ['A JSON file', ['save', 'open', 'required', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
@@ -181,6 +184,7 @@ export function formatHelp(): string {
   })
   return [
     'Usage: mikro-rest [FILE] [options]',
+    '       mikro-rest MODEL FILE [options]',
     '       mikro-rest diff MODEL FILE [--rename NAMES] [--fill VALUE] [--drop]',
     '',
     'Serves a REST API over MikroORM entities. FILE is one of:',
@@ -248,13 +252,13 @@ function readTokens(argv: readonly string[]): {
 /** @throws CommandError for arguments that differ from the text of `--help`. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const { values, files: given } = readTokens(argv)
-  const { diff, files, config: model } = takeDiff(given)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)
+  const { diff, files, config } = takeModel(given, last('config'))
   return check({
     file: toFile(files),
     port: toPort(last('port') ?? '3000'),
     host: toHost(last('host') ?? '127.0.0.1'),
-    config: model ?? last('config'),
+    config,
     context: last('context'),
     migrate: values.has('migrate'),
     ...readTrial(values),

@@ -1,6 +1,8 @@
 /** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. Every mistake is a usage error. */
 import { FillText, type Evolving } from '../../records/database/evolving.ts'
+import { statSync } from 'node:fs'
 import { misuse } from './command-error.ts'
+import { isModule } from './modules.ts'
 import { refuseOthers } from './option-values.ts'
 
 export interface EvolveArguments {
@@ -9,6 +11,8 @@ export interface EvolveArguments {
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly fill: Readonly<Record<string, Readonly<Record<string, FillText>>>>
   readonly drop: Evolving['drop']
+  /** `undefined`: the model's, else 10. */
+  readonly copies: number | undefined
   /** Whether to print the plan alone. */
   readonly diff: boolean
   /** Whether to make the tables anew, without rows. */
@@ -26,20 +30,33 @@ export const EVOLVE_OPTIONS = {
       'with --evolve: drop columns and tables that the model lacks and that hold nothing; ' +
       '--drop=note.body,trip drops what is named, --drop=all everything',
   },
+  copies: { type: 'string', value: 'N', text: 'with --evolve: how many copies of the file stay in FILE.copies, the newest (default 10)' },
   fresh: { type: 'boolean', text: 'drop the tables of the model, with their rows, make them anew and seed them' },
 } as const
 
-/** Takes `diff` and the model off the files. */
-export function takeDiff(files: readonly string[]): {
+interface TakenFiles {
   readonly diff: boolean
   readonly files: readonly string[]
+  /** The model. */
   readonly config: string | undefined
-} {
-  const [first, model, ...others] = files
-  if (first !== 'diff') return { diff: false, files, config: undefined }
-  if (model === undefined || others.length > 1) throw misuse('diff compares a model with a file: mikro-rest diff model.ts app.sqlite.')
+}
+
+/** Takes `diff` and the model off the files: `diff model.ts app.sqlite`, `model.ts app.sqlite`. */
+export function takeModel(files: readonly string[], config: string | undefined): TakenFiles {
+  const [first, second, ...others] = files
+  if (first !== 'diff') {
+    if (second === undefined || others.length > 0 || isModule(second) || !isModel(first!)) return { diff: false, files, config }
+    if (config !== undefined) throw misuse(`The model of ${second} is ${first} or ${config}, not both: leave --config out.`)
+    return { diff: false, files: [second], config: first }
+  }
+  if (config !== undefined && others.length > 0) throw misuse('diff takes the model as its first word: leave --config out.')
+  if (second === undefined || others.length > 1) throw misuse('diff compares a model with a file: mikro-rest diff model.ts app.sqlite.')
   // A module may name its own database.
-  return others.length === 0 ? { diff: true, files: [model], config: undefined } : { diff: true, files: others, config: model }
+  return others.length === 0 ? { diff: true, files: [second], config } : { diff: true, files: others, config: second }
+}
+
+function isModel(file: string): boolean {
+  return isModule(file) || statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 export function readEvolution(values: ReadonlyMap<string, readonly string[]>, diff: boolean): EvolveArguments {
@@ -55,6 +72,7 @@ export function readEvolution(values: ReadonlyMap<string, readonly string[]>, di
     renamed,
     fill: readFill(values.get('fill') ?? []),
     drop: readDrop(values.get('drop')),
+    copies: toCopies(values.get('copies')?.at(-1)),
     diff,
     fresh: values.has('fresh'),
   }
@@ -69,6 +87,11 @@ function readFill(texts: readonly string[]): EvolveArguments['fill'] {
     fill[resource] = { ...fill[resource], [property]: new FillText(value) }
   }
   return fill
+}
+
+function toCopies(text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,6}$/.test(text)) return text === undefined ? undefined : Number(text)
+  throw misuse(`--copies takes a number of copies, got "${text}".`)
 }
 
 function readDrop(texts: readonly string[] | undefined): Evolving['drop'] {
@@ -91,10 +114,11 @@ interface Others {
 }
 
 export function checkEvolution(args: EvolveArguments & Others): void {
-  const { evolve, renamed, fill, drop, diff, fresh } = args
+  const { evolve, renamed, fill, drop, copies, diff, fresh } = args
   if (!evolve && !diff && Object.keys(renamed).length > 0) throw misuse('--rename goes with --evolve and diff.')
   if (!evolve && !diff && Object.keys(fill).length > 0) throw misuse('--fill goes with --evolve and diff.')
   if (!evolve && !diff && drop !== false) throw misuse('--drop goes with --evolve and diff.')
+  if (!evolve && copies !== undefined) throw misuse('--copies goes with --evolve.')
   if (diff && evolve) throw misuse('diff shows what --evolve would do: choose one of them.')
   if (fresh && (evolve || diff)) throw misuse('--fresh drops the rows that --evolve keeps: choose one of them.')
   const writing = { '--read-only': args.readOnly, '--eject': args.eject, '--save': args.save }

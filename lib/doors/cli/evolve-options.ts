@@ -6,7 +6,7 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { CommandError } from './command-error.ts'
 import type { EvolveArguments } from './evolve-arguments.ts'
 
-export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, drop, fresh }: EvolveArguments): EngineOptions {
+export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, drop, copies, fresh }: EvolveArguments): EngineOptions {
   if (fresh) return makeUpdate(options)
   if (!evolve && !diff) return options
   checkEvolvable(options, diff ? 'diff' : '--evolve')
@@ -14,13 +14,20 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   for (const [resource, names] of Object.entries(renamed)) all[resource] = { ...all[resource], ...names }
   const filled: Record<string, Readonly<Record<string, unknown>>> = { ...options.fill }
   for (const [resource, values] of Object.entries(fill)) filled[resource] = { ...filled[resource], ...values }
-  return { ...options, schema: 'evolve', renamed: all, fill: filled, ...(drop === false ? {} : { drop }) }
+  return {
+    ...options,
+    schema: 'evolve',
+    renamed: all,
+    fill: filled,
+    ...(drop === false ? {} : { drop }),
+    ...(copies === undefined ? {} : { copies }),
+  }
 }
 
 /** Drops options of evolving: nothing is to be kept. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
-  const { schema: _, fill: __, renamed: ___, drop: ____, ...others } = options
+  const { schema: _, fill: __, renamed: ___, drop: ____, copies: _____, ...others } = options
   return others
 }
 
@@ -58,7 +65,12 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
   }
   const { copyForTrial } = await import('../../engine/assembly/open-database.ts')
   const { path, remove } = await copyForTrial(database)
-  return { options: { ...options, database: path }, remove }
+  return { options: { ...withoutCopies(options), database: path }, remove }
+}
+
+/** For a file that is a copy itself. */
+export function withoutCopies(options: EngineOptions): EngineOptions {
+  return options.schema === 'evolve' ? { ...options, copies: 0 } : options
 }
 
 /** @throws CommandError for options without a model, or a database that does not stay. */

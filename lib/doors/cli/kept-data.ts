@@ -22,7 +22,8 @@ export async function createKept<E>(create: (options: EngineOptions) => Promise<
   const mark = `${path}.seed`
   const seed = hashSeed(options)
   if (existsSync(path)) {
-    const reason = readMark(mark) === seed ? await tryKept(create, { ...kept, schema: 'evolve' }) : { why: 'the seed has changed' }
+    const reason =
+      readMark(mark) === seed ? await tryKept(create, { ...kept, schema: 'evolve', copies: 0 }) : { why: 'the seed has changed' }
     if ('engine' in reason) return reason.engine
     process.stdout.write(`mikro-rest: the data begins anew: ${escapeControls(reason.why)}.\n`)
     removeFile(path)

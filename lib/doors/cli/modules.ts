@@ -89,8 +89,8 @@ function isCode(url: string): boolean {
   return /\.[cm]?[jt]s$/i.test(url)
 }
 
-function describeFault({ file, line, text, manifest }: SyntaxFault, advice: string): string {
-  if (manifest === undefined) return `${text} (${file}:${line}).${advice}`
+function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, advice: string): string {
+  if (manifest === undefined) return `${oneLine(new Error(text)).replace(/\.$/, '')} (${file}:${line}).${isPlain ? '' : advice}`
   // `npm init` writes so.
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }

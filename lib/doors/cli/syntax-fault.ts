@@ -1,6 +1,6 @@
 /** Syntax fault: finds the module of a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -10,13 +10,19 @@ export interface SyntaxFault {
   readonly text: string
   /** The manifest that makes a module with `import` or `export` CommonJS. */
   readonly manifest: string | undefined
+  /** Whether no other loader would read the file. */
+  readonly isPlain: boolean
 }
 
 // A process each.
 const MOST = 50
 
+const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
+
 /** @param urls of the modules that were found until the error, in this order */
 export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
+  const ofTypeScript = findTypeScriptFault(error)
+  if (ofTypeScript !== undefined) return ofTypeScript
   if (!(error instanceof SyntaxError)) return undefined
   // The last module is the likeliest.
   for (const url of [...urls].toReversed().slice(0, MOST)) {
@@ -24,12 +30,36 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--check', file], { encoding: 'utf8' })
     const [, line, text] = /^[^\n]*:(\d+)\n.*?^SyntaxError: ([^\n]*)/ms.exec(stderr) ?? []
     if (status === 0 || line === undefined || text === undefined) continue
-    return { file, line: Number(line), text, manifest: isModuleSyntax(text) ? findCommonManifest(url) : undefined }
+    const manifest = isModuleSyntax(text) ? findCommonManifest(url) : undefined
+    return { file, line: Number(line), text, manifest, isPlain: manifest === undefined && /js$/i.test(file) }
   }
   // Node checks no TypeScript so; but where TypeScript is loaded as CommonJS, the stack begins with the place.
   const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
   if (file === undefined || !isModuleSyntax(error.message)) return undefined
-  return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href) }
+  return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href), isPlain: false }
+}
+
+/** Of Node the stack begins with the place; of esbuild, by which tsx reads a file, the message holds the place. */
+function findTypeScriptFault(error: unknown): SyntaxFault | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { name, message, stack = '' } = error
+  const [, url, row] = (error as NodeJS.ErrnoException).code === INVALID ? (/^(\S[^\n]*\.[cm]?ts):(\d+)\n/.exec(stack) ?? []) : []
+  if (url !== undefined)
+    return {
+      file: url.startsWith('file:') ? fileURLToPath(url) : url,
+      line: Number(row),
+      text: message,
+      manifest: undefined,
+      isPlain: true,
+    }
+  const [, path, line, text] = name === 'TransformError' ? (/^(.+):(\d+):\d+: ERROR: (.+)$/m.exec(message) ?? []) : []
+  if (path === undefined) return undefined
+  return { file: findNamed(path), line: Number(line), text: text!, manifest: undefined, isPlain: true }
+}
+
+/** tsx calls `model.mts` `model.ts`. */
+function findNamed(path: string): string {
+  return [path, ...['.mts', '.cts', '.tsx'].map(extension => path.replace(/\.ts$/, extension))].find(each => existsSync(each)) ?? path
 }
 
 function isModuleSyntax(text: string): boolean {

@@ -10,7 +10,7 @@ import type { EngineOptions } from '../../engine/options/options.ts'
 import type { RestEngine } from '../../engine.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import { EvolveError } from '../../records/database/evolving.ts'
-import { isThere } from './evolve-options.ts'
+import { isThere, withoutCopies } from './evolve-options.ts'
 
 // Without a listener the process ends at once, and the copy stays.
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -50,7 +50,7 @@ async function tryCopy(create: Create, options: EngineOptions, path: string): Pr
   process.on('exit', copy.remove)
   for (const signal of SIGNALS) process.on(signal, end)
   try {
-    await tryAlone(create, { ...options, database: copy.path })
+    await tryAlone(create, { ...withoutCopies(options), database: copy.path })
   } catch (error) {
     if (error instanceof Error) error.message = error.message.replaceAll(copy.path, path)
     throw error

@@ -21,6 +21,7 @@ const OPTIONS = {
   fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isByResource), {}],
   renamed: [checkRenamed, {}],
   drop: [must("true, false, 'all' or an array of names: ['note.body', 'trip']", isDrop), false],
+  copies: [integer(0), 10],
   readOnly: [flag, false],
   config: [anything],
   orm: [checkOrm, {}],
@@ -97,7 +98,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     versions: Object.freeze([...given.versions]),
   } satisfies CheckedOptions
   checkModelSource(checked)
-  const evolving = (['fill', 'renamed', 'drop'] as const).find(name => options[name] !== undefined)
+  const evolving = (['fill', 'renamed', 'drop', 'copies'] as const).find(name => options[name] !== undefined)
   if (evolving !== undefined && checked.schema !== 'evolve')
     throw new TypeError(`RestEngine.create: "${evolving}" goes with schema: 'evolve'.`)
   checkSecret(checked)

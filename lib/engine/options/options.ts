@@ -53,6 +53,11 @@ export interface EngineOptions {
    */
   readonly drop?: Evolving['drop']
   /**
+   * For `schema: 'evolve'`: how many copies of a file stay, the newest, in a folder beside the file: `app.sqlite.copies`. 0: none is made.
+   * Default: 10.
+   */
+  readonly copies?: number
+  /**
    * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written
    * or left beside, and the file must hold all that the entities need. Default: false.
    */

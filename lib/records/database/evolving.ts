@@ -34,6 +34,8 @@ export interface Evolving {
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Whether to drop what the model lacks: only what holds no value, everything, or what is named. */
   readonly drop: boolean | 'all' | readonly string[]
+  /** How many copies of a file stay. */
+  readonly copies: number
   readonly resources: readonly ResourceDefinition[]
   /** Whether the database is left as it was: only the plan is asked for. */
   readonly rehearses?: boolean

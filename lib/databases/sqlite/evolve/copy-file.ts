@@ -1,7 +1,7 @@
-/** Copies a file page by page, before the file is evolved. Until whole, the copy has another name. */
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+/** Copies a file page by page into a folder beside the file, before the file is evolved. Until whole, the copy has another name. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { fileError } from '../database/check-file.ts'
 import { openReadOnly } from '../database/open-read-only.ts'
@@ -9,28 +9,69 @@ import { openReadOnly } from '../database/open-read-only.ts'
 /** Pages to copy at once. */
 const PAGES = 4096
 
-/** `app.before-20260131-120000.sqlite` for `app.sqlite`. */
+/** The end of a copy's name: time, number within a second, extension. */
+const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
+const BEGUN = /\.part(?:-journal)?$/
+
+/** `app.sqlite.copies/app.before-20260131-120000.sqlite` for `app.sqlite`. */
 export function nameCopy(path: string, now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
-  const extension = extname(path)
-  const stem = join(dirname(path), basename(path, extension))
-  for (let count = 1; ; count++) {
-    const copy = `${stem}.before-${time}${count === 1 ? '' : `-${count}`}${extension}`
-    if (!existsSync(copy)) return copy
-  }
+  const last = listCopies(path).findLast(copy => copy.time === time)
+  return join(folderOf(path), `${stemOf(path)}${time}${last === undefined ? '' : `-${last.number + 1}`}${extname(path)}`)
+}
+
+function folderOf(path: string): string {
+  return `${path}.copies`
+}
+
+function stemOf(path: string): string {
+  return `${basename(path, extname(path))}.before-`
+}
+
+interface Copy {
+  readonly path: string
+  readonly time: string
+  readonly number: number
+}
+
+/** Lists whole copies, the oldest first. */
+function listCopies(path: string): Copy[] {
+  const copies = listNames(path).flatMap(name => {
+    const [, time, number = '1'] = ENDING.exec(name.slice(stemOf(path).length)) ?? []
+    return time === undefined ? [] : [{ path: join(folderOf(path), name), time, number: Number(number) }]
+  })
+  return copies.toSorted((a, b) => (a.time === b.time ? a.number - b.number : a.time < b.time ? -1 : 1))
+}
+
+function listNames(path: string): string[] {
+  const folder = folderOf(path)
+  return existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(stemOf(path))) : []
 }
 
 /** Removes unfinished copies of killed processes. Whoever evolves the file holds its lock, so nobody else is copying. */
 function removeBegun(path: string): void {
-  const stem = `${basename(path, extname(path))}.before-`
-  for (const name of readdirSync(dirname(path)))
-    if (name.startsWith(stem) && /^\d{8}-\d{6}(?:-\d+)?(?:\.[^.]*)?\.part(?:-journal)?$/.test(name.slice(stem.length)))
-      rmSync(join(dirname(path), name))
+  for (const name of listNames(path)) {
+    const ending = name.slice(stemOf(path).length)
+    if (BEGUN.test(ending) && ENDING.test(ending.replace(BEGUN, ''))) rmSync(join(folderOf(path), name))
+  }
+}
+
+/** Keeps a copy and the newest others. */
+export function removeOldCopies(path: string, copy: string, kept: number): void {
+  const others = listCopies(path).filter(each => each.path !== copy)
+  for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
+}
+
+/** For a file that is as before. */
+export function removeCopy(path: string, copy: string): void {
+  rmSync(copy, { force: true })
+  if (existsSync(folderOf(path)) && readdirSync(folderOf(path)).length === 0) rmdirSync(folderOf(path))
 }
 
 /** @throws Error in one line where the copy cannot be made whole, as on a full disk. */
 export async function copyFile(path: string, copy: string): Promise<void> {
   const partial = `${copy}.part`
+  mkdirSync(folderOf(path), { recursive: true })
   removeBegun(path)
   // Closing the file without SQLite would drop the locks of the process.
   const source = new Database(path, { readonly: true, fileMustExist: true })

@@ -12,7 +12,7 @@ import type { Plan } from '../../evolve/plan.ts'
 import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
 import { beginAnew } from './begin-anew.ts'
-import { copyFile, nameCopy } from './copy-file.ts'
+import { copyFile, nameCopy, removeCopy, removeOldCopies } from './copy-file.ts'
 import { evolveTables, type FileEvolution } from './evolve-tables.ts'
 
 interface EvolvedFile {
@@ -77,14 +77,15 @@ async function rehearse(evolution: FileEvolution, path: string): Promise<Plan> {
 
 /** @returns undefined where the steps are others than in the rehearsal */
 async function apply<T>(
-  { orm, db, path, notes }: EvolvedFile,
+  { orm, db, path, notes, evolving }: EvolvedFile,
   evolution: FileEvolution,
   rehearsal: Plan,
   build: () => Awaitable<T>,
 ): Promise<{ built: Awaitable<T> } | undefined> {
-  const copy = db.memory ? undefined : nameCopy(path, new Date())
+  const copy = db.memory || evolving.copies === 0 ? undefined : nameCopy(path, new Date())
   return withoutLinks(db, async () => {
     db.exec('begin immediate')
+    let isDone = false
     try {
       // Nobody else writes from here on, and nothing is written yet: another handle reads the file as before.
       if (copy !== undefined) await copyFile(path, copy)
@@ -94,13 +95,25 @@ async function apply<T>(
       for (const { table, column } of findings!.otherTypes) takeAnyType(orm, table, column)
       const built = build()
       db.exec('commit')
+      isDone = true
+      if (copy !== undefined) clearCopies(path, copy, evolving.copies, notes)
       for (const note of findings!.notes) notes.add(note)
       noteSteps(plan, notes, copy)
       return { built }
     } finally {
       if (db.inTransaction) db.exec('rollback')
+      if (!isDone && copy !== undefined) removeCopy(path, copy)
     }
   })
+}
+
+/** The file has evolved, whatever becomes of older copies. */
+function clearCopies(path: string, copy: string, kept: number, notes: Notes): void {
+  try {
+    removeOldCopies(path, copy, kept)
+  } catch (error) {
+    notes.add(`Old copies of ${path} cannot be removed: ${(error as Error).message}.`)
+  }
 }
 
 function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefined): void {

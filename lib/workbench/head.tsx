@@ -1,5 +1,5 @@
 /** Head: shows model, world, user, clock, faults and connection. */
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
 import { busy, isReachable, look, mint } from './state/ask.ts'
 import { clock, faults, dataChanged, worlds } from './state/live.ts'
@@ -15,8 +15,16 @@ export function Head() {
   const { title, database, readOnly, versions = [], hasLogIn } = outline.value ?? {}
   const inEffect = faults.value.filter(({ left }) => left !== 0)
   const held = faults.value.filter(({ held: requests = [] }) => requests.length > 0).length
+  const head = useRef<HTMLElement>(null)
+  // The navigation stands below the head, however high the head is.
+  useEffect(() => {
+    const { current } = head
+    const watcher = new ResizeObserver(() => document.documentElement.style.setProperty('--head-height', `${current?.offsetHeight ?? 0}px`))
+    watcher.observe(current!)
+    return () => watcher.disconnect()
+  }, [])
   return (
-    <header class="top">
+    <header class="top" ref={head}>
       <a class="brand" href="#/data">
         mikro-rest
       </a>
@@ -44,7 +52,7 @@ export function Head() {
       <span class="grow" />
       <LiveSign />
       <button type="button" class="go-to" aria-keyshortcuts="Control+K" onClick={() => (isPaletteOpen.value = true)}>
-        Go to … <kbd>Ctrl K</kbd>
+        <span>Go to …</span> <kbd>Ctrl K</kbd>
       </button>
     </header>
   )
@@ -64,7 +72,7 @@ function LiveSign() {
   }, [isBusy])
   return (
     <span class={isReachable.value ? 'chip live' : 'chip bad'} role="status">
-      {!isReachable.value ? 'No answer' : isSlow ? 'Reading …' : 'Live'}
+      <span class="sign">{!isReachable.value ? 'No answer' : isSlow ? 'Reading …' : 'Live'}</span>
     </span>
   )
 }

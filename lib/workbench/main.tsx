@@ -1,16 +1,18 @@
 /** Main: starts the workbench. */
 import { render } from 'preact'
 import { effect, untracked } from '@preact/signals'
-import { changes, streams, watchServer } from './state/live.ts'
-import { loadCounts, loadOutline, outline, counts } from './state/outline.ts'
+import { changes, recording, stateKnown, streams, watchServer, type RequestSummary } from './state/live.ts'
+import { loadCounts, loadOutline, outline, counts, reloadOutline } from './state/outline.ts'
 import { listenToPlace, userId, version, world, go, hrefOf, place } from './state/place.ts'
 import { startError } from './state/start-error.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Banner } from './banner.tsx'
 import { Head } from './head.tsx'
 import { Palette, isPaletteOpen } from './palette.tsx'
 import { ErrorNotice, Empty } from './parts/notice.tsx'
+import { Skeleton } from './parts/skeleton.tsx'
 import { ScreenView, findScreen, SCREENS } from './screens.tsx'
-import { base } from './state/ask.ts'
+import { base, control } from './state/ask.ts'
 
 listenToPlace()
 render(<Frame />, document.body)
@@ -23,8 +25,8 @@ effect(() => {
 })
 
 effect(() => {
-  // A server that answers again may be another.
-  if (streams.value > 1 || startError.peek() !== undefined) untracked(() => void tell(loadOutline))
+  // Another server may answer now.
+  if (streams.value > 1 || startError.peek() !== undefined) untracked(() => void tell(reloadOutline))
 })
 
 effect(() => {
@@ -52,7 +54,7 @@ async function tell(load: () => Promise<void>): Promise<void> {
 function Frame() {
   const { screen, path } = place.value
   useEffect(() => {
-    if (screen === '') go(hrefOf('data'), { replace: true })
+    if (screen === '') void findStart().then(href => go(href, { replace: true }))
   }, [screen])
   useEffect(() => {
     const title = [...path, findScreen(screen)?.title ?? screen].filter(Boolean).join(' · ')
@@ -67,6 +69,7 @@ function Frame() {
       <Head />
       <Navigation />
       <main id="main" tabIndex={-1}>
+        <Banner />
         <Content />
       </main>
       <Palette />
@@ -74,10 +77,20 @@ function Frame() {
   )
 }
 
+/** A recording opens on its last failed request. */
+async function findStart(): Promise<string> {
+  await stateKnown
+  if (recording.value === undefined) return hrefOf('data')
+  const { body } = await control('GET', '/requests?bodies=false&limit=1000')
+  const { requests } = body as { readonly requests: readonly RequestSummary[] }
+  const failed = requests.findLast(({ status }) => status === undefined || status >= 400) ?? requests.at(-1)
+  return hrefOf('requests', failed === undefined ? [] : [String(failed.id)])
+}
+
 function Content() {
   const { screen } = place.value
   if (startError.value !== undefined) return <ErrorNotice error={startError.value} />
-  if (outline.value === undefined) return null
+  if (outline.value === undefined) return <Skeleton rows={12} />
   const found = findScreen(screen)
   if (found !== undefined) return <ScreenView key={found.name} screen={found} />
   return screen === '' ? null : <Empty title={`There is no screen “${screen}”`}>Choose one of the navigation.</Empty>
@@ -168,10 +181,13 @@ function Elsewhere() {
   )
 }
 
-/** On narrow screens lists scroll sideways. */
+/** Lists scroll: sideways on narrow screens. */
 function showCurrent(nav: HTMLElement): void {
   for (const item of nav.querySelectorAll<HTMLElement>('[aria-current]')) {
     const list = item.closest('ul')!
+    const top = item.offsetTop - list.offsetTop
+    if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight)
+      list.scrollTop = top - (list.clientHeight - item.offsetHeight) / 2
     list.scrollLeft = item.offsetLeft - list.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
   }
 }

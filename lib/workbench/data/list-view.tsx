@@ -1,6 +1,7 @@
 /** List view: shows a request, its records, and a chosen record. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
 import { findResource, outline, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
@@ -40,7 +41,9 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
   const asked = useMemo(() => readListQuery(query, resource, names, findResource), [query, resource, names])
   const at = requestOf(path, '')
   const depends = [at, asked.asked, changes.value, world.value, userId.value]
-  const { data: page, error, isLoading } = useLoad(signal => readPage(at, asked, signal), depends)
+  const { data, error, isLoading } = useLoad(async signal => ({ at, page: await readPage(at, asked, signal) }), depends)
+  // Not the page of another list.
+  const page = data?.at === at ? data.page : undefined
   const making = useMaking(resource, page)
   const { isCreating, setCreating, setEdit, fresh, freshRecords, markFresh } = making
   const hrefWith = (next: string): string => formatPlace('data', path, next)
@@ -63,6 +66,7 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
             onCreate={() => setCreating(true)}
             onImport={() => setImporting(true)}
             isStale={isLoading || error !== undefined}
+            isFailed={error !== undefined}
             onSort={key => go(hrefWith(withOffset(withParameter(query, names.sort, nextSort(asked.sort, key)), names.offset, 0)))}
             onLarge={(id, name) => {
               setEdit({ id, focus: name })
@@ -132,6 +136,8 @@ interface RecordsProps extends EmptyListProps {
   readonly asked: ShownQuery
   readonly chosen: string | undefined
   readonly isStale: boolean
+  /** Whether there is an error in the place of a page. */
+  readonly isFailed: boolean
   readonly fresh: ReadonlySet<string>
   /** Records outside the page. */
   readonly freshRecords: readonly AnyRecord[]
@@ -140,15 +146,15 @@ interface RecordsProps extends EmptyListProps {
   readonly onLarge: (id: string, name: string) => void
 }
 
-function Records({ resource, page, asked, freshRecords, path, query, names, hrefWith, onCreate, onImport, ...others }: RecordsProps) {
-  if (page === undefined) return null
+function Records({ resource, page, asked, freshRecords, isFailed, path, query, names, hrefWith, ...others }: RecordsProps) {
+  if (page === undefined) return isFailed ? null : <Skeleton rows={10} />
   const records = [...freshRecords, ...page.records]
   const columns = asked.isOwnChoice && page.records.length > 0 ? columnsIn(page.records, resource) : columnsOf(resource)
   return (
     <>
       <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />
       {records.length > 0 ? null : page.count === 0 ? (
-        <EmptyList {...{ resource, path, query, names, hrefWith, onCreate, onImport }} />
+        <EmptyList {...{ resource, path, query, names, hrefWith }} onCreate={others.onCreate} onImport={others.onImport} />
       ) : (
         <Empty title="This page is behind the last record">
           <a href={hrefWith(withOffset(query, names.offset, 0))}>Go to the first page</a>

@@ -1,6 +1,7 @@
 /** Record panel: shows, edits and deletes a record. */
 import { useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { control } from '../state/ask.ts'
@@ -41,6 +42,7 @@ export function RecordPanel({ resource, id, closeHref, edit, onEdit }: RecordPan
     <aside class="card record" aria-labelledby="record-title">
       <PanelHead title={`${resource.singular} ${id}`} label={record === undefined ? '' : labelOf(record, resource)} closeHref={closeHref} />
       {error === undefined ? null : <ErrorNotice error={error} />}
+      {record === undefined && error === undefined ? <Skeleton rows={6} /> : null}
       {record === undefined || error !== undefined ? null : edit === undefined ? (
         <Shown {...{ resource, id, record, closeHref, onEdit }} />
       ) : (

@@ -1,6 +1,7 @@
 /** Single view: shows a record without a list, such as an object of a JSON file, as a form. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
 import { outline, type OutlinedResource } from '../state/outline.ts'
@@ -30,6 +31,7 @@ export function SingleView({ resource, query }: SingleViewProps) {
       <h1 class="visually-hidden">{name}</h1>
       <RequestBar path={[name]} query={query} names={names} />
       {error === undefined ? null : <ErrorNotice error={error} />}
+      {data === undefined && error === undefined ? <Skeleton rows={4} /> : null}
       {data === undefined ? null : (
         <section class="card single" aria-labelledby="single-title">
           <h2 id="single-title">{name}</h2>

@@ -24,6 +24,9 @@ export const scenarios = signal<readonly string[]>([])
 /** The recorded test, if the server shows a recording. */
 export const recording = signal<ShownTest | undefined>(undefined)
 
+/** Why the changed model of a watched file is not served. */
+export const refusal = signal<string | undefined>(undefined)
+
 /** Reasons for missing features, by engine member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
 
@@ -96,6 +99,7 @@ function openStream(name: string): () => void {
     stream.addEventListener('error', () => {
       isReachable.value = false
       settle()
+      tellState()
       if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN)
     })
     for (const type of TYPES)
@@ -108,13 +112,20 @@ function openStream(name: string): () => void {
   }
 }
 
+let tellState = (): void => {}
+/** Resolves when the first state of the world is known, or cannot be read. */
+export const stateKnown = new Promise<void>(resolve => {
+  tellState = resolve
+})
+
 async function begin(): Promise<void> {
   forgetTokens()
   streams.value++
   if (!isAwaited) dataChanged()
   settle()
-  // The head reports the failure, and the stream begins again.
+  // The banner reports the failure, and the stream begins again.
   await readState().catch(() => {})
+  tellState()
 }
 
 async function readState(): Promise<void> {
@@ -164,6 +175,9 @@ function take(event: EngineEvent): void {
       break
     case 'faults':
       takeFaults(event.faults)
+      break
+    case 'refused':
+      refusal.value = event.reason ?? undefined
       break
     case 'worlds':
       worlds.value = event.worlds

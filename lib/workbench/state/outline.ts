@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
-import { begun } from './live.ts'
+import { begun, refusal } from './live.ts'
 import { version } from './place.ts'
 
 export type { Outline, OutlinedAttribute, OutlinedResource }
@@ -19,12 +19,42 @@ export async function loadOutline(): Promise<void> {
   const { body, text } = await askWorkbench('GET', `/outline.json${query}`)
   // Screens read once the outline is set.
   await begun
+  refusal.value = (body as Outline).refused
   // The same outline leaves screens as they are.
-  if (text !== known || outline.value === undefined) outline.value = body as Outline
+  if (text !== known) outline.value = body as Outline
   known = text
 }
 
 let known = ''
+
+/** Names gone and new since the server was away. */
+export const modelChange = signal<string | undefined>(undefined)
+
+/** Compares the outline with the outline before the absence of the server. */
+export async function reloadOutline(): Promise<void> {
+  const before = outline.value
+  await loadOutline()
+  const after = outline.value
+  if (before === undefined || after === before || before.version !== after?.version) return
+  const [had, has] = [listNames(before), listNames(after)]
+  const gone = [...had].filter(name => !has.has(name))
+  const fresh = [...has].filter(name => !had.has(name))
+  const texts = [describeNames(gone, 'gone'), describeNames(fresh, 'new')].filter(Boolean)
+  if (texts.length > 0) modelChange.value = `${texts.join('; ')}.`
+}
+
+/** Names attributes only of resources on both sides. */
+function listNames({ resources }: Outline): ReadonlySet<string> {
+  return new Set(resources.flatMap(({ name, attributes }) => [name, ...attributes.map(attribute => `${name}.${attribute.name}`)]))
+}
+
+const NAMED = 8
+
+function describeNames(names: readonly string[], what: string): string {
+  const whole = names.filter(name => !name.includes('.') || !names.includes(name.split('.', 1)[0]!))
+  const more = whole.length - NAMED
+  return whole.length === 0 ? '' : `${what}: ${whole.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
 
 export function findResource(name: string): OutlinedResource | undefined {
   return byName.value.get(name)

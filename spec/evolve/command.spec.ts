@@ -163,7 +163,10 @@ describe('the command that evolves', () => {
       ['app.sqlite --evolve --drop=note.a --watch', /--drop drops columns and tables once: it does not go with --watch/],
       ['--drop', /--drop goes with --evolve and diff/],
       ['app.sqlite --evolve --read-only', /--evolve changes the tables: it does not go with --read-only/],
-      ['app.sqlite --evolve --rename a', /--rename takes a resource, the old name of its property and the new one/],
+      [
+        'app.sqlite --evolve --rename a',
+        /--rename takes an old name and the new one, note\.title=headline of a property, trip=journey of an entity/,
+      ],
       ['app.sqlite --evolve --fresh', /--fresh drops the rows that --evolve keeps/],
       ['app.sqlite --fresh --get /v1', /--fresh drops rows, and serves: it does not go with --get/],
       ['diff', /diff compares a model with a file/],

@@ -3,10 +3,11 @@
  * pair.
  */
 import leven from 'leven'
-import { words } from '../../model/resource-names.ts'
+import { entityName, words } from '../../model/resource-names.ts'
 import { name } from '../sql/sql.ts'
 import type { Plan } from './plan.ts'
-import type { AskedRename, EvolveRequest } from './request.ts'
+import type { AskedRename, AskedTable } from './read-renames.ts'
+import type { EvolveRequest } from './request.ts'
 
 export interface LoneColumn {
   readonly name: string
@@ -92,9 +93,8 @@ export function askForRenames(
 }
 
 /**
- * `undefined` without a column to rename, which may be a fault.
+ * `undefined`: nothing to rename, perhaps a fault. `replaces`: a column of an earlier start has the new name.
  *
- * @param find finds a column of the table by a name
  * @param isWanted whether the entity has a column of the name
  */
 export function findRenamed(
@@ -103,16 +103,98 @@ export function findRenamed(
   find: (column: string) => string | undefined,
   isWanted: (column: string) => boolean,
   plan: Plan,
-): string | undefined {
-  const old = from.map(find).find(column => column !== undefined && !isWanted(column))
-  const isThere = find(to) !== undefined
+): { readonly old: string; readonly replaces: string | undefined } | undefined {
+  const found = from.map(find).filter(column => column !== undefined)
+  const old = found.find(column => !isWanted(column))
+  const replaces = find(to)
+  if (old !== undefined) return { old, replaces }
+  // From the second start on, the new name exists.
+  if (replaces !== undefined) return undefined
+  plan.faults.push(
+    found.length > 0
+      ? `"${asked}" cannot be renamed, since the model still has a property of that name`
+      : `"${asked}" cannot be renamed, since "${table}" has no column ${from.map(name).slice(0, 2).join(' or ')}`,
+  )
+  return undefined
+}
+
+export function refuseBoth(table: string, resource: string, old: string, to: string, plan: Plan): void {
+  plan.faults.push(
+    `${table}.${old} cannot become "${to}", since both columns have values: say which go, drop: ['${resource}.${old}'] ` +
+      `(--drop=${resource}.${old}), and no new name, or empty "${to}"`,
+  )
+}
+
+export interface FoundTable {
+  readonly name: string
+  readonly rows: number
+}
+
+/**
+ * `undefined`: nothing to rename, perhaps a fault. `replaces`: an empty table of an earlier start has the new name.
+ *
+ * @param isWanted whether the model has a table of the name
+ */
+export function findRenamedTable(
+  { asked, from, to }: AskedTable,
+  find: (table: string) => FoundTable | undefined,
+  isWanted: (table: string) => boolean,
+  plan: Plan,
+): { readonly old: string; readonly replaces: boolean } | undefined {
+  const found = from.flatMap(each => find(each) ?? [])
+  const old = found.find(each => !isWanted(each.name))
+  const there = find(to)
   if (old === undefined) {
-    // From the second start on, the new name exists.
-    if (!isThere)
-      plan.faults.push(`"${asked}" cannot be renamed, since "${table}" has no column ${from.map(name).slice(0, 2).join(' or ')}`)
+    if (there !== undefined) return undefined
+    plan.faults.push(
+      found.length > 0
+        ? `"${asked}" cannot be renamed, since the model still has the table "${found[0]!.name}"`
+        : `"${asked}" cannot be renamed, since there is no table ${from.map(name).slice(0, 2).join(' or ')}`,
+    )
     return undefined
   }
-  if (!isThere) return old
-  plan.faults.push(`${table}.${old} cannot become "${to}", since the table has both columns: --drop drops the one that the model lacks`)
+  if (there === undefined || there.rows === 0) return { old: old.name, replaces: there !== undefined }
+  if (old.rows > 0)
+    plan.faults.push(
+      `the table "${old.name}" cannot become "${to}", since both have rows: ` +
+        `say drop: ['${old.name}'] (--drop=${old.name}), and no new name, or empty "${to}"`,
+    )
   return undefined
+}
+
+export interface LoneTable {
+  readonly name: string
+  readonly columns: readonly string[]
+}
+
+/** Columns in common, of all columns. */
+const LEAST_SHARE = 0.6
+const LEAST_SHARE_OF_LIKE_NAMES = 0.3
+
+/** Asks whether an old table is a new entity's. */
+export function askForTables(old: readonly LoneTable[], added: readonly LoneTable[], request: EvolveRequest, plan: Plan): void {
+  const pairs = old
+    .flatMap(from => added.map(to => ({ from, to, share: rateTables(from, to) })))
+    .filter(({ share }) => share > 0)
+    .toSorted((a, b) => b.share - a.share)
+  const taken = new Set<LoneTable>()
+  for (const { from, to } of pairs) {
+    if (taken.has(from) || taken.has(to)) continue
+    taken.add(from).add(to)
+    const [entity, was] = [request.entityOf(to.name), entityName(from.name) ?? from.name]
+    if (entity === undefined) continue
+    plan.renames.push({ resource: 'entities', from: was, to: entity })
+    const way = `renamed: { entities: { ${was}: '${entity}' } } (--rename ${from.name}=${request.resourceOf(to.name)})`
+    plan.hints.push(`if "${from.name}" is ${entity} by a new name, say ${way}`)
+  }
+}
+
+function rateTables(from: LoneTable, to: LoneTable): number {
+  const [one, other] = [from, to].map(({ columns }) => columns.map(each => each.toLowerCase()).filter(each => each !== 'id')) as [
+    string[],
+    string[],
+  ]
+  const shared = one.filter(each => other.includes(each)).length
+  const share = shared / Math.max(one.length, other.length, 1)
+  return shared > 0 && share >= (rateNames(from.name, to.name) > 0 ? LEAST_SHARE_OF_LIKE_NAMES : LEAST_SHARE) ? share : 0
 }

@@ -11,7 +11,9 @@ export class Plan implements EvolvePlan {
   readonly renames: PossibleRename[] = []
   /** Sentences without their point. */
   readonly faults: string[] = []
-  /** What would be dropped with values that nobody has named. */
+  /** Possible meanings, sentences without their point. */
+  readonly hints: string[] = []
+  /** Would be dropped with values, unnamed. */
   readonly losses: { readonly name: string; readonly what: string }[] = []
 
   add(sentence: string, sql: readonly string[]): void {
@@ -52,7 +54,6 @@ export class Plan implements EvolvePlan {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
 
-  /** Puts what would be lost into one fault. */
   refuseLosses(): void {
     if (this.losses.length === 0) return
     const names = this.losses.map(({ name }) => name)
@@ -64,13 +65,18 @@ export class Plan implements EvolvePlan {
     this.losses.length = 0
   }
 
+  keepHints(): void {
+    if (this.faults.length === 0) this.stays.push(...this.hints.splice(0).map(hint => `${hint[0]!.toUpperCase()}${hint.slice(1)}.`))
+  }
+
   /** @throws EvolveError where a fault was found */
   check(place: string): void {
     this.refuseLosses()
     if (this.faults.length === 0) return
     const more = this.faults.length > SHOWN_FAULTS ? `; and ${this.faults.length - SHOWN_FAULTS} more` : ''
     throw new EvolveError(
-      `${place} cannot be evolved, and nothing in it was changed: ${this.faults.slice(0, SHOWN_FAULTS).join('; ')}${more}.`,
+      `${place} cannot be evolved, and nothing in it was changed: ` +
+        `${[...this.faults.slice(0, SHOWN_FAULTS), ...this.hints].join('; ')}${more}.`,
       this,
     )
   }

@@ -3,13 +3,13 @@
  * type than the property's.
  */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
-import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { countCharacters, describeScalar, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { publicName, scalarType } from '../../model/metadata/property-type.ts'
-import { defaultNames } from '../../model/resource-names.ts'
 import { FillText, type Evolving } from '../../records/database/evolving.ts'
 import { isJsonText } from '../orm/json-defaults.ts'
+import { findEntity, findProperty, keyOfEntity, nameEntities, type EntityWithSingular } from './named-entities.ts'
+import { readRenamed, type AskedRename, type AskedTable } from './read-renames.ts'
 
 export interface EvolvedColumn {
   readonly meta: EntityMetadata
@@ -29,24 +29,13 @@ export interface EvolveRequest {
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, { readonly json: unknown; readonly stored: unknown }>>
   /** Columns to rename, by table. */
   readonly renamed: ReadonlyMap<string, readonly AskedRename[]>
+  readonly tables: readonly AskedTable[]
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>
   /** The singular name of a table's resource. */
   readonly resourceOf: (table: string) => string
+  readonly entityOf: (table: string) => string | undefined
   /** All names of a table's resources. */
   readonly namesOf: (table: string) => readonly string[]
-}
-
-export interface AskedRename {
-  /** As asked for. */
-  readonly asked: string
-  /** Columns that may be meant, best first. */
-  readonly from: readonly string[]
-  readonly to: string
-}
-
-/** The table's name in a request, with the entity's schema. */
-function keyOfEntity({ schema, tableName }: EntityMetadata): string {
-  return schema === undefined || schema === '' ? tableName : `${schema}.${tableName}`
 }
 
 /** The name in a request of a table of MikroORM's schema. */
@@ -66,7 +55,8 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   return {
     columns,
     fill: readFill(named, columns, evolving.fill),
-    renamed: readRenamed(named, orm, evolving.renamed),
+    ...readRenamed(named, orm, evolving.renamed),
+    entityOf: table => [...named].find(([, meta]) => keyOfEntity(meta) === table)?.[1].className,
     namesOf: table => [...named].flatMap(([each, meta]) => (keyOfEntity(meta) === table ? [each] : [])),
     resourceOf,
   }
@@ -102,34 +92,6 @@ export function exampleFill({ columns, resourceOf }: EvolveRequest, table: strin
   const [item] = type?.items ?? []
   const value = item === undefined ? (EXAMPLES[type?.kind ?? 'custom'] ?? '...') : JSON.stringify(item).replaceAll(/^"|"$/g, "'")
   return `fill: { ${resourceOf(table)}: { ${evolved?.prop.name ?? column}: ${value} } }`
-}
-
-type EntityWithSingular = EntityMetadata & { readonly singular: string }
-
-/** By all names of resource, class and table. */
-function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
-  const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
-  const named = new Map<string, EntityWithSingular>()
-  const add = (name: string, meta: EntityMetadata, singular: string): void => {
-    if (!named.has(name)) named.set(name, Object.assign(Object.create(meta) as EntityMetadata, { singular }))
-  }
-  for (const { entity, config } of resources) {
-    const meta = entity === undefined || typeof entity === 'string' ? undefined : orm.getMetadata().find(entity)
-    if (meta === undefined) continue
-    const { name, singular } = config
-    for (const each of [name, singular]) if (each !== undefined) add(each, meta, singular ?? defaultNames(meta.className).singular)
-  }
-  for (const meta of all) {
-    const { accepted, singular } = defaultNames(meta.className)
-    for (const each of [...accepted, meta.className, meta.tableName]) add(each, meta, singular)
-  }
-  return named
-}
-
-function findEntity(named: ReadonlyMap<string, EntityWithSingular>, name: string, option: string): EntityWithSingular {
-  const meta = named.get(name)
-  if (meta !== undefined) return meta
-  throw new TypeError(`"${option}" names the resource "${name}", which no entity is called.${formatHint(findNearest(name, named.keys()))}`)
 }
 
 /** Stored properties with one column each. */
@@ -220,40 +182,4 @@ function readFill(
     }
   }
   return filled
-}
-
-function findProperty(meta: EntityMetadata, name: string, option: string): EntityProperty {
-  const prop = meta.props.find(each => each.name === name || publicName(each) === name)
-  if (prop !== undefined) return prop
-  throw new TypeError(
-    `"${option}" names "${name}", which is no property of ${meta.className}.${formatHint(findNearest(name, meta.props.map(publicName)))}`,
-  )
-}
-
-function readRenamed(
-  named: ReadonlyMap<string, EntityWithSingular>,
-  orm: MikroORM,
-  renamed: Evolving['renamed'],
-): EvolveRequest['renamed'] {
-  const naming = orm.config.getNamingStrategy()
-  const tables = new Map<string, AskedRename[]>()
-  for (const [resource, names] of Object.entries(renamed)) {
-    const meta = findEntity(named, resource, 'renamed')
-    const ofTable = tables.get(keyOfEntity(meta)) ?? []
-    tables.set(keyOfEntity(meta), ofTable)
-    for (const [old, next] of Object.entries(names)) {
-      if (typeof next !== 'string') throw new TypeError(`"renamed.${resource}.${old}" must be the new name of the property.`)
-      const prop = findProperty(meta, next, `renamed.${resource}`)
-      if (prop.fieldNames?.length !== 1)
-        throw new TypeError(`"renamed.${resource}.${old}": "${next}" is not stored in one column, so it has no old name.`)
-      const from = [naming.propertyToColumnName(old), naming.joinKeyColumnName(old, prop.referencedColumnNames?.[0] ?? 'id'), old]
-      const isLink = prop.kind !== 'scalar'
-      ofTable.push({
-        asked: `${resource}.${old}`,
-        from: isLink ? [from[1]!, from[0]!, old] : [from[0]!, old, from[1]!],
-        to: prop.fieldNames[0]!,
-      })
-    }
-  }
-  return tables
 }

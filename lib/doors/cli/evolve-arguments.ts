@@ -7,7 +7,7 @@ import { refuseOthers } from './option-values.ts'
 
 export interface EvolveArguments {
   readonly evolve: boolean
-  /** New names of properties, by resource and old name. */
+  /** New names, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly fill: Readonly<Record<string, Readonly<Record<string, FillText>>>>
   readonly drop: Evolving['drop']
@@ -21,7 +21,11 @@ export interface EvolveArguments {
 
 export const EVOLVE_OPTIONS = {
   evolve: { type: 'boolean', text: 'make the tables fit the model, with their rows; a copy of a file is made first' },
-  rename: { type: 'string', value: 'NAMES', text: 'with --evolve: a property with a new name, note.title=headline; may be repeated' },
+  rename: {
+    type: 'string',
+    value: 'NAMES',
+    text: 'with --evolve: a new name of a property, note.title=headline, or of an entity, trip=journey; may be repeated',
+  },
   fill: { type: 'string', value: 'VALUE', text: 'with --evolve: what rows get in a new property, trip.days=1; may be repeated' },
   drop: {
     type: 'boolean',
@@ -62,9 +66,11 @@ function isModel(file: string): boolean {
 export function readEvolution(values: ReadonlyMap<string, readonly string[]>, diff: boolean): EvolveArguments {
   const renamed: Record<string, Record<string, string>> = {}
   for (const text of values.get('rename') ?? []) {
-    const [, resource, old, next] = /^([^.=]+)\.([^.=]+)=([^.=]+)$/.exec(text) ?? []
-    if (resource === undefined || old === undefined || next === undefined)
-      throw misuse(`--rename takes a resource, the old name of its property and the new one: note.title=headline, got "${text}".`)
+    const [, resource = 'entities', old, next] = /^(?:([^.=]+)\.)?([^.=]+)=([^.=]+)$/.exec(text) ?? []
+    if (old === undefined || next === undefined)
+      throw misuse(
+        `--rename takes an old name and the new one, note.title=headline of a property, trip=journey of an entity, got "${text}".`,
+      )
     renamed[resource] = { ...renamed[resource], [old]: next }
   }
   return {

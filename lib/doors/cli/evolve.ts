@@ -7,7 +7,7 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
-/** Whether a column is another one by a new name. */
+/** Whether a column or entity is another by a new name. */
 type Ask = (rename: PossibleRename) => Promise<boolean>
 
 /**
@@ -46,7 +46,9 @@ export function askAtTerminal(): Ask | undefined {
     const lines = createInterface({ input: process.stdin, output: process.stdout })
     try {
       const answer = await lines.question(
-        `Is ${escapeControls(`${resource}.${to}`)} the column "${escapeControls(from)}" by a new name? [y/N] `,
+        resource === 'entities'
+          ? `Is ${escapeControls(to)} the entity "${escapeControls(from)}" by a new name? [y/N] `
+          : `Is ${escapeControls(`${resource}.${to}`)} the column "${escapeControls(from)}" by a new name? [y/N] `,
       )
       return /^\s*y(?:es)?\s*$/i.test(answer)
     } finally {

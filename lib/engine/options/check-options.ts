@@ -154,7 +154,11 @@ function isDrop(value: unknown): boolean {
 }
 
 function checkRenamed(...[renamed, place, where]: Parameters<OptionRule>): void {
-  must("an object of objects, by resource: { notes: { title: 'headline' } }", isByResource)(renamed, place, where)
+  must("an object of objects, by resource: { notes: { title: 'headline' }, entities: { Trip: 'Journey' } }", isByResource)(
+    renamed,
+    place,
+    where,
+  )
   for (const [resource, names] of Object.entries(renamed as Readonly<Record<string, object>>))
     for (const [old, next] of Object.entries(names))
       if (typeof next !== 'string')

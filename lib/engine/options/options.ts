@@ -44,7 +44,8 @@ export interface EngineOptions {
    */
   readonly fill?: Evolving['fill']
   /**
-   * For `schema: 'evolve'`: old names of properties to new names, by resource. Default: none, so an old column stays beside the new column.
+   * For `schema: 'evolve'`: old names of properties to new names, by resource, and of entities: `{ notes: { title: 'headline' }, entities:
+   * { Trip: 'Journey' } }`. Default: none, so old columns stay.
    */
   readonly renamed?: Evolving['renamed']
   /**

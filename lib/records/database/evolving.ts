@@ -9,9 +9,9 @@ export interface EvolveStep {
   readonly sql: readonly string[]
 }
 
-/** A column and a property, the same under a new name? */
+/** Column and property, or table and entity, the same under a new name? */
 export interface PossibleRename {
-  /** Singular. */
+  /** Singular; `entities` for an entity. */
   readonly resource: string
   /** Missing in the model. */
   readonly from: string
@@ -30,9 +30,9 @@ export interface EvolvePlan {
 export interface Evolving {
   /** Values for empty rows, by resource and property. */
   readonly fill: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** New names of properties, by resource and old name. */
+  /** New names of properties, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Whether to drop what the model lacks: only what holds no value, everything, or what is named. */
+  /** Whether to drop what the model lacks: empty parts, everything, or named parts. */
   readonly drop: boolean | 'all' | readonly string[]
   /** How many copies of a file stay. */
   readonly copies: number
@@ -45,7 +45,7 @@ export interface Evolving {
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
 }
 
-/** A value of `fill` as the command line has it: a text of any type. */
+/** A value of the command line. */
 export class FillText {
   readonly text: string
   constructor(text: string) {

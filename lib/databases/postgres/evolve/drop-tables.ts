@@ -23,34 +23,47 @@ interface DroppedFrom {
   readonly drops: DropRequest
 }
 
-export async function dropTables({ removedTables }: SchemaDifference, from: DroppedFrom): Promise<void> {
-  const { orm, evolving, schemas, session, plan, drops } = from
-  const isMentioned = listMentions(orm, evolving)
+export interface CountedTable {
+  readonly table: string
+  readonly quoted: string
+  readonly columns: readonly string[]
+  readonly count: number
+}
+
+export async function listLoneTables(
+  { removedTables }: SchemaDifference,
+  { orm, schemas, session }: Pick<DroppedFrom, 'orm' | 'schemas' | 'session'>,
+): Promise<CountedTable[]> {
   const migrations = orm.config.get('migrations').tableName?.split('.').at(-1)
-  const taken: { readonly table: string; readonly quoted: string; readonly count: number }[] = []
+  const found: CountedTable[] = []
   for (const table of Object.values(removedTables)) {
     const schema = table.schema ?? schemas[0]!
     if (OWN_TABLES.includes(table.name) || !schemas.includes(schema)) continue
     if (table.name === migrations || (await isPart(session, schema, table.name))) continue
-    if (isMentioned(table.name)) {
-      drops.meet(table.name)
-      plan.stays.push(`${table.name}: no entity has it as its table. It stays, since the model reads it.`)
-      continue
-    }
     const quoted = `${name(schema)}.${name(table.name)}`
     const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
-    if (drops.takesTable(table.name, Number(count))) taken.push({ table: table.name, quoted, count: Number(count) })
-    else plan.stays.push(`${table.name}: no entity of the model, ${countRows(Number(count))}. The table stays as it is.`)
+    found.push({ table: table.name, quoted, columns: table.getColumns().map(column => column.name), count: Number(count) })
+  }
+  return found
+}
+
+export async function dropTables(difference: SchemaDifference, from: DroppedFrom): Promise<void> {
+  const { orm, evolving, session, plan, drops } = from
+  const isMentioned = listMentions(orm, evolving)
+  const taken: CountedTable[] = []
+  for (const each of await listLoneTables(difference, from)) {
+    const { table, count } = each
+    if (isMentioned(table)) {
+      drops.meet(table)
+      plan.stays.push(`${table}: no entity has it as its table. It stays, since the model reads it.`)
+    } else if (drops.takesTable(table, count)) taken.push(each)
+    else plan.stays.push(`${table}: no entity of the model, ${countRows(count)}. The table stays as it is.`)
   }
   await dropInOrder(taken, session, plan)
 }
 
 /** Tables that refer to others go first. */
-async function dropInOrder(
-  taken: readonly { readonly table: string; readonly quoted: string; readonly count: number }[],
-  session: PoolClient,
-  plan: Plan,
-): Promise<void> {
+async function dropInOrder(taken: readonly CountedTable[], session: PoolClient, plan: Plan): Promise<void> {
   const left = new Set(taken)
   for (let before = Infinity; left.size > 0 && left.size < before;) {
     before = left.size
@@ -71,7 +84,7 @@ export async function dropColumn(table: DatabaseTable, column: string, session: 
 }
 
 /** False where other objects depend on what is dropped. */
-async function isDone(sql: string, session: PoolClient): Promise<boolean> {
+export async function isDone(sql: string, session: PoolClient): Promise<boolean> {
   await command(session, 'savepoint mikro_drop')
   try {
     await command(session, sql)

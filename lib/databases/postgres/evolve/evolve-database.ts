@@ -4,11 +4,11 @@
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
-import type { Column, DatabaseTable, SchemaDifference, TableDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
+import type { Column, DatabaseTable, SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
-import { askForRenames, findRenamed } from '../../evolve/find-renames.ts'
+import { askForRenames } from '../../evolve/find-renames.ts'
 import { Plan, show, sayFilled } from '../../evolve/plan.ts'
 import { exampleFill, isModelled, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
@@ -21,6 +21,7 @@ import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
 import { dropColumn, dropTables } from './drop-tables.ts'
 import { findLoss } from './guard-statement.ts'
+import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
 interface Evolution {
   readonly orm: MikroORM
@@ -52,10 +53,13 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   }
   for (const [view, column] of evolution.views.lacking)
     plan.faults.push(`the column ${view}.${column} cannot be added, since ${view} is a view`)
-  await renameColumns(orm, session, evolution.request, plan)
+  const renaming = { orm, session, request: evolution.request, plan }
+  await renameTables(renaming)
+  await renameColumns(renaming)
   plan.check(PLACE)
   const first = await compareAll(evolution)
   const begun = plan.steps.length
+  await askForOldTables(first, evolution)
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
   // To read the whole database takes longer than all else.
@@ -67,6 +71,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   await dropTables(difference, evolution)
   evolution.drops.finish(name => isModelled(name, evolution.request))
   plan.check(PLACE)
+  plan.keepHints()
   await evolving.onPlan?.(plan)
   if (evolving.rehearses === true) throw new Rehearsed()
   for (const { sentence } of plan.steps) notes.add(`Evolved: ${sentence}`)
@@ -264,35 +269,6 @@ function sayStatement(sql: string): string {
     if (found !== null) return say(...found.slice(1).map(part => part.replaceAll(/^"((?:[^"]|"")+)"$/g, '$1')))
   }
   return `The database is told: ${sql.split('\n')[0]!}`
-}
-
-/** Renames columns as asked, and checks of enums, which bear the column's name. */
-async function renameColumns(orm: MikroORM, session: PoolClient, request: EvolveRequest, plan: Plan): Promise<void> {
-  const { renamed } = request
-  if (renamed.size === 0) return
-  const tables = (orm.schema as SqlSchemaGenerator).getTargetSchema().getTables()
-  for (const table of tables) {
-    const quoted = table.getQuotedName()
-    for (const renaming of renamed.get(keyOfTable(request, table)) ?? []) {
-      const { to } = renaming
-      const columns = (
-        await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped', [
-          quoted,
-        ])
-      ).map(([each]) => String(each))
-      if (columns.length === 0) continue
-      const find = (column: string): string | undefined => (columns.includes(column) ? column : undefined)
-      const old = findRenamed(renaming, table.name, find, column => table.hasColumn(column), plan)
-      if (old === undefined) continue
-      const statements = [`alter table ${quoted} rename column ${name(old)} to ${name(to)}`]
-      const naming = orm.config.getNamingStrategy()
-      const [check, next] = [old, to].map(column => naming.indexName(table.name, [column], 'check')) as [string, string]
-      const found = await ask(session, 'select 1 from pg_constraint where conrelid = to_regclass($1) and conname = $2', [quoted, check])
-      if (found.length > 0) statements.push(`alter table ${quoted} rename constraint ${name(check)} to ${name(next)}`)
-      for (const statement of statements) await command(session, statement)
-      plan.add(`${table.name}.${old}: the column becomes "${to}", with its values.`, statements)
-    }
-  }
 }
 
 /** Gives rows a column's value, without triggers. */

@@ -9,7 +9,7 @@ import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { classify, strictType } from './column-class.ts'
 import { foldSql, parseCreate, type Clause, type ColumnText } from './create-text.ts'
 import { changeChecks, changeLinks } from './change-constraints.ts'
-import type { Changing, TableDraft, TableChange } from './table-change.ts'
+import { EMPTY_PREFIX, type Changing, type TableDraft, type TableChange } from './table-change.ts'
 import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -218,6 +218,10 @@ function leaveColumn(found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
   const isKey = existing.key.includes(found.name)
+  if (found.name.startsWith(EMPTY_PREFIX)) {
+    dropColumn(found, draft)
+    return
+  }
   const count = found.generated ? 0 : changing.countValues(found.name)
   if (
     changing.drops.takesColumn(
@@ -241,8 +245,11 @@ function dropColumn(found: FileColumn, draft: TableDraft): void {
   draft.columns = draft.columns.filter(({ name }) => !is(name))
   draft.constraints = draft.constraints.filter(({ columns }) => !columns.some(is))
   draft.dropped.push(found.name)
+  const isMade = found.name.startsWith(EMPTY_PREFIX)
   draft.differences.push({
-    sentence: `${draft.existing.name}.${found.name}: the column is dropped, with its values`,
+    sentence: isMade
+      ? `${draft.existing.name}.${found.name.slice(EMPTY_PREFIX.length)}: the empty column of that name makes room`
+      : `${draft.existing.name}.${found.name}: the column is dropped, with its values`,
     part: `drop ${quoted(found.name)}`,
   })
 }

@@ -15,19 +15,25 @@ interface DroppedFrom {
   readonly drops: DropRequest
 }
 
-interface DroppedTable {
+interface ListedTable {
   readonly name: string
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
 }
 
 /** @param wanted the tables and views of the entities */
-export function dropTables(wanted: readonly { readonly name: string }[], evolution: DroppedFrom, plan: Plan): void {
-  const { orm, db, isMentioned, drops } = evolution
+export function listLoneTables(wanted: readonly { readonly name: string }[], { orm, db }: Pick<DroppedFrom, 'orm' | 'db'>): string[] {
   const kept = new Set([...wanted.map(({ name }) => name), orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
-  const rows = db.pragma('main.table_list') as (DroppedTable & { readonly schema: string })[]
+  const rows = db.pragma('main.table_list') as (ListedTable & { readonly schema: string })[]
+  return rows.flatMap(({ name, type, schema }) =>
+    type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name) ? [] : [name],
+  )
+}
+
+/** @param wanted the tables and views of the entities */
+export function dropTables(wanted: readonly { readonly name: string }[], evolution: DroppedFrom, plan: Plan): void {
+  const { db, isMentioned, drops } = evolution
   const taken: { readonly name: string; readonly count: number }[] = []
-  for (const { name, type, schema } of rows) {
-    if (type !== 'table' || schema !== 'main' || kept.has(foldCase(name)) || /^sqlite_/i.test(name)) continue
+  for (const name of listLoneTables(wanted, evolution)) {
     const count = countOf(db, `from main.${quoted(name)}`)
     if (isMentioned(name)) {
       drops.meet(name)

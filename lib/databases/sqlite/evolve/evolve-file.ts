@@ -13,7 +13,8 @@ import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
 import { beginAnew } from './begin-anew.ts'
 import { copyFile, nameCopy, removeCopy, removeOldCopies } from './copy-file.ts'
-import { evolveTables, type FileEvolution } from './evolve-tables.ts'
+import { evolveTables } from './evolve-tables.ts'
+import type { FileEvolution } from './table-change.ts'
 
 interface EvolvedFile {
   readonly orm: MikroORM

@@ -1,32 +1,22 @@
 /** Makes the tables of an open file fit the entities, in the open transaction. The plan collects obstacles. */
-import type { MikroORM } from '@mikro-orm/core'
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
-import type { Evolving } from '../../../records/database/evolving.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
 import { Plan } from '../../evolve/plan.ts'
-import { askForRenames, findRenamed, type LoneColumn } from '../../evolve/find-renames.ts'
+import { askForRenames, type LoneColumn } from '../../evolve/find-renames.ts'
 import { isModelled, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { compareSchema } from '../schema/add-schema.ts'
 import { formatIndexName, isThere, type Findings } from '../schema/compare-table.ts'
-import { foldCase, readCatalog, readExistingTable, type ExistingTable } from '../schema/existing-table.ts'
+import { foldCase, readPlainTable, type ExistingTable } from '../schema/existing-table.ts'
 import { changeTable } from './change-table.ts'
-import type { TableChange } from './table-change.ts'
+import type { FileEvolution, TableChange } from './table-change.ts'
 import { checkRows, countBroken, countOf, describeDuplicates, listBrokenObjects } from './check-rows.ts'
 import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
 import { rebuildTable } from './rebuild-table.ts'
-
-export interface FileEvolution {
-  readonly orm: MikroORM
-  readonly db: Database.Database
-  readonly request: EvolveRequest
-  readonly drop: Evolving['drop']
-  /** Whether the model reads a table that no entity has. */
-  readonly isMentioned: (table: string) => boolean
-}
+import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
 /** @returns the plan, with obstacles as faults, and what the comparison with the entities has left */
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
@@ -36,8 +26,10 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
+  renameTables(tables, evolution, plan)
   for (const targets of tables) renameColumns(targets, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
+  askForOldTables(tables, evolution, plan)
   const changes = tables.flatMap(targets => changeOne(targets, evolution, drops, plan) ?? [])
   dropTables([...tables.map(([target]) => target!), ...schema.getViews()], { ...evolution, drops }, plan)
   drops.finish(name => isModelled(name, request))
@@ -46,39 +38,14 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   const findings = addRest(evolution, plan)
   for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
   if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(before, db, plan)
+  plan.keepHints()
   return { plan, findings }
-}
-
-function read(db: Database.Database, table: string): ExistingTable | undefined {
-  const found = readExistingTable(db, readCatalog(db), table)
-  return found?.kind === 'table' ? found : undefined
-}
-
-function renameColumns([target]: readonly DatabaseTable[], { db, request }: FileEvolution, plan: Plan): void {
-  const { name } = target!
-  for (const renaming of request.renamed.get(name) ?? []) {
-    const { to } = renaming
-    const existing = read(db, name)
-    if (existing === undefined) continue
-    const has = (column: string): string | undefined => existing.columns.find(each => foldCase(each.name) === foldCase(column))?.name
-    const old = findRenamed(renaming, existing.name, has, column => target!.hasColumn(column), plan)
-    if (old === undefined) continue
-    const sql = `alter table ${quoted(existing.name)} rename column ${quoted(old)} to ${quoted(to)}`
-    try {
-      db.exec(sql)
-      plan.add(`${existing.name}.${old}: the column becomes "${to}", with its values.`, [sql])
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string }
-      if (code !== 'SQLITE_ERROR') throw error
-      plan.faults.push(`${existing.name}.${old} cannot become "${to}": ${message}`)
-    }
-  }
 }
 
 function changeOne(targets: readonly DatabaseTable[], evolution: FileEvolution, drops: DropRequest, plan: Plan): TableChange | undefined {
   const { orm, db, request } = evolution
   const [target] = targets as [DatabaseTable]
-  const existing = read(db, target.name)
+  const existing = readPlainTable(db, target.name)
   if (existing === undefined) return undefined
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper
   const hasRows = db.prepare(`select 1 from main.${quoted(existing.name)} limit 1`).get() !== undefined
@@ -123,7 +90,7 @@ function guessRenames(
 
 /** Drops an index with the name of an entity's index, but another content. `addRest` makes the index anew. */
 function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Database, plan: Plan): void {
-  const existing = read(db, target.name)!
+  const existing = readPlainTable(db, target.name)!
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const same = existing.indexes.find(({ name }) => foldCase(name) === foldCase(formatIndexName(index)))
   if (!isPlain || same === undefined || isThere(index, { ...existing, indexes: [same] })) return
@@ -159,7 +126,7 @@ function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
 function findDuplicates(what: string, targets: readonly DatabaseTable[], db: Database.Database): string | undefined {
   for (const target of targets) {
     const index = target.getIndexes().find(each => what === `the index "${formatIndexName(each)}" of "${target.name}"`)
-    const existing = index === undefined ? undefined : read(db, target.name)
+    const existing = index === undefined ? undefined : readPlainTable(db, target.name)
     if (index === undefined || existing === undefined || index.columnNames.length === 0) continue
     if (index.expression !== undefined || index.columnNames.some(name => name.includes('.'))) return undefined
     return describeDuplicates(existing, index.columnNames, index.where, db)

@@ -1,11 +1,26 @@
 /** How a table of a file changes, and its draft. */
+import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaHelper } from '@mikro-orm/sqlite'
+import type Database from 'better-sqlite3'
+import type { Evolving } from '../../../records/database/evolving.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import type { EvolvedColumn, EvolveRequest } from '../../evolve/request.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { ColumnClass } from './column-class.ts'
 import type { ColumnText, CreateText } from './create-text.ts'
+
+export interface FileEvolution {
+  readonly orm: MikroORM
+  readonly db: Database.Database
+  readonly request: EvolveRequest
+  readonly drop: Evolving['drop']
+  /** Whether the model reads a table that no entity has. */
+  readonly isMentioned: (table: string) => boolean
+}
+
+/** Begins the name of an empty column whose own name another column gets. */
+export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {
   readonly name: string

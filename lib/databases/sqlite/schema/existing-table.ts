@@ -55,6 +55,12 @@ export function readExistingTable(db: Database.Database, { objects }: Catalog, n
   return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: readIndexes(db, found.name) }
 }
 
+/** Undefined for a view or virtual table, too. */
+export function readPlainTable(db: Database.Database, name: string): ExistingTable | undefined {
+  const found = readExistingTable(db, readCatalog(db), name)
+  return found?.kind === 'table' ? found : undefined
+}
+
 function readIndexes(db: Database.Database, table: string): ExistingIndex[] {
   const rows = db.pragma(`main.index_list(${quoted(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
   return rows.map(({ name, unique, partial }) => ({

@@ -206,13 +206,99 @@ describe('fromJson', () => {
 
   it('leaves as they are keys that do not refer, or whose name is taken', async () => {
     const posts = [
-      { id: 1, userId: 9, tagIds: [1, 1], topicId: 1, topic: 'x', noteIds: 'n', nobodyId: 4 },
-      { id: 2, userId: 1, tagIds: [1], topicId: 1, topic: 'y', noteIds: 'm', nobodyId: 5 },
+      { id: 1, userId: 9, tagIds: [1, 1], parentId: 0, topicId: 1, topic: 'x', noteIds: 'n', nobodyId: 4 },
+      { id: 2, userId: 8, tagIds: [1], parentId: 1, topicId: 1, topic: 'y', noteIds: 'm', nobodyId: 5 },
     ]
     const data = { posts, users: [{ id: 1 }], tags: [{ id: 1 }], topics: [{ id: 1 }], notes: [{ text: 'no IDs' }] }
     await using engine = await serving(data)
     assert.deepEqual(await get(engine, '/v1/posts'), posts)
     assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1 }])
+  })
+
+  it('relates records to their parents in the same collection, by its IDs', async () => {
+    const data = {
+      categories: [
+        { id: 'a', parentId: null },
+        { id: 'b', parentId: 'a' },
+        { id: 'c', parentId: 'a' },
+      ],
+      nodes: [
+        { id: 1, parent: null, parent_ids: [] },
+        { id: 2, parent: 1, parent_ids: [1, 2] },
+      ],
+      // Zero is no ID, and says that there is no parent.
+      menus: [
+        { id: 1, parentId: 0 },
+        { id: 2, parentId: 1 },
+      ],
+    }
+    await using engine = await serving(data)
+    assert.deepEqual(await get(engine, '/v1/categories?parent.id=a&expand=parent&attributes=id,parent'), [
+      { id: 'b', parent: { id: 'a', parentId: null, categories: ['b', 'c'] } },
+      { id: 'c', parent: { id: 'a', parentId: null, categories: ['b', 'c'] } },
+    ])
+    assert.deepEqual(await get(engine, '/v1/nodes/1'), { ...data.nodes[0], nodes: [2], nodesAsParents: [2] })
+    assert.deepEqual(await get(engine, '/v1/nodes/2'), { ...data.nodes[1], nodes: [], nodesAsParents: [2] })
+    assert.deepEqual(await get(engine, '/v1/menus'), data.menus)
+    assert.match(engine.notes.join(), /menus\.parentId is a plain attribute: 0 of menus\[0\] is not the ID of any record of menus\./)
+    assert.equal((await engine.handle('PATCH', '/v1/categories/a', '', { parentId: 'z' })).status, 422)
+    const named = { parents: [{ id: 1 }], pupils: [{ id: 1, parentId: 1 }] }
+    await using other = await serving(named)
+    assert.deepEqual(await get(other, '/v1/parents?expand=pupils&attributes=pupils'), [{ pupils: named.pupils }])
+  })
+
+  it('shows a link to a missing record as null, and notes it; more such links than others end the relation', async () => {
+    const data = {
+      users: [{ id: 1 }, { id: 2 }],
+      posts: [
+        { id: 1, userId: 1, userIds: [2, 9, 1] },
+        { id: 2, userId: 7, userIds: [] },
+        { id: 3, userId: 2, userIds: [9] },
+      ],
+      notes: [
+        { id: 1, userId: 7, postId: 0 },
+        { id: 2, userId: 8, postId: 1 },
+        { id: 3, userId: 1, postId: 2 },
+      ],
+    }
+    await using engine = await serving(data)
+    assert.deepEqual(await get(engine, '/v1/posts?attributes=id,userId,userIds'), [
+      { id: 1, userId: 1, userIds: [2, 1] },
+      { id: 2, userId: null, userIds: [] },
+      { id: 3, userId: 2, userIds: [] },
+    ])
+    assert.deepEqual(await get(engine, '/v1/posts?user.id=2&attributes=id'), [{ id: 3 }])
+    assert.deepEqual(await get(engine, '/v1/notes'), data.notes)
+    assert.deepEqual(engine.notes.slice(0, -1), [
+      'posts[1].userId is 7, the ID of no record of users, so it is null here.',
+      'posts[0].userIds has 9, the ID of no record of users, and 1 more such links, so it is left out here.',
+      'notes.userId is a plain attribute: 7 of notes[0] is not the ID of any record of users.',
+      'notes.postId is a plain attribute: 0 of notes[0] is not the ID of any record of posts.',
+    ])
+    assert.throws(() => fromJson(data, { strict: true }), /posts\[1\]\.userId is 7, the ID of no record of users\./)
+    await using strict = await RestEngine.create({ ...fromJson({ users: data.users, posts: data.posts }, { required: true }) })
+    assert.equal((await strict.handle('PATCH', '/v1/posts/2', '', { userIds: [2] })).status, 200)
+  })
+
+  it('lets links of texts and IDs of numbers meet, and the other way round', async () => {
+    const data = {
+      users: [{ id: 1 }, { id: 2 }],
+      tags: [{ id: '1' }, { id: 'x' }],
+      posts: [
+        { id: 1, userId: '1', tagIds: [1], userIds: ['2', 1], ownerUserId: '2', user_code: '1' },
+        { id: 2, userId: '2', tagIds: ['x', '1'], userIds: [], ownerUserId: null, user_code: '2' },
+      ],
+      odd: [{ id: 1, userId: '01', user: '1' }],
+    }
+    await using engine = await serving(data)
+    assert.deepEqual(await get(engine, '/v1/posts'), [
+      { id: 1, userId: 1, tagIds: ['1'], userIds: [2, 1], ownerUserId: 2, user_code: '1' },
+      { id: 2, userId: 2, tagIds: ['x', '1'], userIds: [], ownerUserId: null, user_code: '2' },
+    ])
+    assert.deepEqual(await get(engine, '/v1/posts?userId=1&user.id=1&attributes=id'), [{ id: 1 }])
+    assert.deepEqual(await get(engine, '/v1/odd'), data.odd)
+    assert.equal(engine.notes[0], 'posts.userId has strings, and the IDs of users are integers, so it has integers here.')
+    assert.equal(engine.notes[1], 'posts.tagIds has integers, and the IDs of tags are strings, so it has strings here.')
   })
 
   it('relates one way where the other side has the name already', async () => {
@@ -385,8 +471,7 @@ describe('a JSON file', () => {
       },
       { title: 'Drafts', tags: [] },
     ])
-    // What looks like a relation and is none.
-    assert.match(odd, /Note: posts\.userId is a plain attribute: 7 of posts\[1\] is not the ID of any record of users\./)
+    assert.match(odd, /Note: posts\[1\]\.userId is 7, the ID of no record of users, so it is null here\./)
     assert.match(odd, /Note: empty is empty: only its "id" is known/)
     // A secret that is hidden is neither shown nor lost.
     assert.doesNotMatch(hiding, /secret, and/)
@@ -505,6 +590,36 @@ describe('a JSON file', () => {
     assert.equal(await text('styled.json'), expected)
     assert.equal((await stat(path)).mode & 0o777, 0o640)
     assert.equal(await text('link.json'), expected, 'a link stays a link')
+  })
+
+  it('with --save has links and IDs in the form of the file, and no new link where a missing ID is given to a new record', async () => {
+    const before = [
+      '{ "users": [{ "id": 1 }, { "id": 2 }], "tags": [{ "id": "10" }, { "id": "x" }],',
+      '  "orders": [{ "id": 174322306148984899, "total": 12345678901234567890, "of": "12345678901234567890" }, { "id": 7 }],',
+      '  "posts": [{ "id": 1, "userId": "1", "tagIds": [10, 99], "orderId": 7 },',
+      '    { "id": 2, "userId": "2", "tagIds": [], "orderId": 174322306148984899 },',
+      '    { "id": 3, "userId": "3", "tagIds": [10], "orderId": null } ] }',
+    ].join('\n')
+    await file('forms.json', before)
+    await using command = new Command(folder, 'forms.json', '--save', '--quiet', '--port', '0')
+    const origin = await command.origin()
+    for (const [method, path, body] of [
+      ['PATCH', '/v1/posts/1', { userId: 2, orderId: '174322306148984899' }],
+      ['PATCH', '/v1/posts/2', { tagIds: ['x', '10'], userId: null }],
+      ['POST', '/v1/users', {}],
+      ['POST', '/v1/orders', { id: '9007199254740993', total: '9007199254740995', of: '9007199254740997' }],
+      ['POST', '/v1/posts', { userId: 3, tagIds: ['10'], orderId: '9007199254740993' }],
+    ] as const)
+      assert.equal((await send(origin, method, path, body)).status, 200, path)
+    assert.equal(await command.stop(), 0)
+    const after = before
+      .replace('"userId": "1", "tagIds": [10, 99], "orderId": 7', '"userId": "2", "tagIds": [10, 99], "orderId": 174322306148984899')
+      .replace('"userId": "2", "tagIds": []', '"userId": null, "tagIds": ["x", 10]')
+      .replace('"userId": "3"', '"userId": null')
+      .replace('{ "id": 2 }]', '{ "id": 2 }, { "id": 3 }]')
+      .replace('{ "id": 7 }]', '{ "id": 7 }, { "id": 9007199254740993, "total": 9007199254740995, "of": "9007199254740997" }]')
+      .replace(/ \] \}$/, ',\n    { "id": 4, "userId": "3", "tagIds": [10], "orderId": 9007199254740993 } ] }')
+    assert.equal(await text('forms.json'), after)
   })
 
   it('with --save is written soon after a change', async () => {

@@ -198,18 +198,18 @@ describe('fromJson', () => {
 
   it('does not guess where values do not prove it, and notes what comes near', async () => {
     const items = [
-      { id: 1, ownerUserId: 9, tags: ['red', 'blue'], user: { name: 'x' }, userIds: '1', note: 1 },
+      { id: 1, ownerUserId: 0, tags: ['red', 'blue'], user: { name: 'x' }, userIds: '1', note: 1 },
       { id: 2, ownerUserId: 1, tags: [], user: null, userIds: null, note: 2 },
       { id: 3, ownerUserId: 2, tags: [], user: null, userIds: null, note: 7 },
     ]
-    const data = { users, tags: [{ id: 1 }], items, notes: [{ id: 1 }, { id: 2 }], texts: [{ id: 1, userId: '1' }] }
+    const data = { users, tags: [{ id: 1 }], items, notes: [{ id: 1 }, { id: 2 }], texts: [{ id: 1, user: '1' }] }
     await using engine = await serving(data, { required: true })
     assert.deepEqual(await get(engine, 'items'), items)
     assert.deepEqual(engine.notes, [
-      'items.ownerUserId is a plain attribute: 9 of items[0] is not the ID of any record of users.',
+      'items.ownerUserId is a plain attribute: 0 of items[0] is not the ID of any record of users.',
       'items.userIds is a plain attribute: the value of items[0] is not an array.',
       'items.note is a plain attribute: 7 of items[2] is not the ID of any record of notes.',
-      'texts.userId is a plain attribute: "1" of texts[0] is a string, and the IDs of users are integers.',
+      'texts.user is a plain attribute: "1" of texts[0] is a string, and the IDs of users are integers.',
     ])
   })
 

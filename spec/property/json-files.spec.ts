@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { after, before, it } from 'node:test'
+import { parseKept, parseLong } from '../../lib/foundation/json/json-numbers.ts'
 import { EditedText } from '../../lib/doors/cli/json-edit.ts'
 import { readJsonFile } from '../../lib/doors/cli/json-file.ts'
 import { Saver } from '../../lib/doors/cli/save.ts'
 import { buildModel } from '../../lib/model/json-model/from-json.ts'
+import type { InferredAttribute } from '../../lib/model/json-model/infer-model.ts'
 import { fromJson } from '../../lib/index.ts'
 import type { RestEngine } from '../../lib/index.ts'
 import { check } from '../helpers/check.ts'
@@ -75,6 +77,14 @@ async function shown(engine: RestEngine, file: Awaited<ReturnType<typeof readJso
   return all
 }
 
+/** What links lead to: a link to a missing record is null, and a null list is an empty one. */
+function follow(attribute: InferredAttribute, value: unknown, data: Readonly<Record<string, Json[]>>): unknown {
+  if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return value
+  const isThere = (id: unknown): boolean => data[attribute.target]!.some(record => record['id'] === id)
+  if (attribute.kind === 'toMany') return ((value ?? []) as unknown[]).filter(isThere)
+  return isThere(value) ? value : null
+}
+
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
@@ -104,11 +114,12 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
         await writeFile(path, JSON.stringify(data))
         const file = await readJsonFile('shown.json', path)
         await using engine = await createEngine({ ...fromJson(data) })
-        // A null list is an empty one.
+        // A null list is an empty one, and a link to a missing record null.
         const expected = JSON.parse(JSON.stringify(data)) as Record<string, Json[]>
         for (const { name, attributes } of file.collections)
-          for (const { kind, key } of attributes)
-            for (const record of expected[name]!) if (kind === 'toMany' && record[key] === null) record[key] = []
+          for (const attribute of attributes)
+            for (const record of expected[name]!)
+              if (Object.hasOwn(record, attribute.key)) record[attribute.key] = follow(attribute, record[attribute.key], expected)
         assert.deepEqual(sorted(await shown(engine, file)), sorted(expected))
       }),
       { label: 'values of JSON files', runs: 60 },
@@ -169,8 +180,8 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
           assert.equal(await saver.finish(), true)
           const saved = await readFile(path, 'utf8')
           if (!isChanged) assert.equal(saved, before)
-          const value = JSON.parse(saved) as Record<string, Json[]>
-          assert.equal(saved, JSON.stringify(value, undefined, indent))
+          const value = parseLong(saved) as Record<string, Json[]>
+          assert.equal(saved, JSON.stringify(parseKept(saved), undefined, indent))
           // A new start shows the same. Types may have become narrower, so values are compared and not the model.
           for (const { name, attributes } of file.collections) {
             const list = ((await engine.handle('GET', `/v1/${name}?limit=1000`)).body as Record<string, Json[]>)[name]!
@@ -178,15 +189,118 @@ describeStores('JSON files', { except: 'jsonb' }, () => {
             assert.equal(byId.size, list.length)
             for (const row of list) {
               const record = byId.get(row['id'])!
-              for (const { kind, key } of attributes) {
+              for (const attribute of attributes) {
+                const { key } = attribute
                 const found = Object.hasOwn(record, key) ? record[key] : null
-                assert.deepEqual(kind === 'toMany' ? (found ?? []) : found, row[key], `${name}.${key}`)
+                assert.deepEqual(follow(attribute, found, value), row[key], `${name}.${key}`)
               }
             }
           }
         },
       ),
       { label: 'saving JSON files', runs: 60 },
+    ))
+
+  /** Digits without quotes. */
+  const bare = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
+  const spell = (id: number, form: string): unknown =>
+    form === 'number' ? id : form === 'text' ? String(id) : form === 'long' ? bare(`900719925474${id}993`) : `900719925474${id}993`
+  const linkArb = fc.constantFrom(1, 2, 3, 9)
+  const postArb = fc.record({ user: fc.option(linkArb), users: fc.uniqueArray(linkArb, { maxLength: 3 }), parent: fc.option(linkArb) })
+  const linkStepArb = fc.oneof(
+    fc.record({ kind: fc.constant('patch' as const), at: fc.nat(5), user: fc.option(linkArb), parent: fc.option(linkArb) }),
+    fc.record({ kind: fc.constant('lists' as const), at: fc.nat(5), users: fc.uniqueArray(linkArb, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant('user' as const), id: linkArb }),
+    fc.record({ kind: fc.constant('post' as const), user: fc.option(linkArb) }),
+    fc.record({ kind: fc.constant('delete' as const), id: fc.constantFrom(2, 3, 9) }),
+  )
+
+  it('link by IDs of any spelling, exactly, keep the spelling, and show the same at the next start', () =>
+    check(
+      fc.asyncProperty(
+        fc.constantFrom(
+          ['number', 'number'],
+          ['number', 'text'],
+          ['text', 'number'],
+          ['text', 'text'],
+          ['long', 'long'],
+          ['long', 'quoted'],
+        ),
+        fc.array(postArb, { maxLength: 2 }),
+        fc.array(linkStepArb, { maxLength: 6 }),
+        async ([ids, links], posts, steps) => {
+          const path = join(folder, 'linked.json')
+          // Most links lead to the first user, so that no step ends a relation.
+          const all = [...Array.from({ length: 12 }, () => ({ user: 1, users: [1], parent: 1 })), ...posts]
+          const data = {
+            users: [1, 2, 3].map(id => ({ id: spell(id, ids) })),
+            posts: all.map(({ user, users, parent }, index) => ({
+              id: index + 1,
+              userId: user === null ? null : spell(user, links),
+              userIds: users.map(id => spell(id, links)),
+              parentId: parent,
+            })),
+          }
+          const line = (record: object): string => `\n    ${JSON.stringify(record)}`
+          const before = `{ "users": [${data.users.map(line).join()} ],\n  "posts": [${data.posts.map(line).join()} ] }`
+          await writeFile(path, before)
+          const file = await readJsonFile('linked.json', path)
+          const start = (of: typeof file): Promise<RestEngine> =>
+            createEngine({ ...buildModel(of.collections), onError: error => assert.fail(error as Error) })
+          const list = async (engine: RestEngine, name: string): Promise<Json[]> =>
+            ((await engine.handle('GET', `/v1/${name}?limit=1000`)).body as Record<string, Json[]>)[name]!
+          await using engine = await start(file)
+          const shown = (id: number): unknown => spell(id, ids === 'long' ? 'quoted' : ids)
+          const isThere = (id: number | null): id is number => id !== null && id <= 3
+          assert.deepEqual(
+            (await list(engine, 'posts')).map(({ userId, userIds, parentId }) => ({ userId, userIds, parentId })),
+            all.map(({ user, users, parent }) => ({
+              userId: isThere(user) ? shown(user) : null,
+              userIds: users.filter(isThere).map(shown),
+              parentId: parent,
+            })),
+          )
+          const saver = new Saver(engine, file)
+          const touched = new Set<unknown>()
+          const revived = new Set<unknown>()
+          const send = async (method: string, to: string, body?: Json): Promise<number> =>
+            (await engine.handle(method, to, '', body)).status
+          for (const step of steps) {
+            const id = 'at' in step ? 13 + step.at : undefined
+            if (step.kind === 'patch') {
+              const body = { userId: step.user === null ? null : shown(step.user), parentId: step.parent }
+              if ((await send('PATCH', `/v1/posts/${id}`, body)) === 200) touched.add(id)
+            } else if (step.kind === 'lists') {
+              if ((await send('PATCH', `/v1/posts/${id}`, { userIds: step.users.map(shown) })) === 200) touched.add(id)
+            } else if (step.kind === 'user') {
+              if ((await send('POST', '/v1/users', { id: shown(step.id) })) === 200) revived.add(step.id)
+            } else if (step.kind === 'post') await send('POST', '/v1/posts', { userId: step.user === null ? null : shown(step.user) })
+            else if ((await send('DELETE', `/v1/users/${String(shown(step.id))}`)) === 200) revived.add(step.id)
+          }
+          assert.equal(await saver.finish(), true)
+          const saved = await readFile(path, 'utf8')
+          for (const [index, post] of data.posts.entries()) {
+            const { user, users } = all[index]!
+            const isKept = !touched.has(post.id) && ![user, ...users].some(id => revived.has(id))
+            if (isKept) assert.ok(saved.includes(JSON.stringify(post)), `${JSON.stringify(post)} in ${saved}`)
+          }
+          const value = parseKept(saved) as { users: Json[]; posts: (Json & { userIds: unknown[] })[] }
+          const isForm = (form: string) => (each: unknown) =>
+            each === null || (typeof each === 'string' ? 'text' : 'number') === (form === 'long' || form === 'number' ? 'number' : 'text')
+          assert.ok(value.users.map(({ id }) => id).every(isForm(ids)), saved)
+          assert.ok(value.posts.flatMap(({ userId, userIds }) => [userId, ...userIds]).every(isForm(links)), saved)
+          await using again = await start(await readJsonFile('linked.json', path))
+          // Lists of the other side have no order of their own.
+          const ordered = (records: Json[]): Json[] =>
+            records.map(record => ({
+              ...record,
+              postsAsUsers: [...((record['postsAsUsers'] as number[] | undefined) ?? [])].toSorted((a, b) => a - b),
+            }))
+          for (const name of ['users', 'posts'])
+            assert.deepEqual(ordered(await list(again, name)), ordered(await list(engine, name)), saved)
+        },
+      ),
+      { label: 'links of JSON files', runs: 40 },
     ))
 
   it('are edited in place, whatever their white space', () => {

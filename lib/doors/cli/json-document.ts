@@ -2,9 +2,10 @@
  * JSON document: the text of a JSON file, and the IDs of its records. Applies changes of records; every unchanged part keeps its
  * characters.
  */
+import { isLongInteger, keepDigits } from '../../foundation/json/json-numbers.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
-import { readAttribute, readValue } from '../../model/json-model/infer-values.ts'
-import { EditedText, type CollectionEdit, type RecordEdit } from './json-edit.ts'
+import { readAttribute, readLink, readValue } from '../../model/json-model/infer-values.ts'
+import { EditedText, type RecordEdit } from './json-edit.ts'
 
 /** A record of the database, with the file's keys. */
 export type JsonRow = Readonly<Record<string, unknown>>
@@ -40,6 +41,11 @@ function listItemIds(ids: readonly unknown[], places: readonly number[] | undefi
   return all
 }
 
+interface DocumentEdit {
+  readonly records: Map<number, RecordEdit>
+  readonly added: readonly object[]
+}
+
 export class JsonDocument {
   readonly #text: EditedText
   readonly #collections: ReadonlyMap<string, DocumentCollection>
@@ -56,28 +62,67 @@ export class JsonDocument {
   }
 
   apply(changes: Changes): void {
-    const edits = new Map<string, CollectionEdit>()
+    const edits = new Map<string, DocumentEdit>()
     const ids = new Map<string, readonly unknown[]>()
+    const born = new Map<string, readonly unknown[]>()
     for (const [name, change] of changes) {
       const collection = this.#collections.get(name)!
       const before = this.#ids.get(name) ?? collection.ids
       const { edit, added } = planEdit(collection, before, change)
-      edits.set(collection.isTop ? '' : name, edit)
+      edits.set(name, edit)
+      if (added.length > 0) born.set(name, added)
       const hasGone = [...edit.records.values()].includes('delete')
       if (!hasGone && added.length === 0) continue
       const kept = hasGone ? before.filter((_, index) => edit.records.get(index) !== 'delete') : before
       ids.set(name, [...kept, ...added])
     }
-    this.#text.edit(edits)
+    const found = this.#findRevived(born)
+    for (const { collection, attribute, id } of found) this.#unlink(collection, attribute, id, edits)
+    this.#text.edit(new Map([...edits].map(([name, edit]) => [this.#collections.get(name)!.isTop ? '' : name, edit])))
+    for (const { attribute, id } of found) attribute.gone.delete(id)
     for (const [name, each] of ids) this.#ids.set(name, each)
   }
+
+  /** Finds links to missing records whose IDs new records have taken. */
+  #findRevived(born: ReadonlyMap<string, readonly unknown[]>): Revived[] {
+    return [...this.#collections.values()].flatMap(collection =>
+      collection.attributes.flatMap(attribute => {
+        if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return []
+        const ids = (born.get(attribute.target) ?? []).filter(id => attribute.gone.has(id))
+        return ids.map(id => ({ collection, attribute: attribute as Revived['attribute'], id }))
+      }),
+    )
+  }
+
+  /** A link to a missing record is null, and must not become a link to a new record. */
+  #unlink(collection: DocumentCollection, { key, idType }: Revived['attribute'], id: unknown, edits: Map<string, DocumentEdit>): void {
+    const { name } = collection
+    const edit = edits.get(name) ?? { records: new Map<number, RecordEdit>(), added: [] }
+    edits.set(name, edit)
+    const unlinked = (record: JsonRow): JsonRow => {
+      const value = readValue(record, key)
+      const isIt = (link: unknown): boolean => readLink(link, idType) === id
+      if (Array.isArray(value)) return value.some(isIt) ? { [key]: value.filter(link => !isIt(link)) } : {}
+      return isIt(value) ? { [key]: null } : {}
+    }
+    for (const [index, itemId] of (this.#ids.get(name) ?? collection.ids).entries()) {
+      const other = edit.records.get(index)
+      if (itemId !== null && other !== 'delete') edit.records.set(index, record => ({ ...unlinked(record), ...other?.(record) }))
+    }
+  }
+}
+
+interface Revived {
+  readonly collection: DocumentCollection
+  readonly attribute: Extract<InferredAttribute, { readonly gone: unknown }> & { readonly gone: Set<unknown> }
+  readonly id: unknown
 }
 
 function planEdit(
   collection: DocumentCollection,
   ids: readonly unknown[],
   { rows, gone }: CollectionChange,
-): { edit: CollectionEdit; added: readonly unknown[] } {
+): { edit: DocumentEdit; added: readonly unknown[] } {
   const isGone = gone === 'others' ? (id: unknown) => !rows.has(id) : (id: unknown) => goneIds.has(id)
   const goneIds = new Set(gone === 'others' ? [] : gone)
   const records = new Map<number, RecordEdit>()
@@ -97,14 +142,18 @@ function planEdit(
 
 /** Returns the members that differ, with the database's values. */
 function findChanged({ attributes }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
-  const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row)).map(({ key }) => key)
+  const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row))
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
-  return Object.fromEntries([...changed, ...added].map(key => [key, row[key]]))
+  return { ...Object.fromEntries(changed.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, added) }
+}
+
+function pick(row: JsonRow, keys: readonly string[]): JsonRow {
+  return Object.fromEntries(keys.map(key => [key, row[key]]))
 }
 
 function formRecord({ attributes, hasIds }: DocumentCollection, row: JsonRow): object {
-  const modelKeys = attributes.filter(({ kind }) => kind !== 'id' || hasIds).map(({ key }) => key)
-  return Object.fromEntries([...modelKeys, ...listAdded(attributes, row)].map(key => [key, row[key]]))
+  const shown = attributes.filter(({ kind }) => kind !== 'id' || hasIds)
+  return { ...Object.fromEntries(shown.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, listAdded(attributes, row)) }
 }
 
 /** Lists attributes that requests have added. */
@@ -118,4 +167,28 @@ function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow): b
   const { kind, key } = attribute
   const before = readAttribute(record, attribute)
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
+}
+
+/** Spells IDs, links and long integers as the file does, where the database has other types. */
+function writeForm(attribute: InferredAttribute, value: unknown): unknown {
+  if (attribute.kind === 'plain') return attribute.isBare ? writeLong(value) : value
+  const write = attribute.form === 'text' ? writeText : writeNumber
+  return Array.isArray(value) ? value.map(write) : write(value)
+}
+
+function writeText(id: unknown): unknown {
+  return typeof id === 'number' ? String(id) : id
+}
+
+/** Another text than a number's stays. */
+function writeNumber(id: unknown): unknown {
+  if (typeof id !== 'string') return id
+  return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)
+}
+
+function writeLong(value: unknown): unknown {
+  if (typeof value === 'string') return isLongInteger(value) && /^-?[1-9]/.test(value) ? keepDigits(value) : value
+  if (Array.isArray(value)) return value.map(writeLong)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeLong(item)]))
 }

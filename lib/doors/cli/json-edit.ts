@@ -262,8 +262,11 @@ interface LineStyle {
   readonly padding: string
 }
 
+// Missing in TypeScript's types.
+const isKept = (JSON as unknown as { readonly isRawJSON: (value: unknown) => boolean }).isRawJSON
+
 function formatInLine(value: unknown, style: LineStyle): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || isKept(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(item => formatInLine(item, style)).join(`,${style.gap}`)}]`
   const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${style.gap}${formatInLine(item, style)}`)
   return members.length === 0 ? '{}' : `{${style.padding}${members.join(`,${style.gap}`)}${style.padding}}`

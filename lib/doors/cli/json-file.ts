@@ -66,8 +66,14 @@ function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   ] as const
   return {
     oddities: kinds.flatMap(([found, problem, remedy]) => (found.length === 0 ? [] : [{ problem, remedy }])),
-    long: new Set(integers.map(({ keys }) => formatMember(typeof keys[0] === 'string' ? keys : ['', ...keys]))),
+    long: countBy(integers.map(({ keys }) => formatMember(typeof keys[0] === 'string' ? keys : ['', ...keys]))),
   }
+}
+
+function countBy(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
 }
 
 /** Keeps the byte order mark, so that a save writes the mark back. */

@@ -46,7 +46,7 @@ export function parseKept(text: string): unknown {
 }
 
 // Missing in TypeScript's types.
-const keepDigits = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
+export const keepDigits = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
 
 /** Each integer beyond 2^53 becomes a text, rounded or not, so that all have one type. */
 export function parseLong(text: string): unknown {
@@ -69,7 +69,7 @@ function isInteger(token: string): boolean {
   return /^-?\d+$/.test(token)
 }
 
-function isLongInteger(token: string): boolean {
+export function isLongInteger(token: string): boolean {
   return isInteger(token) && !Number.isSafeInteger(Number(token))
 }
 

@@ -33,8 +33,9 @@ export interface JsonModel {
  *   numbered from 1. New records get the next integer, or a random UUID.
  * - An attribute is an integer, a number, a text, a boolean, or else JSON, and may be null; with `options.required` only if missing or null
  *   in a record.
- * - `userId`, `user_id` or `idUser` is the ID of a relation `user` if all values are IDs in a collection `users` (or `user`), whose records
- *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, make a list `tags`. So do `adminUserId`, `user: 1` and `tags: [1]`.
+ * - `userId`, `user_id` or `idUser` is the ID of a relation `user` if its values are IDs in a collection `users` (or `user`), whose records
+ *   get the other side: `posts`. `tagIds` and `tag_ids`, arrays of IDs, make a list `tags`. So do `adminUserId`, `user: 1` and `tags: [1]`,
+ *   and `parentId` in its own collection. A few links to missing records are null.
  *   Keys stay: `userId` is shown, taken, filtered and sorted by; `user` is for paths, `expand`, depth 2 and nested bodies.
  * - An empty list gets attributes from the first new record; with `options.open`, from every record.
  * - Odd data, such as two records with one ID, is served with a note, or refused by `options.strict`.

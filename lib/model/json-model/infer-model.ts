@@ -1,7 +1,7 @@
 /** Infer model: the types of an inferred model and drafts. */
-import type { InferredIds } from './infer-ids.ts'
+import type { InferredIds, ReportOddity } from './infer-ids.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import type { InferredType } from './infer-values.ts'
+import type { IdForm, InferredType } from './infer-values.ts'
 
 interface Presence {
   readonly nullable: boolean
@@ -10,8 +10,15 @@ interface Presence {
 }
 
 export type InferredAttribute =
-  | { readonly kind: 'id'; readonly key: string; readonly name: string }
-  | ({ readonly kind: 'plain'; readonly key: string; readonly name: string; readonly type: InferredType } & Presence)
+  | { readonly kind: 'id'; readonly key: string; readonly name: string; readonly form: IdForm }
+  | ({
+      readonly kind: 'plain'
+      readonly key: string
+      readonly name: string
+      readonly type: InferredType
+      /** Whether the data have integers beyond 2^53 as numbers, and none as a text. */
+      readonly isBare: boolean
+    } & Presence)
   | ({
       readonly kind: 'toOne' | 'toMany'
       /** In the data: `userId`. */
@@ -19,8 +26,12 @@ export type InferredAttribute =
       /** In the API: `user`. */
       readonly name: string
       readonly target: string
-      /** Whether numbers in the data become texts, like the target's IDs. */
-      readonly isMixed: boolean
+      /** Of the target's IDs. */
+      readonly idType: 'integer' | 'text'
+      /** Of links in the data. */
+      readonly form: IdForm
+      /** Links to missing records. */
+      readonly gone: ReadonlySet<unknown>
       /** The inverse side in the target's records, if any. */
       readonly inverse: string | undefined
     } & Presence)
@@ -56,5 +67,7 @@ export interface CollectionDraft extends InferredCollection {
   readonly keys: readonly string[]
   readonly idSet: ReadonlySet<unknown>
   readonly at: (index: number) => string
+  readonly report: ReportOddity
+  readonly idForm: IdForm
   readonly inverses: string[]
 }

@@ -1,6 +1,9 @@
-/** Infer relations: a key's name proposes a target, and all values must be the target's IDs. A rejected proposal becomes a note. */
+/**
+ * Infer relations: a key's name proposes a target, and the values must be IDs of the target. In keys such as `userId`, "1" and 1 meet, and
+ * some records may be missing. A rejected proposal becomes a note.
+ */
 import type { CollectionDraft } from './infer-model.ts'
-import { shorten, readValue, toText } from './infer-values.ts'
+import { shorten, readLink, readValue } from './infer-values.ts'
 import { toPlural, toSingular, words } from '../resource-names.ts'
 
 export interface Relation {
@@ -9,6 +12,8 @@ export interface Relation {
   readonly name: string
   readonly source: CollectionDraft
   readonly target: CollectionDraft
+  /** IDs of missing records. */
+  readonly gone: ReadonlySet<unknown>
 }
 
 /** Suggested by a key's name. */
@@ -18,18 +23,32 @@ interface Proposal {
   readonly target: CollectionDraft
   /** Whether the name clearly means a relation: `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
   readonly isClear: boolean
+  /** Whether the name alone says much, as `userId`. */
+  readonly isOfIds: boolean
 }
+
+/** A link to a missing record. */
+interface GoneLink {
+  readonly index: number
+  readonly id: unknown
+}
+
+type Verdict = { readonly objection: string } | { readonly gone: readonly GoneLink[]; readonly converts: boolean }
 
 export function inferRelations(source: CollectionDraft, drafts: readonly CollectionDraft[]): Relation[] {
   const relations: Relation[] = []
   for (const key of source.keys) {
     if (key === source.idKey) continue
     const proposals = findProposals(key, source, drafts)
-    const judged = proposals.map(proposal => ({ ...proposal, reason: findObjection(key, proposal, source, relations) }))
-    const proved = judged.filter(({ reason }) => reason === undefined)
+    const judged = proposals.map(proposal => ({ ...proposal, ...judge(key, proposal, source, relations) }))
+    const fitting = judged.filter(each => 'gone' in each)
+    const whole = fitting.filter(({ gone }) => gone.length === 0)
+    const proved = whole.length > 0 ? whole : fitting
     const [found] = proved
     if (found !== undefined && (proved.length === 1 || found.isClear)) {
-      relations.push({ kind: found.kind, key, name: found.name, source, target: found.target })
+      reportLinks(key, source, found)
+      const gone = new Set(found.gone.map(({ id }) => id))
+      relations.push({ kind: found.kind, key, name: found.name, source, target: found.target, gone })
       continue
     }
     if (proved.length > 1) {
@@ -38,9 +57,26 @@ export function inferRelations(source: CollectionDraft, drafts: readonly Collect
       continue
     }
     const missed = judged.find(({ isClear, target }) => isClear || isNearlyRelation(key, source, target))
-    if (missed !== undefined) source.notes.push(`${source.name}.${key} is a plain attribute: ${missed.reason}`)
+    if (missed !== undefined && 'objection' in missed) source.notes.push(`${source.name}.${key} is a plain attribute: ${missed.objection}`)
   }
   return relations
+}
+
+function reportLinks(
+  key: string,
+  source: CollectionDraft,
+  { kind, target, gone, converts }: Pick<Proposal, 'kind' | 'target'> & Extract<Verdict, { readonly gone: unknown }>,
+): void {
+  const [given, needed] = target.idType === 'integer' ? ['strings', 'integers'] : ['integers', 'strings']
+  if (converts) source.report(`${source.name}.${key} has ${given}, and the IDs of ${target.name} are ${needed}`, `so it has ${needed} here`)
+  const [first] = gone
+  if (first === undefined) return
+  const more = gone.length > 1 ? `, and ${gone.length - 1} more such links` : ''
+  const place = source.single ? source.name : source.at(first.index)
+  source.report(
+    `${place}.${key} ${kind === 'toOne' ? 'is' : 'has'} ${shorten(first.id)}, the ID of no record of ${target.name}${more}`,
+    kind === 'toOne' ? 'so it is null here' : 'so it is left out here',
+  )
 }
 
 function findProposals(key: string, source: CollectionDraft, drafts: readonly CollectionDraft[]): Proposal[] {
@@ -50,16 +86,17 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   const keyWords = listSingularWords(parts)
   const others = drafts.filter(({ single, records }) => !single && records.length > 0)
   const nameWords = (draft: CollectionDraft): string[] => listSingularWords(words(draft.name))
-  const exact = others.find(draft => nameWords(draft).join(' ') === keyWords.join(' '))
+  const named = others.find(draft => nameWords(draft).join(' ') === keyWords.join(' '))
+  const exact = named ?? (keyWords.join(' ') === PARENT && others.includes(source) ? source : undefined)
   if (stem === undefined) {
     // `user` or `tags` propose a relation only if the values are IDs.
     if (exact === undefined) return []
     const kind = listValues(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
-    return [{ kind, name: key, target: exact, isClear: false }]
+    return [{ kind, name: key, target: exact, isClear: false, isOfIds: false }]
   }
   const kind = isMany ? 'toMany' : 'toOne'
   const name = isMany ? toPlural(stem) : stem
-  if (exact !== undefined) return [{ kind, name, target: exact, isClear: true }]
+  if (exact !== undefined) return [{ kind, name, target: exact, isClear: true, isOfIds: true }]
   const isEndOf = (end: readonly string[], of: readonly string[]): boolean =>
     end.length < of.length && end.every((word, index) => word === of[of.length - end.length + index])
   const similar = others.filter(draft => {
@@ -70,8 +107,11 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   // For `adminUserId`, `adminUsers` is nearer than `users`.
   return similar
     .filter(draft => !isEndOf(nameWords(draft), keyWords) || nameWords(draft).length === longest)
-    .map(target => ({ kind, name, target, isClear: false }))
+    .map(target => ({ kind, name, target, isClear: false, isOfIds: true }))
 }
+
+/** Names another record of the collection. */
+const PARENT = 'parent'
 
 /** Splits `userId`, `user_ids`, `idUser`. */
 function splitKey(key: string): { stem: string | undefined; isMany: boolean } {
@@ -90,29 +130,48 @@ function listValues(key: string, { records }: CollectionDraft): unknown[] {
   return records.map(record => readValue(record, key)).filter(value => value !== null)
 }
 
-function findObjection(
-  key: string,
-  { kind, name, target, isClear }: Proposal,
-  source: CollectionDraft,
-  others: readonly Relation[],
-): string | undefined {
+/** Returns single links, also of lists. */
+export function listLinks(key: string, source: CollectionDraft): unknown[] {
+  return listValues(key, source).flat()
+}
+
+export function toIdType({ idType }: CollectionDraft): 'integer' | 'text' {
+  return idType === 'integer' ? 'integer' : 'text'
+}
+
+function judge(key: string, proposal: Proposal, source: CollectionDraft, others: readonly Relation[]): Verdict {
+  const { kind, name, target, isClear, isOfIds } = proposal
   if ((name !== key && source.keys.includes(name)) || others.some(other => other.name === name))
-    return `the records have a "${name}" as well`
-  if (!target.hasIds) return `the records of ${target.name} have no IDs`
-  let isProved = false
+    return { objection: `the records have a "${name}" as well` }
+  if (!target.hasIds) return { objection: `the records of ${target.name} have no IDs` }
+  const [idType, isRead] = [toIdType(target), isOfIds || target.isMixed]
+  const gone: GoneLink[] = []
+  let fitting = 0
+  let converts = false
   for (const [index, record] of source.records.entries()) {
     const value = readValue(record, key)
     if (value === null) continue
     const at = source.single ? '' : ` of ${source.at(index)}`
-    if (kind === 'toMany' && !Array.isArray(value)) return `the value${at} is not an array`
+    if (kind === 'toMany' && !Array.isArray(value)) return { objection: `the value${at} is not an array` }
     const given = kind === 'toMany' ? (value as readonly unknown[]) : [value]
-    const ids = target.isMixed ? given.map(toText) : given
-    isProved ||= ids.length > 0
-    const stranger = ids.find(id => !target.idSet.has(id))
-    if (stranger !== undefined) return `${shorten(stranger)}${at} ${describeStranger(stranger, target)}`
-    if (ids.length > 1 && new Set(ids).size < ids.length) return `the value${at} names a record twice`
+    const ids = isRead ? given.map(id => readLink(id, idType)) : given
+    converts ||= !target.isMixed && ids.some((id, place) => id !== given[place])
+    for (const [place, id] of ids.entries())
+      if (target.idSet.has(id)) fitting++
+      else if (isOfIds && isUsableId(id, idType)) gone.push({ index, id })
+      else return { objection: `${shorten(given[place])}${at} ${describeStranger(given[place], target)}` }
+    if (ids.length > 1 && new Set(ids).size < ids.length) return { objection: `the value${at} names a record twice` }
   }
-  return isProved || isClear ? undefined : 'it has no values'
+  const [first] = gone
+  if (first !== undefined && gone.length > fitting)
+    return { objection: `${shorten(first.id)} of ${source.at(first.index)} is not the ID of any record of ${target.name}` }
+  return fitting > 0 || isClear ? { gone, converts } : { objection: 'it has no values' }
+}
+
+/** Some files have 0, -1 or an empty text for no link. */
+function isUsableId(id: unknown, idType: 'integer' | 'text'): boolean {
+  if (idType === 'integer') return Number.isSafeInteger(id) && (id as number) > 0
+  return typeof id === 'string' && id.isWellFormed() && !['', '0', '-1'].includes(id)
 }
 
 function describeStranger(value: unknown, { name, idType, idSet }: CollectionDraft): string {

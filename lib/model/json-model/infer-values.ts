@@ -9,16 +9,38 @@ export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
 
-/** Turns links to text IDs into texts. */
-export function readAttribute(record: JsonObject, { key, isMixed = false }: { readonly key: string; readonly isMixed?: boolean }): unknown {
-  const value = readValue(record, key)
-  if (!isMixed) return value
-  return Array.isArray(value) ? value.map(toText) : toText(value)
+interface ReadLinks {
+  readonly idType: 'integer' | 'text'
+  readonly gone: ReadonlySet<unknown>
 }
 
-export function toText(value: unknown): unknown {
-  return typeof value === 'number' ? String(value) : value
+/** Reads links as IDs of the target; a link to a missing record is null, or left out of a list. */
+export function readAttribute(record: JsonObject, attribute: { readonly key: string } & ({} | ReadLinks)): unknown {
+  const value = readValue(record, attribute.key)
+  if (!('gone' in attribute)) return value
+  const { gone, idType } = attribute
+  if (!Array.isArray(value)) return gone.has(readLink(value, idType)) ? null : readLink(value, idType)
+  const links = value.map(link => readLink(link, idType))
+  return gone.size === 0 ? links : links.filter(id => !gone.has(id))
 }
+
+const INTEGER = /^(?:0|-?[1-9]\d*)$/
+
+/** Lets "1" and 1 meet. */
+export function readLink(value: unknown, idType: ReadLinks['idType']): unknown {
+  if (idType === 'text') return typeof value === 'number' ? String(value) : value
+  return typeof value === 'string' && INTEGER.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+/** How the data spell IDs; undefined: in both ways, or no ID is given. `long` counts numbers beyond 2^53, texts here. */
+export function findForm(values: readonly unknown[], long: number): IdForm | undefined {
+  if (values.length === 0) return undefined
+  const texts = values.filter(value => typeof value === 'string').length
+  if (texts === long) return 'number'
+  return texts === values.length && long === 0 ? 'text' : undefined
+}
+
+export type IdForm = 'number' | 'text'
 
 export function inferValueType(value: unknown): InferredType {
   switch (typeof value) {

@@ -2,10 +2,11 @@
  * Infers a model from collections of JSON records, as plain data for from-json.ts and the command's table. Odd data is served with a note,
  * or refused by collection and record (`strict`).
  */
-import { inferIds, type ReportOddity } from './infer-ids.ts'
+import { inferIds, type InferredIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
-import { findCyclicRelations, inferRelations, type Relation } from './infer-relations.ts'
-import { describe, inferValueType, readValue, type InferredType } from './infer-values.ts'
+import { findCyclicRelations, inferRelations, listLinks, toIdType, type Relation } from './infer-relations.ts'
+import { describe, findForm, inferValueType, readValue, type IdForm, type InferredType } from './infer-values.ts'
+import { isLongInteger } from '../../foundation/json/json-numbers.ts'
 import { assertJson, isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { camelCase, entityName, isResourceName } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
@@ -27,8 +28,8 @@ export interface InferOptions {
   readonly open?: boolean
   /** Found in the text of the data. Without the text, an integer beyond 2^53 may have changed. */
   readonly oddities?: readonly InferOddity[]
-  /** Members with integers beyond 2^53, held as digits: `orders.total`; of a list at the top `.total`. */
-  readonly long?: ReadonlySet<string>
+  /** How many integers beyond 2^53, held as digits, a member has: `orders.total`; of a list at the top `.total`. */
+  readonly long?: ReadonlyMap<string, number>
   readonly name?: string
 }
 
@@ -165,7 +166,7 @@ function buildDraft(
   others: readonly CollectionDraft[],
   report: ReportOddity,
   notes: string[],
-  { id: wanted, open = false }: InferOptions,
+  { id: wanted, open = false, long }: InferOptions,
 ): CollectionDraft | undefined {
   const { name, value, isTop } = member
   const single = isObject(value)
@@ -205,8 +206,19 @@ function buildDraft(
     keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
     idSet: new Set(ids.hasIds ? ids.ids : []),
     at,
+    report,
+    idForm: findIdForm(member, ids, records, long),
     inverses: [],
   }
+}
+
+function findIdForm(member: Member, { idKey, idType }: InferredIds, records: readonly JsonObject[], long: InferOptions['long']): IdForm {
+  const given = records.map(record => readValue(record, idKey)).filter(id => id !== null)
+  return findForm(given, countLong(member, idKey, long)) ?? (idType === 'integer' ? 'number' : 'text')
+}
+
+function countLong({ name, isTop }: Pick<Member, 'name' | 'isTop'>, key: string, long: InferOptions['long']): number {
+  return long?.get(`${isTop ? '' : name}.${key}`) ?? 0
 }
 
 function readRecords(
@@ -267,22 +279,33 @@ function addPlainAndRelations(
 ): void {
   for (const key of draft.keys) {
     if (key === draft.idKey) {
-      draft.attributes.push({ kind: 'id', key, name: key })
+      draft.attributes.push({ kind: 'id', key, name: key, form: draft.idForm })
       continue
     }
     const { types, isEverywhere } = findTypes(draft.records, key)
     const nullable = !isEverywhere || !required
     const relation = relations.find(each => each.source === draft && each.key === key)
     // Numbers and texts of digits may be mixed.
-    const type = long?.has(`${draft.isTop ? '' : draft.name}.${key}`) === true ? 'json' : mergeTypes(types)
-    if (relation === undefined) draft.attributes.push({ kind: 'plain', key, name: key, type, nullable, isEverywhere })
-    else {
-      const { kind, name, target } = relation
-      const mayBeEmpty = kind === 'toOne' && (nullable || cyclic.has(relation))
-      const link = { target: target.name, isMixed: target.isMixed, inverse: undefined }
-      draft.attributes.push({ kind, key, name, ...link, nullable: mayBeEmpty, isEverywhere })
+    const count = countLong(draft, key, long)
+    if (relation === undefined) {
+      const type = count > 0 ? 'json' : mergeTypes(types)
+      const isBare = count > 0 && countLongTexts(draft.records.map(record => readValue(record, key))) === count
+      draft.attributes.push({ kind: 'plain', key, name: key, type, isBare, nullable, isEverywhere })
+    } else {
+      const { kind, name, target, gone } = relation
+      const isEach = isEverywhere && gone.size === 0
+      const mayBeEmpty = kind === 'toOne' && (!isEach || !required || cyclic.has(relation))
+      const form = findForm(listLinks(key, draft), count) ?? target.idForm
+      const link = { target: target.name, idType: toIdType(target), form, gone, inverse: undefined }
+      draft.attributes.push({ kind, key, name, ...link, nullable: mayBeEmpty, isEverywhere: isEach })
     }
   }
+}
+
+/** Counts texts with the digits of numbers beyond 2^53. */
+function countLongTexts(value: unknown): number {
+  if (typeof value === 'string') return isLongInteger(value) ? 1 : 0
+  return typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, item) => sum + countLongTexts(item), 0) : 0
 }
 
 /** Named after the listed collection; a second inverse also after the relation. */

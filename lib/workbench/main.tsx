@@ -93,7 +93,7 @@ function Content() {
   if (outline.value === undefined) return <Skeleton rows={12} />
   const found = findScreen(screen)
   if (found !== undefined) return <ScreenView key={found.name} screen={found} />
-  return screen === '' ? null : <Empty title={`There is no screen “${screen}”`}>Choose one of the navigation.</Empty>
+  return screen === '' ? null : <Empty title={`There is no screen “${screen}”`}>Choose a screen of the navigation.</Empty>
 }
 
 /** The fragment of the URL is the place, so an anchor link would change the screen. */

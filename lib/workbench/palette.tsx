@@ -52,7 +52,7 @@ function Search() {
         onTake={take}
         onSubmit={() => {}}
       />
-      {options.length === 0 ? <p class="dim">Nothing is called so. A record is a resource and an ID: sites 2.</p> : null}
+      {options.length === 0 ? <p class="dim">Nothing has this name. For a record, write a resource and an ID: sites 2.</p> : null}
     </>
   )
 }

@@ -140,7 +140,7 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
       await page.waitForURL(/#\/data\/sites\/7$/)
       await page.keyboard.press('Control+k')
       await page.keyboard.type('nothing of the kind')
-      await page.getByText('Nothing is called so').waitFor()
+      await page.getByText('Nothing has this name').waitFor()
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     })

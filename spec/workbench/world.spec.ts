@@ -42,7 +42,7 @@ describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_
       await clock.getByRole('button', { name: 'Set' }).click()
       await clock.getByRole('alert').waitFor()
       await clock.getByRole('button', { name: 'Real time' }).click()
-      await page.getByText('It runs, and shows the real time.').waitFor()
+      await page.getByText('The clock runs, and shows the real time.').waitFor()
     })
   })
 
@@ -105,7 +105,7 @@ describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_
       await page.keyboard.press('Enter')
       assert.equal((await held).status, 200)
       await gate.waitFor({ state: 'detached' })
-      await faults.getByText('None is in effect').waitFor()
+      await faults.getByText('No fault is in effect').waitFor()
       assert.deepEqual(engine.faults, [])
     })
   })
@@ -121,7 +121,7 @@ describe('worlds and faults in the workbench', { skip: NO_BROWSER, timeout: 240_
       await faults.getByText('{ status: 418, times: 2 }').waitFor()
       await engine.handle('GET', '/v1/sites/1')
       await faults.getByRole('button', { name: `End ${fault.id}` }).click()
-      await faults.getByText('None is in effect').waitFor()
+      await faults.getByText('No fault is in effect').waitFor()
     })
   })
 

@@ -40,8 +40,8 @@ export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
 function Verdict({ outcome }: { readonly outcome: RequestOutcome }) {
   const { data: conformity, error, isLoading } = useLoad(() => judge(outcome), [outcome])
   if (error !== undefined) return <ErrorNotice error={error} />
-  if (isLoading) return <p class="dim">Is it as the OpenAPI document says? …</p>
-  if (conformity === undefined) return <p class="dim">The server is read-only: what it refuses is not in the document of its engine.</p>
+  if (isLoading) return <p class="dim">Comparing with the OpenAPI document …</p>
+  if (conformity === undefined) return <p class="dim">The server is read-only, and the OpenAPI document does not describe its refusals.</p>
   const { faults, described } = conformity
   if (faults.length > 0)
     return (
@@ -57,7 +57,7 @@ function Verdict({ outcome }: { readonly outcome: RequestOutcome }) {
   return described ? (
     <p class="conforms">✓ As the OpenAPI document says</p>
   ) : (
-    <p class="dim">The OpenAPI document does not have this path; the refusal has its form.</p>
+    <p class="dim">The OpenAPI document lacks this path; the refusal has the form that the document describes.</p>
   )
 }
 

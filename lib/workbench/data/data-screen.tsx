@@ -14,11 +14,21 @@ import { ListView } from './list-view.tsx'
 import { parameterNames } from './parameter-names.ts'
 import { RequestBar } from './request-bar.tsx'
 import { SingleView } from './single-view.tsx'
+import { Undo } from './undo.tsx'
 
 /** Segments of the longest path of a list: `sites/1/domains`. */
 const LIST = 3
 
 export default function DataScreen() {
+  return (
+    <>
+      <View />
+      <Undo />
+    </>
+  )
+}
+
+function View() {
   const { path, query } = place.value
   const [name, id, relation] = path
   if (name === undefined) return <Overview />

@@ -135,7 +135,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
 /** Shows errors about other attributes too. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
-  if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Escape shows it is now.`
+  if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Press Escape to see the record as it is now.`
   const { byName } = readFaults(error.answer.body, resource)
   return byName.get(name) ?? error.message
 }

@@ -69,7 +69,7 @@ function Choice({ attribute, label, draft, before, faultId, onChange }: FieldPro
       }}
     >
       {before === undefined || draft === undefined ? (
-        <option value={NOTHING}>{attribute.required ? 'choose …' : 'as the model has it'}</option>
+        <option value={NOTHING}>{attribute.required || before !== undefined ? 'choose …' : 'as the model has it'}</option>
       ) : null}
       {isOther ? <option value={draft}>{draft}</option> : null}
       {choices.map(choice => (

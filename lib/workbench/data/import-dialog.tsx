@@ -42,7 +42,7 @@ export function ImportDialog({ resource, onImported, onClose }: ImportDialogProp
   return (
     <dialog ref={dialog} class="dialog wide" aria-labelledby="import-title" onClose={onClose}>
       <h2 id="import-title">Import {resource.name} from CSV</h2>
-      <p class="dim">The first line names the columns. Nothing is written unless all of it can be.</p>
+      <p class="dim">The first line names the columns. Either all records are written or none.</p>
       <input
         type="file"
         accept=".csv,.tsv,.txt,text/csv"
@@ -135,7 +135,7 @@ function Actions({ onCancel, ...given }: ActionsProps) {
         )}
       </div>
       {error === undefined ? null : <ErrorNotice error={error} />}
-      {why === undefined ? null : <p class="dim">It cannot be tried first: {why}</p>}
+      {why === undefined ? null : <p class="dim">The import cannot be tried first: {why}</p>}
       <div class="bar">
         {why === undefined ? (
           <button type="button" class={isChecked ? undefined : 'main'} disabled={isOff} onClick={attempt}>

@@ -16,13 +16,15 @@ interface ListToolsProps {
   readonly prefilled: Readonly<Record<string, string>>
   readonly isImporting: boolean
   readonly setImporting: (isImporting: boolean) => void
+  /** In the place of the tools. */
+  readonly chosen: ComponentChildren
   readonly onCreate: () => void
   /** Receives IDs of new records. */
   readonly onMade: (ids: readonly string[]) => void
   readonly children: ComponentChildren
 }
 
-export function ListTools({ resource, prefilled, isImporting, setImporting, onCreate, onMade, children }: ListToolsProps) {
+export function ListTools({ resource, prefilled, isImporting, setImporting, chosen, onCreate, onMade, children }: ListToolsProps) {
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
   const invent = async (): Promise<void> => {
@@ -39,7 +41,8 @@ export function ListTools({ resource, prefilled, isImporting, setImporting, onCr
   return (
     <>
       <div class="bar">
-        {resource.creates ? (
+        {chosen}
+        {resource.creates && chosen === undefined ? (
           <>
             <button type="button" onClick={onCreate}>
               New {resource.singular}

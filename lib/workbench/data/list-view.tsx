@@ -8,6 +8,7 @@ import { findResource, outline, type OutlinedAttribute, type OutlinedResource, p
 import { formatPlace } from '../state/place-text.ts'
 import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
+import { ChosenBar } from './chosen-bar.tsx'
 import { EmptyList, type EmptyListProps } from './empty-list.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
@@ -40,15 +41,13 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
   const names = useMemo(parameterNames, [outline.value])
   const asked = useMemo(() => readListQuery(query, resource, names, findResource), [query, resource, names])
   const at = requestOf(path, '')
-  const depends = [at, asked.asked, changes.value, world.value, userId.value]
-  const { data, error, isLoading } = useLoad(async signal => ({ at, page: await readPage(at, asked, signal) }), depends)
-  // Not the page of another list.
-  const page = data?.at === at ? data.page : undefined
+  const { page, error, isLoading } = usePage(at, asked)
   const making = useMaking(resource, page)
   const { isCreating, setCreating, setEdit, fresh, freshRecords, markFresh } = making
   const hrefWith = (next: string): string => formatPlace('data', path, next)
   const hrefOf = (id: string): string => formatPlace('data', [resource.name, id], path.length === 1 ? query : '')
   const [isImporting, setImporting] = useState(false)
+  const { picked, setPicked, pick } = usePicked(at, page, resource)
   const prefilled = useMemo(() => readPrefilled(query, resource, names), [query, resource, names])
   const isSplit = chosen !== undefined || isCreating
   return (
@@ -58,10 +57,17 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
       {error === undefined ? null : <ErrorNotice error={error} />}
       <div class={isSplit ? 'split' : undefined}>
         <div>
-          <ListTools {...{ resource, prefilled, isImporting, setImporting }} onCreate={() => setCreating(true)} onMade={markFresh}>
+          <ListTools
+            {...{ resource, prefilled, isImporting, setImporting }}
+            chosen={picked.size === 0 ? undefined : <ChosenBar resource={resource} ids={[...picked]} onNone={() => setPicked(NONE)} />}
+            onCreate={() => setCreating(true)}
+            onMade={markFresh}
+          >
             <Pager page={page} asked={asked} names={names} query={query} hrefWith={hrefWith} name={resource.name} />
           </ListTools>
           <Records
+            picked={picked}
+            onPick={pick}
             {...{ resource, page, asked, chosen, hrefOf, fresh, freshRecords, path, query, names, hrefWith }}
             onCreate={() => setCreating(true)}
             onImport={() => setImporting(true)}
@@ -115,6 +121,28 @@ function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SidePr
   )
 }
 
+/** Undefined while another list is in sight. */
+function usePage(at: string, asked: ShownQuery) {
+  const depends = [at, asked.asked, changes.value, world.value, userId.value]
+  const { data, error, isLoading } = useLoad(async signal => ({ at, page: await readPage(at, asked, signal) }), depends)
+  return { page: data?.at === at ? data.page : undefined, error, isLoading }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** IDs of chosen records of the page: an action on a record out of sight would surprise. */
+function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedResource) {
+  const [all, setPicked] = useState(NONE)
+  useEffect(() => setPicked(NONE), [at])
+  const picked = useMemo(() => {
+    const shown = new Set(page?.records.map(record => idOf(record, resource)))
+    return new Set([...all].filter(id => shown.has(id)))
+  }, [all, page, resource])
+  const pick = (ids: readonly string[], isPicked: boolean): void =>
+    setPicked(before => new Set(isPicked ? [...before, ...ids] : [...before].filter(id => !ids.includes(id))))
+  return { picked, setPicked, pick }
+}
+
 /** State of editing, and of records just created. */
 function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
@@ -139,6 +167,8 @@ interface RecordsProps extends EmptyListProps {
   /** Whether there is an error in the place of a page. */
   readonly isFailed: boolean
   readonly fresh: ReadonlySet<string>
+  readonly picked: ReadonlySet<string>
+  readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   /** Records outside the page. */
   readonly freshRecords: readonly AnyRecord[]
   readonly hrefOf: (id: string) => string

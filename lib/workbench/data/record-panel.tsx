@@ -1,12 +1,12 @@
 /** Record panel: shows, edits and deletes a record. */
-import { useState, useLayoutEffect, useRef } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { control } from '../state/ask.ts'
 import { changes, unavailable } from '../state/live.ts'
-import { countLists, findResource, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
+import { countLists, findResource, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { go, world } from '../state/place.ts'
 import { labelOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
@@ -17,8 +17,7 @@ import { seedText } from './seed-text.ts'
 import { readRecord } from './read-record.ts'
 import { RecordForm } from './record-form.tsx'
 import { formatPlace } from '../state/place-text.ts'
-import { deleteRecord } from './save.ts'
-import { literal } from './search-records.ts'
+import { DeleteDialog, readEffects } from './delete-dialog.tsx'
 
 /** The attribute to edit first. */
 export interface PanelEdit {
@@ -114,6 +113,10 @@ interface ShownProps {
 
 function Shown({ resource, id, record, closeHref, onEdit }: ShownProps) {
   const [isDeleting, setDeleting] = useState(false)
+  const { data: hindrances = [] } = useLoad(
+    () => (resource.deletes ? readEffects(resource, [id], 'refuse') : Promise.resolve([])),
+    [resource, id, changes.value],
+  )
   const values = resource.attributes.filter(({ kind, flag }) => kind !== 'toMany' && flag === undefined)
   return (
     <>
@@ -130,14 +133,19 @@ function Shown({ resource, id, record, closeHref, onEdit }: ShownProps) {
           </button>
         ) : null}
         {resource.deletes ? (
-          <button type="button" onClick={() => setDeleting(true)}>
+          <button type="button" class="risky" disabled={hindrances.length > 0} onClick={() => setDeleting(true)}>
             Delete …
           </button>
         ) : null}
       </div>
+      {hindrances.map(({ text, href }) => (
+        <p key={text} class="dim">
+          It cannot be deleted: <a href={href}>{text}</a>
+        </p>
+      ))}
       <CopyMenu about={`${resource.singular} ${id}`} copies={[{ name: 'seed', write: () => writeSeed(resource, record) }]} />
       <ChangedBy resource={resource} id={id} />
-      {isDeleting ? <DeleteDialog resource={resource} id={id} onDeleted={() => go(closeHref)} onClose={() => setDeleting(false)} /> : null}
+      {isDeleting ? <DeleteDialog resource={resource} ids={[id]} onDone={() => go(closeHref)} onClose={() => setDeleting(false)} /> : null}
     </>
   )
 }
@@ -226,7 +234,7 @@ function ChangedBy({ resource, id }: { readonly resource: OutlinedResource; read
       {why !== undefined || error !== undefined ? (
         <p class="dim">{why ?? error?.message}</p>
       ) : requests === undefined ? null : requests.length === 0 ? (
-        <p class="dim">No request of the journal: it is as it was seeded.</p>
+        <p class="dim">The journal has no request with a change of this record.</p>
       ) : (
         <ul>
           {requests.map(({ id: request, method, path, at }) => (
@@ -248,70 +256,4 @@ function ChangedBy({ resource, id }: { readonly resource: OutlinedResource; read
 async function read({ name }: OutlinedResource, id: string): Promise<ChangingRequest[]> {
   const { body } = await control('GET', `/requests?bodies=false&limit=${SHOWN}&record=${encodeURIComponent(`${name}/${id}`)}`)
   return (body as { readonly requests: ChangingRequest[] }).requests.toReversed()
-}
-
-/** Asks before deleting a record, and lists the effects on other records. */
-interface DeleteDialogProps {
-  readonly resource: OutlinedResource
-  readonly id: string
-  readonly onDeleted: () => void
-  readonly onClose: () => void
-}
-
-function DeleteDialog({ resource, id, onDeleted, onClose }: DeleteDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const [error, setError] = useState<Error>()
-  const { data: effects } = useLoad(() => readEffects(resource, id), [resource, id])
-  useLayoutEffect(() => dialog.current?.showModal(), [])
-  const remove = async (): Promise<void> => {
-    try {
-      await deleteRecord(resource, id)
-      onDeleted()
-    } catch (thrown) {
-      setError(thrown as Error)
-    }
-  }
-  return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="delete-title" onClose={onClose}>
-      <h2 id="delete-title">
-        Delete {resource.singular} {id}?
-      </h2>
-      {effects === undefined ? <p class="dim">…</p> : effects.length === 0 ? <p>Nothing else goes with it.</p> : null}
-      <ul>
-        {effects?.map(effect => (
-          <li key={effect}>{effect}</li>
-        ))}
-      </ul>
-      {error === undefined ? null : <ErrorNotice error={error} />}
-      <div class="bar">
-        <button type="button" class="main danger" disabled={effects === undefined} onClick={() => void remove()}>
-          Delete
-        </button>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Keep it
-        </button>
-      </div>
-    </dialog>
-  )
-}
-
-/** Omits resources without affected records. */
-async function readEffects(resource: OutlinedResource, id: string): Promise<string[]> {
-  const { whenDeleted = [] } = resource
-  const paths = whenDeleted.map(({ resource: other, by, attribute }) =>
-    by === undefined ? requestOf([resource.name, id, attribute ?? ''], '') : `${pathOf(other)}?${by}=${literal(id)}`,
-  )
-  const counts = await countLists(paths)
-  return whenDeleted.flatMap(({ resource: other, by, rule }, index) => {
-    const count = counts[index]
-    if (count === 0) return []
-    const records = count === null || count === undefined ? `records of ${other}` : `${count.toLocaleString('en')} of ${other}`
-    const via = by === undefined ? '' : ` (${by})`
-    if (rule === 'delete') return [`${records} are deleted with it${via}, with all that depends on them.`]
-    return [
-      rule === 'unlink'
-        ? `${records} stay without their link to it${via}.`
-        : `${records} need it${via}: the API refuses while there are any.`,
-    ]
-  })
 }

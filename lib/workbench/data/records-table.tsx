@@ -1,4 +1,5 @@
 /** Records table: shows a page. A head sorts, an ID opens its record, a number opens its list. */
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ScrollBox } from '../parts/scroll-box.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -24,6 +25,9 @@ interface RecordsTableProps {
   readonly chosen: string | undefined
   /** Records just created. */
   readonly fresh: ReadonlySet<string>
+  /** IDs of records for an action on several. */
+  readonly picked: ReadonlySet<string>
+  readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
   /** The value is too large for its cell. */
@@ -38,7 +42,7 @@ interface TableRecord {
 }
 
 export function RecordsTable(props: RecordsTableProps) {
-  const { resource, records, columns, sort, isStale, onSort } = props
+  const { resource, records, columns, sort, isStale, onSort, picked, onPick } = props
   const rows = useMemo(() => records.map((record, index) => nameRow(record, index, resource)), [records, resource])
   const grid = useRecordsGrid(props, rows)
   return (
@@ -53,6 +57,7 @@ export function RecordsTable(props: RecordsTableProps) {
                   column={column}
                   isKey={resource.key.includes(column.name)}
                   isPinned={resource.key[0] === column.name}
+                  pick={resource.key[0] === column.name && mayPick(resource) ? <PickAll {...{ resource, rows, picked, onPick }} /> : null}
                   sort={sort}
                   onSort={onSort}
                 />
@@ -79,7 +84,7 @@ interface RowsProps extends RecordsTableProps {
   readonly grid: Grid
 }
 
-function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProps) {
+function Rows({ resource, columns, rows, grid, chosen, fresh, picked, onPick, hrefOf }: RowsProps) {
   const sizes = useSizes(resource, rows, columns)
   const isAt = (cell: CellPlace | undefined, row: string, column: string): boolean => cell?.row === row && cell.column === column
   return (
@@ -101,6 +106,8 @@ function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProp
               onChoose={() => grid.choose({ row: row.name, column: column.name })}
               onEdit={() => grid.edit({ row: row.name, column: column.name })}
               onLeave={grid.leave}
+              isPicked={row.id !== undefined && picked.has(row.id)}
+              onPick={isPicked => row.id !== undefined && onPick([row.id], isPicked)}
             />
           ))}
         </tr>
@@ -109,7 +116,7 @@ function Rows({ resource, columns, rows, grid, chosen, fresh, hrefOf }: RowsProp
   )
 }
 
-function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows: readonly TableRecord[]): Grid {
+function useRecordsGrid({ resource, columns, picked, onPick, onLarge }: RecordsTableProps, rows: readonly TableRecord[]): Grid {
   const find = (place: CellPlace) => ({
     row: rows.find(({ name }) => name === place.row),
     column: columns.find(({ name }) => name === place.column),
@@ -117,6 +124,10 @@ function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows:
   return useGrid({
     rows: useMemo(() => rows.map(({ name }) => name), [rows]),
     columns: useMemo(() => columns.map(({ name }) => name), [columns]),
+    toggle: place => {
+      const id = find(place).row?.id
+      if (id !== undefined && mayPick(resource)) onPick([id], !picked.has(id))
+    },
     mayEdit: place => {
       const { row, column } = find(place)
       return row?.id !== undefined && column !== undefined && isEditable(resource, column, row.record)
@@ -130,6 +141,27 @@ function useRecordsGrid({ resource, columns, onLarge }: RecordsTableProps, rows:
   })
 }
 
+function mayPick({ updates, deletes }: OutlinedResource): boolean {
+  return updates || deletes
+}
+
+interface PickAllProps extends Pick<RecordsTableProps, 'resource' | 'picked' | 'onPick'> {
+  readonly rows: readonly TableRecord[]
+}
+
+function PickAll({ resource, rows, picked, onPick }: PickAllProps) {
+  const ids = rows.flatMap(({ id }) => id ?? [])
+  if (ids.length === 0) return null
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Choose all ${resource.name} of this page`}
+      checked={ids.every(id => picked.has(id))}
+      onChange={event => onPick(ids, event.currentTarget.checked)}
+    />
+  )
+}
+
 function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): TableRecord {
   const id = idOf(record, resource)
   return { record, id, name: id ?? `row ${index}` }
@@ -139,11 +171,12 @@ interface HeadProps {
   readonly column: OutlinedAttribute
   readonly isKey: boolean
   readonly isPinned: boolean
+  readonly pick: ComponentChildren
   readonly sort: readonly ShownSort[]
   readonly onSort: (path: string) => void
 }
 
-function Head({ column, isKey, isPinned, sort, onSort }: HeadProps) {
+function Head({ column, isKey, isPinned, pick, sort, onSort }: HeadProps) {
   const own = sort.find(({ path }) => path === column.name)
   const order = own === undefined ? 'none' : own.descending ? 'descending' : 'ascending'
   const sign = own === undefined ? '' : own.descending ? '↓' : '↑'
@@ -153,6 +186,7 @@ function Head({ column, isKey, isPinned, sort, onSort }: HeadProps) {
       aria-sort={column.sortable ? order : undefined}
       class={[isNumber(column) ? 'num' : '', isPinned ? 'pinned' : ''].join(' ').trim() || undefined}
     >
+      {pick}
       {column.sortable ? (
         <button type="button" onClick={() => onSort(column.name)}>
           {column.name}
@@ -179,6 +213,8 @@ interface CellProps {
   readonly onChoose: () => void
   readonly onEdit: () => void
   readonly onLeave: (where: Leaving) => void
+  readonly isPicked: boolean
+  readonly onPick: (isPicked: boolean) => void
 }
 
 function Cell(props: CellProps) {
@@ -216,7 +252,7 @@ function Cell(props: CellProps) {
 }
 
 /** Tab skips links, and leaves the table. */
-function CellContent({ resource, row: { record, id }, column, size, href }: CellProps) {
+function CellContent({ resource, row: { record, id }, column, size, href, isPicked, onPick }: CellProps) {
   const value = valueOf(record, column)
   if (column.kind === 'toMany')
     return id === undefined ? null : (
@@ -226,9 +262,20 @@ function CellContent({ resource, row: { record, id }, column, size, href }: Cell
     )
   if (resource.key[0] === column.name && href !== undefined)
     return (
-      <a href={href} tabIndex={-1} aria-label={`Open ${resource.singular} ${id}`}>
-        {typeof value === 'object' ? id : textOf(value)}
-      </a>
+      <>
+        {mayPick(resource) ? (
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={`Choose ${resource.singular} ${id}`}
+            checked={isPicked}
+            onChange={event => onPick(event.currentTarget.checked)}
+          />
+        ) : null}
+        <a href={href} tabIndex={-1} aria-label={`Open ${resource.singular} ${id}`}>
+          {typeof value === 'object' ? id : textOf(value)}
+        </a>
+      </>
     )
   return <Value value={value} attribute={column} tabIndex={-1} />
 }

@@ -4,6 +4,7 @@ import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { idOf, textOf, type AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
+import { forgetChange, noteChange } from './undo.tsx'
 
 /** @param id undefined for a record without a list */
 export async function changeRecord(resource: OutlinedResource, id: string | undefined, record: AnyRecord, body: object): Promise<void> {
@@ -39,8 +40,35 @@ export async function tryRecords(resource: OutlinedResource, records: readonly o
   }
 }
 
-export async function deleteRecord(resource: OutlinedResource, id: string): Promise<void> {
-  await write('DELETE', [resource.name, id])
+/** Texts about refused records. */
+export type SeveralFaults = readonly string[]
+
+export function deleteRecords(resource: OutlinedResource, ids: readonly string[]): Promise<SeveralFaults> {
+  return writeEach('DELETE', resource, ids)
+}
+
+export function changeRecords(resource: OutlinedResource, ids: readonly string[], body: object): Promise<SeveralFaults> {
+  return writeEach('PATCH', resource, ids, body)
+}
+
+/** A request for each record, as an app would send; goes on after a refusal. */
+async function writeEach(method: string, resource: OutlinedResource, ids: readonly string[], body?: object): Promise<SeveralFaults> {
+  const faults: string[] = []
+  const named = ids.length === 1 ? `${resource.singular} ${ids[0]}` : `${ids.length} ${resource.name}`
+  const paths: string[] = []
+  for (const id of ids)
+    try {
+      const path = requestOf([resource.name, id], '')
+      succeed(await sendAsUser(method, `${path}?${parameterOf('depth')}=0`, { body }))
+      paths.push(path)
+    } catch (error) {
+      faults.push(`${resource.singular} ${id}: ${(error as Error).message}`)
+    }
+  if (paths.length > 0) {
+    dataChanged()
+    void noteChange(`${named} ${method === 'DELETE' ? 'deleted' : 'changed'}`, method, paths)
+  }
+  return faults
 }
 
 export async function addLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
@@ -56,6 +84,8 @@ export async function removeLink(resource: OutlinedResource, id: string, list: O
 export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
   const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
   dataChanged()
+  // No request of the journal, so nothing goes back past the new records.
+  forgetChange()
   return (body as Readonly<Record<string, readonly AnyRecord[]>>)[resource.name] ?? []
 }
 
@@ -66,5 +96,7 @@ async function write(
 ) {
   const answer = succeed(await sendAsUser(method, requestOf(path, `${parameterOf('depth')}=0`), options))
   dataChanged()
+  const verb = method === 'POST' && path.length === 1 ? 'made' : 'changed'
+  void noteChange(`${path.slice(0, 2).join(' ')} ${verb}`, method, [requestOf(path, '')])
   return answer
 }

@@ -1,4 +1,4 @@
-/** Use grid: arrow keys move through cells, Enter and F2 edit a cell or follow its link, Tab leaves the table. */
+/** Use grid: arrow keys move through cells, Enter and F2 edit a cell or follow its link, Space chooses a record, Tab leaves the table. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Leaving } from './edit-cell.tsx'
 
@@ -11,6 +11,8 @@ interface GridState {
   readonly rows: readonly string[]
   readonly columns: readonly string[]
   readonly mayEdit: (cell: CellPlace) => boolean
+  /** Chooses the record of a cell, or chooses the record no longer. */
+  readonly toggle: (cell: CellPlace) => void
   /** Edits a large value outside the cell. Returns false if the value fits into the cell. */
   readonly editElsewhere: (cell: CellPlace) => boolean
 }
@@ -58,6 +60,7 @@ export function useGrid(state: GridState) {
     if (next !== undefined) move(next)
     else if (event.key === 'F2' || (event.key === 'Enter' && !event.ctrlKey && mayEdit(at))) edit(at)
     else if (event.key === 'Enter') cell.querySelector('a')?.click()
+    else if (event.key === ' ' && event.target === cell) state.toggle(at)
     else return
     event.preventDefault()
   }

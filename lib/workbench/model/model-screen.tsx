@@ -138,8 +138,8 @@ function ResourceDocs({ resource }: { readonly resource: OutlinedResource }) {
         <a href={formatPlace('model')}>All of the model</a>
       </p>
       <p class="dim about">
-        One is called {singular}; its ID is {key.join(' and ')}.
-        {whenDeleted.length === 0 ? '' : ` When one is deleted: ${describeDeletions(resource)}.`}
+        A record is a {singular}, and its ID is {key.join(' and ')}.
+        {whenDeleted.length === 0 ? '' : ` When a ${singular} is deleted: ${describeDeletions(resource)}.`}
       </p>
       {error === undefined ? null : <ErrorNotice error={error} />}
       <div ref={box} class="docs" />
@@ -153,6 +153,6 @@ async function readDocs(name: string): Promise<string> {
 }
 
 function describeDeletions({ whenDeleted = [] }: OutlinedResource): string {
-  const words = { delete: 'are deleted', unlink: 'lose their link', refuse: 'must not be there' }
+  const words = { delete: 'are deleted', unlink: 'stay without their link', refuse: 'prevent the deletion' }
   return whenDeleted.map(({ resource, by, rule }) => `${resource}${by === undefined ? '' : ` by ${by}`} ${words[rule]}`).join(', ')
 }

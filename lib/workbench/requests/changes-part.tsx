@@ -9,8 +9,10 @@ const SHOWN = 100
 
 export function ChangesPart({ changes }: { readonly changes: readonly Change[] | undefined }) {
   if (changes === undefined)
-    return <p class="dim">Not known: they are not kept any more, or the database does not report them (PostgreSQL).</p>
-  if (changes.length === 0) return <p class="dim">It has changed nothing.</p>
+    return (
+      <p class="dim">The changed rows are unknown: the journal keeps them no longer, or the database does not report them (PostgreSQL).</p>
+    )
+  if (changes.length === 0) return <p class="dim">This request has changed no row.</p>
   return (
     <>
       {changes.slice(0, SHOWN).map(change => (

@@ -46,7 +46,7 @@ function Differences({ entry, other }: { readonly entry: FullEntry; readonly oth
   if (error !== undefined) return <ErrorNotice error={error} />
   if (before === undefined) return null
   const found = findDifferences(partsOf(before), partsOf(entry))
-  if (found.length === 0) return <p>They are the same, request and answer.</p>
+  if (found.length === 0) return <p>Both requests and both answers are the same.</p>
   return (
     <table class="change">
       <thead>

@@ -28,7 +28,7 @@ export async function readEntry(id: number): Promise<FullEntry> {
 /** Undefined: sending again is possible. */
 export function whyIncomplete({ method, body, response }: FullEntry): string | undefined {
   const isForgotten = body === undefined && response === undefined && ['POST', 'PUT', 'PATCH'].includes(method)
-  return isForgotten ? 'Its body is not kept any more: the journal keeps those of the newest requests.' : undefined
+  return isForgotten ? 'The journal keeps the bodies of the newest requests only, and no longer this one.' : undefined
 }
 
 /** Adds the fault, and a frozen clock. */

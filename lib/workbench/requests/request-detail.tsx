@@ -89,7 +89,7 @@ function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry
     <>
       {fault === undefined ? null : (
         <p class="notice warn">
-          It has met the fault {fault}
+          This request has met the fault {fault}
           {known === undefined ? ', which has ended' : ': '}
           {known === undefined ? null : <code>{writeFault(known)}</code>}
         </p>
@@ -100,7 +100,7 @@ function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry
           {[
             user === undefined ? '' : `As user ${user}`,
             test === undefined ? '' : `in the test “${test}”`,
-            nested ? 'made by a hook or a handler of another request' : '',
+            nested ? 'sent by a hook or a handler of another request' : '',
           ]
             .filter(Boolean)
             .join(', ')}
@@ -150,7 +150,7 @@ function RequestPart({ entry }: { readonly entry: FullEntry }) {
           </tbody>
         </table>
       )}
-      {body === undefined ? <p class="dim">{whyIncomplete(entry) ?? 'It has no body.'}</p> : <JsonView value={body} />}
+      {body === undefined ? <p class="dim">{whyIncomplete(entry) ?? 'The request has no body.'}</p> : <JsonView value={body} />}
     </>
   )
 }
@@ -159,7 +159,9 @@ function AnswerPart({ entry: { status, response } }: { readonly entry: FullEntry
   if (response === undefined)
     return (
       <p class="dim">
-        {status === undefined ? 'The connection was lost: nothing was answered.' : 'It has no body, or it is not kept any more.'}
+        {status === undefined
+          ? 'The connection was lost: nothing was answered.'
+          : 'The answer has no body, or the journal keeps the body no longer.'}
       </p>
     )
   return (
@@ -236,12 +238,12 @@ function GoBack({ entry: { id, noWayBack: why }, onEnd }: GoBackProps) {
         onClick={() => void act()}
         onBlur={() => setAsked(0)}
       >
-        {asked === id ? 'Really? All since is lost' : 'Go back to before it'}
+        {asked === id ? 'Really? Everything since then is lost' : 'Go back to before it'}
       </button>
       <span class="dim" role="status">
-        {back === id ? 'The data are as they were before it.' : ''}
+        {back === id ? 'The data are as they were before this request.' : ''}
       </span>
-      {why === undefined ? null : <p class="dim">There is no way back to before it. {why}</p>}
+      {why === undefined ? null : <p class="dim">There is no way back to before this request. {why}</p>}
     </>
   )
 }

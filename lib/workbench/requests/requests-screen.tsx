@@ -126,7 +126,7 @@ function Timeline({ items, all, view }: TimelineProps) {
 }
 
 function Nothing({ isNarrowed }: { readonly isNarrowed: boolean }) {
-  if (isNarrowed) return <Empty title="No request meets the words">The journal has others.</Empty>
+  if (isNarrowed) return <Empty title="No request meets the words above">The journal has other requests.</Empty>
   return (
     <Empty title="No requests yet">
       <p>

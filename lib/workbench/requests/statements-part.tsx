@@ -9,8 +9,8 @@ export function StatementsPart({
 }: {
   readonly entry: Ran
 }) {
-  if (statements === undefined) return <p class="dim">What it has run is not kept any more.</p>
-  if (statements.length === 0) return <p class="dim">It has run no statement.</p>
+  if (statements === undefined) return <p class="dim">The journal keeps the statements of this request no longer.</p>
+  if (statements.length === 0) return <p class="dim">This request ran no statement.</p>
   const rows = statements.reduce((sum, statement) => sum + (statement.rows ?? 0), 0)
   const time = statements.reduce((sum, { duration }) => sum + duration, 0)
   return (

@@ -32,7 +32,7 @@ export function DataCard() {
     setTick(value => value + 1)
   }
   // Data in a file may be valuable, so ask first.
-  const confirm = outline.value?.inMemory === true ? undefined : 'Really? All since is lost'
+  const confirm = outline.value?.inMemory === true ? undefined : 'Really? Everything since then is lost'
   return (
     <ActionCard title={`Data of ${world.value === '' ? 'main' : world.value}`} line={LINES.reset()}>
       <div class="bar">

@@ -13,7 +13,7 @@ export function FaultsCard() {
   const shown = faults.value.filter(({ left }) => left !== 0)
   return (
     <ActionCard title="Faults" line={faultLine(named(draft))} class="across">
-      {shown.length === 0 ? <p class="dim">None is in effect: requests are answered as they should.</p> : <FaultTable shown={shown} />}
+      {shown.length === 0 ? <p class="dim">No fault is in effect: requests are answered as usual.</p> : <FaultTable shown={shown} />}
       <FaultForm draft={draft} onChange={part => setDraft(before => ({ ...before, ...part }))} />
     </ActionCard>
   )

@@ -141,8 +141,8 @@ function SetTime({ time }: { readonly time: number }) {
 const SAME = 2000
 
 function describe(offset: number, isFrozen: boolean, now: number): string {
-  if (isFrozen) return `It stands still. The real time is ${new Date(now).toISOString().replace('T', ' ').slice(0, 16)} UTC.`
-  return Math.abs(offset) <= SAME ? 'It runs, and shows the real time.' : 'It runs, ahead of the real time.'
+  if (isFrozen) return `The clock stands still. The real time is ${new Date(now).toISOString().replace('T', ' ').slice(0, 16)} UTC.`
+  return Math.abs(offset) <= SAME ? 'The clock runs, and shows the real time.' : 'The clock runs, at another time than the real time.'
 }
 
 function useNow(): number {

@@ -1,0 +1,114 @@
+/** Undo: goes back to before the last change of this page, unless others have changed something since. */
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { control } from '../state/ask.ts'
+import { dataChanged, unavailable, type Mark, type RequestSummary } from '../state/live.ts'
+import { outline } from '../state/outline.ts'
+import { world } from '../state/place.ts'
+
+interface NotedChange {
+  readonly text: string
+  readonly world: string
+  /** Requests of the journal, in order. */
+  readonly ids: readonly number[]
+  /** Why there is no way back. */
+  readonly why: string | undefined
+}
+
+const lastChange = signal<NotedChange | undefined>(undefined)
+
+export function forgetChange(): void {
+  lastChange.value = undefined
+}
+
+interface JournalPart {
+  readonly requests: readonly RequestSummary[]
+  readonly marks: readonly Mark[]
+}
+
+/** @param paths of the requests that the page has just sent */
+export async function noteChange(text: string, method: string, paths: readonly string[]): Promise<void> {
+  lastChange.value = undefined
+  if (unavailable.value['requests'] !== undefined) return
+  try {
+    const wanted = new Set(paths)
+    const { requests } = (await control('GET', `/requests?bodies=false&limit=${paths.length + MORE}`)).body as JournalPart
+    const own = requests.filter(request => request.method === method && wanted.has(request.path) && !request.nested).slice(-paths.length)
+    const [first] = own
+    if (first === undefined || own.length < paths.length) return
+    const { body } = await control('GET', `/requests/${first.id}`)
+    const why = (body as { readonly unavailable: { readonly restore?: string } }).unavailable.restore
+    lastChange.value = { text, world: world.value, ids: own.map(({ id }) => id), why }
+  } catch {
+    // The change is made; without the journal there is only no way back.
+  }
+}
+
+/** Requests of others that may have come in between. */
+const MORE = 50
+
+/** Stands over the page, so that a change moves nothing. */
+export function Undo() {
+  const [error, setError] = useState<Error>()
+  const [done, setDone] = useState('')
+  const [isAsked, setAsked] = useState(false)
+  const change = lastChange.value
+  useEffect(() => {
+    setError(undefined)
+    setAsked(false)
+    if (change !== undefined) setDone('')
+  }, [change])
+  const text = change !== undefined && change.world === world.value ? change.text : done
+  const undo = async (): Promise<void> => {
+    // Other programs may write into a file or a server.
+    if (outline.value?.inMemory !== true && !isAsked) return setAsked(true)
+    try {
+      await goBack(change!)
+      setDone(`Undone: ${text}`)
+    } catch (thrown) {
+      setError(thrown as Error)
+    }
+  }
+  return (
+    <div role="status">
+      {text === '' ? null : (
+        <div class="undo">
+          <span>{text}.</span>
+          {change === undefined ? null : (
+            <button type="button" class={isAsked ? 'main' : undefined} disabled={change.why !== undefined} onClick={() => void undo()}>
+              {isAsked ? 'Really? Changes past the API since then are lost' : 'Undo'}
+            </button>
+          )}
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Close the last change"
+            onClick={() => {
+              forgetChange()
+              setDone('')
+            }}
+          >
+            ✕
+          </button>
+          {change?.why === undefined ? null : <p class="dim">There is no way back. {change.why}</p>}
+          {error === undefined ? null : <p class="fault">{error.message}</p>}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const READS = ['GET', 'HEAD', 'OPTIONS', 'QUERY']
+
+async function goBack({ ids }: NotedChange): Promise<void> {
+  const [first = 0] = ids
+  const { requests, marks } = (await control('GET', `/requests?bodies=false&since=${first - 1}`)).body as JournalPart
+  const other = requests.find(({ id, method, changed }) => !ids.includes(id) && !READS.includes(method) && changed !== 0)
+  if (other !== undefined)
+    throw new Error(`${other.method} ${other.path} (request ${other.id}) has changed data since, and would be undone with it.`)
+  if (marks.some(({ type, last }) => last >= first && type !== 'mark'))
+    throw new Error('Since then the clock has moved, or the data were reset or restored.')
+  await control('POST', '/restore', { before: first })
+  forgetChange()
+  dataChanged()
+}

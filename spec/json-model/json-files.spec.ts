@@ -83,46 +83,6 @@ describe('fromJson', () => {
     assert.equal(lacking?.code, 'required')
   })
 
-  it('takes a record that lacks what every record has, as json-server does, holds its types, and says what could be required', async () => {
-    const data = {
-      users: [{ id: 1, name: 'Ann', age: 5 }],
-      posts: [{ id: 1, title: 'a', draft: null, userId: 1, tagIds: [1] }],
-      tags: [{ id: 1 }],
-      profile: { name: 'x' },
-    }
-    await using engine = await serving(data)
-    assert.deepEqual(engine.notes, [
-      'new records may lack what every record has; --required, or fromJson(data, { required: true }), would require ' +
-        'users.name, users.age, posts.title, posts.userId.',
-    ])
-    assert.deepEqual(records(await engine.handle('POST', '/v1/users', '', { name: 'Bob' })), { id: 2, name: 'Bob', age: null, posts: [] })
-    assert.deepEqual(records(await engine.handle('POST', '/v1/posts', '', {})), {
-      id: 2,
-      title: null,
-      draft: null,
-      userId: null,
-      tagIds: [],
-    })
-    assert.deepEqual(records(await engine.handle('PATCH', '/v1/posts/1', '', { title: null })), { ...data.posts[0], title: null })
-    for (const body of [{ name: 5 }, { age: '5' }, { age: 1.5 }])
-      assert.equal((await engine.handle('POST', '/v1/users', '', body)).status, 422, JSON.stringify(body))
-    assert.equal((await engine.handle('POST', '/v1/posts', '', { userId: 9 })).status, 422)
-    // As version 1 of json-server does.
-    assert.equal((await engine.handle('DELETE', '/v1/users/1')).status, 200)
-    assert.deepEqual(await get(engine, '/v1/posts/1'), { ...data.posts[0], title: null, userId: null })
-  })
-
-  it('with required refuses a record without what every record has, and to delete what others need', async () => {
-    const data = { users: [{ id: 1, name: 'Ann' }], posts: [{ id: 1, title: 'a', draft: null, userId: 1 }] }
-    await using engine = await RestEngine.create({ ...fromJson(data, { required: true }) })
-    assert.deepEqual(engine.notes, [])
-    const { status, body } = await engine.handle('POST', '/v1/posts', '', {})
-    const faults = (body as { errors: { code: string; attribute: string }[] }).errors.map(({ code, attribute }) => [code, attribute])
-    assert.deepEqual([status, faults], [422, ['title', 'userId'].map(name => ['required', name])])
-    assert.equal((await engine.handle('DELETE', '/v1/users/1')).status, 409)
-    assert.throws(() => fromJson(data, { requird: true } as never), /required/)
-  })
-
   it('names the first of many attributes that could be required', () => {
     const record = Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`k${index}`, index]))
     const [note] = fromJson({ a: [record], b: [{ n: 1 }] }).notes
@@ -215,92 +175,6 @@ describe('fromJson', () => {
     assert.deepEqual(await get(engine, '/v1/users'), [{ id: 1 }])
   })
 
-  it('relates records to their parents in the same collection, by its IDs', async () => {
-    const data = {
-      categories: [
-        { id: 'a', parentId: null },
-        { id: 'b', parentId: 'a' },
-        { id: 'c', parentId: 'a' },
-      ],
-      nodes: [
-        { id: 1, parent: null, parent_ids: [] },
-        { id: 2, parent: 1, parent_ids: [1, 2] },
-      ],
-      // Zero is no ID, and says that there is no parent.
-      menus: [
-        { id: 1, parentId: 0 },
-        { id: 2, parentId: 1 },
-      ],
-    }
-    await using engine = await serving(data)
-    assert.deepEqual(await get(engine, '/v1/categories?parent.id=a&expand=parent&attributes=id,parent'), [
-      { id: 'b', parent: { id: 'a', parentId: null, categories: ['b', 'c'] } },
-      { id: 'c', parent: { id: 'a', parentId: null, categories: ['b', 'c'] } },
-    ])
-    assert.deepEqual(await get(engine, '/v1/nodes/1'), { ...data.nodes[0], nodes: [2], nodesAsParents: [2] })
-    assert.deepEqual(await get(engine, '/v1/nodes/2'), { ...data.nodes[1], nodes: [], nodesAsParents: [2] })
-    assert.deepEqual(await get(engine, '/v1/menus'), data.menus)
-    assert.match(engine.notes.join(), /menus\.parentId is a plain attribute: 0 of menus\[0\] is not the ID of any record of menus\./)
-    assert.equal((await engine.handle('PATCH', '/v1/categories/a', '', { parentId: 'z' })).status, 422)
-    const named = { parents: [{ id: 1 }], pupils: [{ id: 1, parentId: 1 }] }
-    await using other = await serving(named)
-    assert.deepEqual(await get(other, '/v1/parents?expand=pupils&attributes=pupils'), [{ pupils: named.pupils }])
-  })
-
-  it('shows a link to a missing record as null, and notes it; more such links than others end the relation', async () => {
-    const data = {
-      users: [{ id: 1 }, { id: 2 }],
-      posts: [
-        { id: 1, userId: 1, userIds: [2, 9, 1] },
-        { id: 2, userId: 7, userIds: [] },
-        { id: 3, userId: 2, userIds: [9] },
-      ],
-      notes: [
-        { id: 1, userId: 7, postId: 0 },
-        { id: 2, userId: 8, postId: 1 },
-        { id: 3, userId: 1, postId: 2 },
-      ],
-    }
-    await using engine = await serving(data)
-    assert.deepEqual(await get(engine, '/v1/posts?attributes=id,userId,userIds'), [
-      { id: 1, userId: 1, userIds: [2, 1] },
-      { id: 2, userId: null, userIds: [] },
-      { id: 3, userId: 2, userIds: [] },
-    ])
-    assert.deepEqual(await get(engine, '/v1/posts?user.id=2&attributes=id'), [{ id: 3 }])
-    assert.deepEqual(await get(engine, '/v1/notes'), data.notes)
-    assert.deepEqual(engine.notes.slice(0, -1), [
-      'posts[1].userId is 7, the ID of no record of users, so it is null here.',
-      'posts[0].userIds has 9, the ID of no record of users, and 1 more such links, so it is left out here.',
-      'notes.userId is a plain attribute: 7 of notes[0] is not the ID of any record of users.',
-      'notes.postId is a plain attribute: 0 of notes[0] is not the ID of any record of posts.',
-    ])
-    assert.throws(() => fromJson(data, { strict: true }), /posts\[1\]\.userId is 7, the ID of no record of users\./)
-    await using strict = await RestEngine.create({ ...fromJson({ users: data.users, posts: data.posts }, { required: true }) })
-    assert.equal((await strict.handle('PATCH', '/v1/posts/2', '', { userIds: [2] })).status, 200)
-  })
-
-  it('lets links of texts and IDs of numbers meet, and the other way round', async () => {
-    const data = {
-      users: [{ id: 1 }, { id: 2 }],
-      tags: [{ id: '1' }, { id: 'x' }],
-      posts: [
-        { id: 1, userId: '1', tagIds: [1], userIds: ['2', 1], ownerUserId: '2', user_code: '1' },
-        { id: 2, userId: '2', tagIds: ['x', '1'], userIds: [], ownerUserId: null, user_code: '2' },
-      ],
-      odd: [{ id: 1, userId: '01', user: '1' }],
-    }
-    await using engine = await serving(data)
-    assert.deepEqual(await get(engine, '/v1/posts'), [
-      { id: 1, userId: 1, tagIds: ['1'], userIds: [2, 1], ownerUserId: 2, user_code: '1' },
-      { id: 2, userId: 2, tagIds: ['x', '1'], userIds: [], ownerUserId: null, user_code: '2' },
-    ])
-    assert.deepEqual(await get(engine, '/v1/posts?userId=1&user.id=1&attributes=id'), [{ id: 1 }])
-    assert.deepEqual(await get(engine, '/v1/odd'), data.odd)
-    assert.equal(engine.notes[0], 'posts.userId has strings, and the IDs of users are integers, so it has integers here.')
-    assert.equal(engine.notes[1], 'posts.tagIds has integers, and the IDs of tags are strings, so it has strings here.')
-  })
-
   it('relates one way where the other side has the name already', async () => {
     await using engine = await serving({ posts: [{ id: 1, userId: 1 }], users: [{ id: 1, posts: 'many' }] })
     assert.deepEqual(await get(engine, '/v1/posts'), [{ id: 1, userId: 1 }])
@@ -353,9 +227,13 @@ describe('fromJson', () => {
 
   it('serves an object as its only record, which stays', async () => {
     await using engine = await serving({ profile: { name: 'x' }, $schema: 'not a collection' })
-    assert.deepEqual((await engine.handle('GET', '/v1/profile')).body['profile'], { id: 1, name: 'x' })
-    assert.deepEqual((await engine.handle('PUT', '/v1/profile', undefined, { name: 'y' })).body['profile'], { id: 1, name: 'y' })
-    assert.deepEqual((await engine.handle('PATCH', '/v1/profile/1', undefined, { name: 'z' })).body['profile'], { id: 1, name: 'z' })
+    assert.deepEqual((await engine.handle('GET', '/v1/profile')).body['profile'], { name: 'x' })
+    assert.deepEqual((await engine.handle('PUT', '/v1/profile', undefined, { name: 'y' })).body['profile'], { name: 'y' })
+    assert.deepEqual((await engine.handle('PATCH', '/v1/profile', undefined, { name: 'z' })).body['profile'], { name: 'z' })
+    // The file has no ID, so no path and no parameter has one.
+    for (const path of ['/v1/profile/1', '/v1/profile/1/name', '/v1/profile/id'])
+      assert.equal((await engine.handle('GET', path)).status, 404, path)
+    assert.equal((await engine.handle('GET', '/v1/profile?attributes=id')).status, 400)
     assert.equal((await engine.handle('PUT', '/v1/profile/name', undefined, 'me')).status, 200)
     assert.match(JSON.stringify((await engine.handle('GET', '/v1/profile/name')).body), /"value":"me"/)
     assert.equal((await engine.handle('GET', '/v1/profile/nam')).status, 404)
@@ -363,10 +241,13 @@ describe('fromJson', () => {
       const { status, headers } = await engine.handle(method, '/v1/profile', undefined, { name: 'z' })
       assert.deepEqual([status, headers['allow']], [405, 'GET, HEAD, QUERY, PUT, PATCH, OPTIONS'], method)
     }
-    assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 405)
+    assert.equal((await engine.handle('DELETE', '/v1/profile/1')).status, 404)
+    await using owned = await serving({ profile: { ownerId: 1 }, owners: [{ id: 1 }] })
+    assert.deepEqual(await get(owned, '/v1/profile?expand=owner'), { ownerId: 1, owner: { id: 1 } })
+    assert.deepEqual(await get(owned, '/v1/owners?depth=2'), [{ id: 1 }])
   })
 
-  it('shows the members of an object that holds others by numbers, that of its own ID too', async () => {
+  it('takes each member of an object that holds others by numbers for an attribute', async () => {
     await using engine = await serving({ users: { 1: { name: 'A' }, 2: { name: 'B' } }, note: { id: 'text', text: 'x' } })
     for (const [path, value] of [
       ['users/1', { name: 'A' }],
@@ -379,8 +260,12 @@ describe('fromJson', () => {
     const put = await engine.handle('PUT', '/v1/users/1', undefined, { name: 'C' })
     assert.equal(put.status, 200)
     const { body } = await engine.handle('GET', '/v1/users')
-    assert.deepEqual((body as { users: unknown }).users, { 1: { name: 'C' }, 2: { name: 'B' }, id: 1 })
+    assert.deepEqual((body as { users: unknown }).users, { 1: { name: 'C' }, 2: { name: 'B' } })
     assert.equal((await engine.handle('GET', '/v1/users/3')).status, 404)
+    await using later = await serving({ users: { 2: { name: 'B' } } })
+    assert.equal((await later.handle('GET', '/v1/users/1')).status, 404)
+    assert.deepEqual((await later.handle('GET', '/v1/users/2')).body['value'], { name: 'B' })
+    assert.match(later.notes[0]!, /"users" is an object, so it is one record, and each member an attribute, as \/users\/2; for/)
   })
 
   it('serves an object by its own ID, with its relations, and relations to it', async () => {
@@ -459,7 +344,7 @@ describe('a JSON file', () => {
       /Inferred from blog\.json:\n {2}users {5}3 records {2}id integer, name text, .*address json\?, newsletter boolean/,
     )
     assert.match(printed, /\n {2}posts .*rating number\?, userId → users \(user\), tagIds → tags\[\] \(tags\), comments ← comments\.post\n/)
-    assert.match(printed, /\n {2}profile {3}an object {2}id by position, name text, since integer\n/)
+    assert.match(printed, /\n {2}profile {3}an object {2}name text, since integer\n/)
     const { body } = await send(origin, 'GET', '/v1/posts?user.name=Ann*&sort=views.desc&expand=tags&attributes=title,tags')
     assert.deepEqual(body['posts'], [
       {
@@ -573,7 +458,7 @@ describe('a JSON file', () => {
     await send(origin, 'PUT', '/v1/posts/1', { user: 2, tags: [1] })
     await send(origin, 'POST', '/v1/posts', { title: 'new', user: 4, tags: [] })
     await send(origin, 'PUT', '/v1/tags/2', { big: 0.5 })
-    await send(origin, 'PUT', '/v1/profile/1', { name: 'me' })
+    await send(origin, 'PUT', '/v1/profile', { name: 'me' })
     await send(origin, 'POST', '/v1/none', {})
     assert.equal((await send(origin, 'POST', '/v1/users', { name: 1 })).status, 422)
     assert.equal(await command.stop(), 0)

@@ -140,7 +140,7 @@ describe('fromJson of odd data', () => {
     const { k0: _, ...fitting } = wide
     await using engine = await serving({ wide, fitting, a: [{ id: 1 }] }, { open: true })
     assert.deepEqual(await get(engine, 'a'), [{ id: 1 }])
-    assert.equal(Object.keys((await get(engine, 'fitting')) as Json).length, 1999)
+    assert.equal(Object.keys((await get(engine, 'fitting')) as Json).length, 1998)
     assert.equal((await engine.handle('GET', '/v1/wide')).status, 404)
     assert.match(engine.notes.join(), /wide has 1999 attributes; a table has 2000 columns at most, .*, so it is left out\./)
     assert.throws(() => fromJson({ wide, a: [] }, { strict: true }), /wide has 1999 attributes/)
@@ -189,7 +189,7 @@ describe('fromJson', () => {
     await using engine = await serving({ map, users })
     assert.match(
       engine.notes.join('\n'),
-      /^"map" is an object, so it is one record with 2500 attributes; for a collection write a list: "map": \[\{ "id": "k0", .*left out/,
+      /^"map" is an object, so it is one record, and each member an attribute, as \/map\/k0; for a collection write a list: "map": \[\{ "id": "k0", .*left out/,
     )
     await using other = await RestEngine.create({ ...fromJson({ users }, { id: 'uid' }) })
     assert.deepEqual(other.notes, ['no record has a key "uid", which was named as the ID.'])
@@ -338,9 +338,9 @@ describe('An odd JSON file', () => {
       themes: { light: { page: 'white' }, dark: { page: 'black', dim: true } },
     })
     assert.deepEqual(engine.notes, [
-      '"seven" is an object, so it is one record with 2 attributes; for a collection write a list: "seven": [{ "id": 7, ... }].',
-      `"pushed" is an object, so it is one record with 2 attributes; for a collection write a list: "pushed": [{ "id": "${push}", ... }].`,
-      '"alike" is an object, so it is one record with 2 attributes; for a collection write a list: "alike": [{ "id": "ann", ... }].',
+      '"seven" is an object, so it is one record, and each member an attribute, as /seven/7; for a collection write a list: "seven": [{ "id": 7, ... }].',
+      `"pushed" is an object, so it is one record, and each member an attribute, as /pushed/${push}; for a collection write a list: "pushed": [{ "id": "${push}", ... }].`,
+      '"alike" is an object, so it is one record, and each member an attribute, as /alike/ann; for a collection write a list: "alike": [{ "id": "ann", ... }].',
     ])
   })
 

@@ -55,11 +55,7 @@ describe('An open JSON model', () => {
       nick: ['any', { value: true }],
     })
     assert.deepEqual((await engine.handle('GET', '/v1/users/2/address')).body['value'], { city: 'Rome', tags: [1] })
-    assert.deepEqual(records(await engine.handle('PATCH', '/v1/profile', '', { since: 1999 }), 'profile'), {
-      id: 1,
-      name: 'x',
-      since: 1999,
-    })
+    assert.deepEqual(records(await engine.handle('PATCH', '/v1/profile', '', { since: 1999 }), 'profile'), { name: 'x', since: 1999 })
   })
 
   it('filters, sorts and selects by them as by what is inside a JSON value', async () => {
@@ -229,6 +225,19 @@ describe('An empty list', () => {
   })
 })
 
+describe('An empty object', () => {
+  it('learns its attributes from its first change, as an empty list does from its first record', async () => {
+    await using engine = await serving({ settings: {}, users: [{ id: 1 }] }, false)
+    assert.deepEqual(engine.notes, ['settings is empty: the first change adds its attributes.'])
+    assert.deepEqual(records(await engine.handle('GET', '/v1/settings'), 'settings'), {})
+    const settings = { theme: 'dark', sizes: [1, 2] }
+    assert.deepEqual(records(await engine.handle('PUT', '/v1/settings', '', settings), 'settings'), settings)
+    assert.equal((await engine.handle('PATCH', '/v1/settings', '', { them: 'light' })).status, 422)
+    assert.equal((await engine.handle('PATCH', '/v1/settings', '', { theme: null })).status, 200)
+    assert.deepEqual((await engine.handle('GET', '/v1/settings/sizes')).body['value'], [1, 2])
+  })
+})
+
 describe('resource(E, { open })', () => {
   const Note = defineEntity({
     name: 'Note',
@@ -275,15 +284,16 @@ describe('--open', () => {
 
   it('with --save writes what requests have added, and leaves the rest alone; it is for JSON files', async () => {
     const file = join(folder, 'db.json')
-    await writeFile(file, '{ "users": [ {"id":1, "name":"Ann"}, { "id": 2 } ], "none": [] }')
+    await writeFile(file, '{ "users": [ {"id":1, "name":"Ann"}, { "id": 2 } ], "none": [], "settings": {} }')
     await using command = new Command(folder, 'db.json', '--open', '--save', '--port', '0')
     const origin = await command.origin()
     assert.equal((await send(origin, 'PATCH', '/v1/users/1', { nick: 'a' })).status, 200)
     assert.equal((await send(origin, 'POST', '/v1/none', { x: { y: null } })).status, 200)
+    assert.equal((await send(origin, 'PATCH', '/v1/settings', { theme: 'dark' })).status, 200)
     assert.equal(await command.stop(), 0)
     assert.equal(
       await readFile(file, 'utf8'),
-      '{ "users": [ {"id":1, "name":"Ann","nick":"a"}, { "id": 2 } ], "none": [{"id": 1, "x": {"y": null}}] }',
+      '{ "users": [ {"id":1, "name":"Ann","nick":"a"}, { "id": 2 } ], "none": [{"id": 1, "x": {"y": null}}], "settings": {"theme": "dark"} }',
     )
     const [again, alone] = runAll(folder, [
       ['db.json', '--get', '/v1/users?nick=a'],

@@ -87,12 +87,13 @@ function decode(bytes: Buffer, name: string): string {
 
 export function formatInference({ collections }: JsonFile): string[] {
   const rows = collections.map(collection => {
-    const { resource: name, single, records } = collection
+    const { resource: name, single, records, hasIds } = collection
+    const attributes = collection.attributes.filter(({ kind }) => kind !== 'id' || hasIds || !single)
     const count = single ? 'an object' : `${records.length} ${records.length === 1 ? 'record' : 'records'}`
     return [
       name,
       count,
-      [...collection.attributes.map(each => describe(each, collection)), ...describeInverses(collection, collections)].join(', '),
+      [...attributes.map(each => describe(each, collection)), ...describeInverses(collection, collections)].join(', '),
     ] as const
   })
   const [names, counts] = [0, 1].map(column => Math.max(...rows.map(row => row[column as 0].length)))

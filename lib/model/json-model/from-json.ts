@@ -126,7 +126,7 @@ function renameKeys(
       single: ids[0]!,
       ...changesOnly,
       ...describeOpen(collection),
-      ...describeIds(collection),
+      attributes: { ...describeIds(collection).attributes, ...hideMadeId(collection) },
     })
   }
   const rules: Rules = { ...(isOfValues ? { access: READ_ONLY } : {}), ...describeOpen(collection), ...describeIds(collection) }
@@ -148,6 +148,11 @@ function describeIds(collection: InferredCollection): Pick<Rules, 'attributes'> 
   const renamed = collection.attributes.filter(({ kind, key, name }) => (kind === 'toOne' || kind === 'toMany') && key !== name)
   if (renamed.length === 0) return {}
   return { attributes: Object.fromEntries(renamed.map(({ key, name }) => [findPropertyName(collection, name), { ids: key }])) }
+}
+
+/** An object shows no ID beside the data. */
+function hideMadeId(collection: InferredCollection): Rules['attributes'] {
+  return collection.hasIds ? {} : { [findPropertyName(collection, collection.idKey)]: { private: true } }
 }
 
 function findHolderName({ attributes }: InferredCollection): string {

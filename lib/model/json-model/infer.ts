@@ -134,7 +134,8 @@ function findLongInteger(value: unknown, path: readonly (string | number)[]): st
  */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
-  if (entries.length < 2 || !entries.every(([, record]) => isObject(record))) return false
+  if (!entries.every(([, record]) => isObject(record))) return false
+  if (entries.length < 2) return entries.some(([key]) => /^\d+$/.test(key))
   const shapes = new Set(
     entries.map(([, record]) =>
       Object.keys(record as JsonObject)
@@ -150,7 +151,7 @@ function isKeyed(holder: JsonObject): boolean {
 function explainKeyed(name: string, holder: JsonObject): string {
   const [key = ''] = Object.keys(holder)
   return (
-    `"${name}" is an object, so it is one record with ${Object.keys(holder).length} attributes; ` +
+    `"${name}" is an object, so it is one record, and each member an attribute, as /${name}/${encodeURIComponent(key)}; ` +
     `for a collection write a list: "${name}": [{ "id": ${/^\d+$/.test(key) ? key : JSON.stringify(key)}, ... }]`
   )
 }
@@ -190,7 +191,13 @@ function buildDraft(
   }
   const ids = inferIds(records, at, report, wanted)
   if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
-  if (records.length === 0) notes.push(`${name} is empty: only its "id" is known; the first new record adds its attributes`)
+  const isEmpty = records.length === 0 || (single && keys.size === 0)
+  if (isEmpty)
+    notes.push(
+      single
+        ? `${name} is empty: the first change adds its attributes`
+        : `${name} is empty: only its "id" is known; the first new record adds its attributes`,
+    )
   return {
     name,
     ...names,
@@ -201,7 +208,7 @@ function buildDraft(
     records,
     places,
     isOfValues: found.isOfValues,
-    open: found.isOfValues ? undefined : open ? 'always' : records.length === 0 ? 'once' : undefined,
+    open: found.isOfValues ? undefined : open ? 'always' : isEmpty ? 'once' : undefined,
     notes,
     keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
     idSet: new Set(ids.hasIds ? ids.ids : []),
@@ -310,6 +317,8 @@ function countLongTexts(value: unknown): number {
 
 /** Named after the listed collection; a second inverse also after the relation. */
 function addInverse({ key, name, source, target }: Relation): void {
+  // An object without an ID could not be named.
+  if (source.single && !source.hasIds) return
   const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
   if (taken.includes(source.resource)) {
     source.notes.push(`${source.name}.${key} is a one-way relation: records of ${target.name} have a "${source.resource}" already`)

@@ -107,12 +107,12 @@ function tooLong(excess: string, base: string, version: string) {
 }
 
 /** The path of a resource with a single record may leave out the ID. */
-export function listRest(segments: readonly string[], { byName, marks }: Resource, single: string): readonly string[] {
+export function listRest(segments: readonly string[], { byName, keyNames, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)
-  // An attribute may be named like the ID, as "1" in an object with numbers for keys.
-  const isAttribute = others.length < 2 && (byName.has(name) || marks.has(name))
+  // A hidden ID has no path. An attribute may be named like the ID, as "1" in an object with numbers for keys.
+  const isAttribute = byName.get(keyNames[0]!)!.hidden || (others.length < 2 && (byName.has(name) || marks.has(name)))
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 

@@ -156,6 +156,11 @@ function explainKeyed(name: string, holder: JsonObject): string {
   )
 }
 
+function explainEmpty(name: string, single: boolean): string {
+  const known = single ? 'the first change' : 'only its "id" is known; the first new record'
+  return `${name} is empty: ${known} adds its attributes`
+}
+
 interface Member {
   readonly name: string
   readonly value: unknown
@@ -192,12 +197,7 @@ function buildDraft(
   const ids = inferIds(records, at, report, wanted)
   if (single && isKeyed(value)) notes.push(explainKeyed(name, value))
   const isEmpty = records.length === 0 || (single && keys.size === 0)
-  if (isEmpty)
-    notes.push(
-      single
-        ? `${name} is empty: the first change adds its attributes`
-        : `${name} is empty: only its "id" is known; the first new record adds its attributes`,
-    )
+  if (isEmpty) notes.push(explainEmpty(name, single))
   return {
     name,
     ...names,

@@ -156,6 +156,11 @@ function explainKeyed(name: string, holder: JsonObject): string {
   )
 }
 
+function reportWidth(name: string, value: unknown, count: number, report: ReportOddity): void {
+  if (isObject(value) && isKeyed(value)) report(explainKeyed(name, value), 'and one with so many cannot be served: it is left out')
+  else report(`${name} has ${count} attributes; a table has 2000 columns at most, with those for IDs and new names`, 'so it is left out')
+}
+
 function explainEmpty(name: string, single: boolean): string {
   const known = single ? 'the first change' : 'only its "id" is known; the first new record'
   return `${name} is empty: ${known} adds its attributes`
@@ -186,12 +191,8 @@ function buildDraft(
   const names = findNames(name, others, report)
   const keys = listKeys(records)
   if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
-  if (keys.size > MAX_ATTRIBUTES && single && isKeyed(value)) {
-    report(explainKeyed(name, value), 'and one with so many cannot be served: it is left out')
-    return undefined
-  }
   if (keys.size > MAX_ATTRIBUTES) {
-    report(`${name} has ${keys.size} attributes; a table has 2000 columns at most, with those for IDs and new names`, 'so it is left out')
+    reportWidth(name, value, keys.size, report)
     return undefined
   }
   const ids = inferIds(records, at, report, wanted)

@@ -94,6 +94,7 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'records/database/changes.ts': 'saving listens to changes of rows',
     'records/database/describe-database.ts': 'kinds of databases',
     'records/database/evolving.ts': 'types of what evolving changes',
+    'records/database/fill-text.ts': 'values of --fill',
     'records/database/explained-statements.ts': 'types of --explain',
     'records/database/install-line.ts': 'eject names the version of MikroORM',
     'records/database/world-store.ts': 'the type of a database on a server',

@@ -44,7 +44,7 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(await resolveConfig(options))
   const notes = new Notes(checked.notes)
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
-  const evolving = checked.schema === 'evolve' ? checked : undefined
+  const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/make-up.ts')).makeUp } : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {

@@ -18,7 +18,7 @@ const OPTIONS = {
   entities: [checkEntities],
   database: [readDatabase, ':memory:'],
   schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
-  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isByResource), {}],
+  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isObject), {}],
   renamed: [checkRenamed, {}],
   drop: [must("true, false, 'all' or an array of names: ['note.body', 'trip']", isDrop), false],
   copies: [integer(0), 10],

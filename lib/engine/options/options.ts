@@ -40,8 +40,8 @@ export interface EngineOptions {
    */
   readonly schema?: 'update' | 'keep' | 'evolve' | 'migrate'
   /**
-   * For `schema: 'evolve'`: JSON values for rows without a value in a new or required property, by resource and property. Default: the
-   * property's own default; otherwise `create` refuses such rows.
+   * For `schema: 'evolve'`: values, or functions of the row, for rows without a value, by resource and property; `{ from, each }`: rows of
+   * an empty table; `made-up` of a resource, or of `*`. Default: the property's own default; otherwise `create` refuses such rows.
    */
   readonly fill?: Evolving['fill']
   /**

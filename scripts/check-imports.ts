@@ -70,6 +70,8 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'databases/orm/on-update.ts': 'eject writes functions as the entity had them',
     'databases/sqlite/introspect/file-type.ts': 'eject tells the types of a file from those of entities',
     'databases/sqlite/sql/stored-time.ts': 'eject names the form in which a file has times',
+    'engine/auth/auth-options.ts': '--login switches log-in on',
+    'engine/auth/password.ts': '--login tells plain passwords from hashes',
     'engine/config/choose-config.ts': 'a config of MikroORM is told from options',
     'engine/config/read-config.ts': 'the same config is read as the engine reads it',
     'engine/config/taken-options.ts': 'options of MikroORM are told from those of the engine',

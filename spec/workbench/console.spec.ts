@@ -6,8 +6,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { RestEngine } from '../../lib/index.ts'
 import sample from '../../fixtures/sample/index.ts'
-import type { OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
+import type { Outline, OutlinedResource } from '../../lib/description/outline/outline-parts.ts'
 import { exampleBody, missingNames, resourceOfPath, withName } from '../../lib/workbench/console/body-names.ts'
+import { findExamples } from '../../lib/workbench/console/example-requests.ts'
 import {
   copyOfWritten,
   findBodyFault,
@@ -54,6 +55,27 @@ describe('the console of the workbench', { skip: NO_BROWSER, timeout: 240_000 },
       await page.getByText('application/json; charset=UTF-8').waitFor()
       await page.getByRole('button', { name: 'engine.handle' }).click()
       await page.getByText(`await engine.handle('GET', '/v1/sites?status=blocked')`).waitFor()
+    })
+  })
+
+  it('begins with requests of this model, which run', async () => {
+    await using server = await serveWorkbench(engine)
+    const { resources, root } = (await (await fetch(`${server.origin}/_ui/outline.json`)).json()) as Outline
+    const names = { limit: 'limit', offset: 'offset', sort: 'sort', depth: 'depth', attributes: 'attributes', expand: 'expand' }
+    const examples = findExamples(resources, root, names)
+    assert.equal(examples.length, 7)
+    await using fork = await engine.fork()
+    for (const { method, target, body } of examples) {
+      const answer = await fork.send(`${method} ${target}`, body === '' ? {} : { body: JSON.parse(body) as object })
+      // What is made up for a unique attribute may be taken.
+      assert.ok(answer.status < 300 || (method === 'POST' && answer.status === 409), `${method} ${target}: ${answer.status}`)
+    }
+    await visit(browser, `${server.origin}/_ui#/console`, { viewport: PHONE, colorScheme: 'dark' }, async page => {
+      const list = page.getByRole('region', { name: 'Examples' })
+      await list.getByRole('button', { name: 'linked records in full' }).click()
+      assert.match(await page.getByRole('combobox', { name: 'Path and query' }).inputValue(), /^\/v1\/\w+\?expand=\w+&limit=5$/)
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByRole('heading', { name: '200 in' }).waitFor()
     })
   })
 

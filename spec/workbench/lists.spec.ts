@@ -123,6 +123,42 @@ describe('lists in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () =>
     })
   })
 
+  it('hides and sizes columns, and keeps the choice by resource', async () => {
+    await using server = await serveWorkbench(engine)
+    await visit(browser, `${server.origin}/_ui#/data/articles`, { viewport: { width: 1280, height: 800 } }, async page => {
+      const heads = () =>
+        page
+          .locator('table.records thead th')
+          .evaluateAll(all => all.map(head => (head as unknown as { dataset: { column: string } }).dataset.column))
+      const width = (column: string) =>
+        page.locator(`th[data-column="${column}"]`).evaluate(head => Math.round(head.getBoundingClientRect().width))
+      await cell(page, 1, 1).waitFor()
+      await page.getByText('Columns', { exact: true }).click()
+      assert.ok(await page.getByRole('checkbox', { name: 'id', exact: true }).isDisabled())
+      for (const name of ['views', 'note1']) await page.getByRole('checkbox', { name, exact: true }).uncheck()
+      await page.getByText('Columns: 2 hidden').waitFor()
+      assert.ok(!(await heads()).includes('views'))
+      await page.getByLabel('Width of title in pixels').fill('200')
+      await page.keyboard.press('Tab')
+      assert.equal(await width('title'), 200)
+      const state = await width('state')
+      await page.keyboard.press('Escape')
+      const grip = (await page.locator('th[data-column="title"] .grip').boundingBox())!
+      await page.mouse.move(grip.x + 3, grip.y + 10)
+      await page.mouse.down()
+      await page.mouse.move(grip.x + 63, grip.y + 10, { steps: 3 })
+      await page.mouse.up()
+      assert.deepEqual([await width('title'), await width('state')], [260, state])
+      await page.reload()
+      await cell(page, 1, 1).waitFor()
+      assert.deepEqual([await width('title'), (await heads()).slice(0, 5)], [260, ['id', 'title', 'state', 'at', 'note0']])
+      await page.getByText('Columns: 2 hidden').click()
+      await page.getByRole('button', { name: 'All columns, usual widths' }).click()
+      assert.ok((await heads()).includes('views'))
+      assert.notEqual(await width('title'), 260)
+    })
+  })
+
   it('shows date-times as people read them, and the exact value on hover, in the editor and in its picker', async () => {
     await using server = await serveWorkbench(engine)
     await visit(browser, `${server.origin}/_ui#/data/articles`, {}, async page => {

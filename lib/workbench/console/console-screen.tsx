@@ -1,5 +1,6 @@
 /** Console screen: sends any request, and shows the answer. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { parameterNames } from '../data/parameter-names.ts'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { asClient, asCurl, asFetch, asHandle } from '../requests/copies.ts'
@@ -7,6 +8,7 @@ import { targetOf, targetWithout } from '../requests/read-entry.ts'
 import { outline } from '../state/outline.ts'
 import { go, place, userId } from '../state/place.ts'
 import { AnswerView } from './answer-view.tsx'
+import { findExamples } from './example-requests.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest, type RequestOutcome } from './run-request.ts'
 import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
@@ -38,19 +40,18 @@ export default function ConsoleScreen() {
     }
     setSending(false)
   }
+  const show = (shown: WrittenRequest): void => {
+    setRequest(shown)
+    go(hrefOfRequest(shown))
+  }
   return (
     <>
       <h1 class="visually-hidden">Console</h1>
       <RequestForm request={request} onChange={setRequest} onSend={sent => void send(sent)} isSending={isSending} />
       <Copies request={request} />
       {error === undefined ? null : <ErrorNotice error={error} />}
-      {outcome === undefined ? null : <AnswerView outcome={outcome} />}
-      <HistoryList
-        onChoose={past => {
-          setRequest(past)
-          go(hrefOfRequest(past))
-        }}
-      />
+      {outcome === undefined ? <ExampleList onChoose={show} /> : <AnswerView outcome={outcome} />}
+      <HistoryList onChoose={show} />
     </>
   )
 }
@@ -73,6 +74,27 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
           : { name: 'typed client', write: async () => asClient(ofClient, await target()) ?? '' },
       ]}
     />
+  )
+}
+
+function ExampleList({ onChoose }: { readonly onChoose: (request: WrittenRequest) => void }) {
+  const { root = '', resources = [] } = outline.value ?? {}
+  const examples = useMemo(() => findExamples(resources, root, parameterNames()), [resources, root])
+  if (examples.length === 0) return null
+  return (
+    <section class="past" aria-labelledby="examples-title">
+      <h2 id="examples-title">Examples</h2>
+      <ul>
+        {examples.map(({ about, ...request }) => (
+          <li key={about}>
+            <button type="button" class="quiet" onClick={() => onChoose(request)}>
+              <b class={`method ${request.method.toLowerCase()}`}>{request.method}</b> <code>{request.target}</code>
+              <span class="dim">{about}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

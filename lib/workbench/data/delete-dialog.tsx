@@ -1,4 +1,5 @@
 /** Delete dialog: asks before records are deleted, and lists the effects on other records. */
+import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { countLists, findResource, type OutlinedResource, pathOf } from '../state/outline.ts'
@@ -14,7 +15,9 @@ interface DeleteDialogProps {
   readonly onClose: () => void
 }
 
-export function DeleteDialog({ resource, ids, onDone, onClose }: DeleteDialogProps) {
+export function DeleteDialog({ resource, ids: given, onDone, onClose }: DeleteDialogProps) {
+  // The list forgets deleted records while refused records still stand here.
+  const [ids] = useState(given)
   const { data: effects, error } = useLoad(() => readEffects(resource, ids), [resource, ids])
   const { faults, isBusy, run } = useSeveral(onDone)
   const isRefused = ids.length === 1 && effects?.some(({ rule }) => rule === 'refuse') === true

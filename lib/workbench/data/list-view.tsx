@@ -9,6 +9,7 @@ import { formatPlace } from '../state/place-text.ts'
 import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
 import { ChosenBar } from './chosen-bar.tsx'
+import { ColumnsMenu, shownColumns } from './columns.tsx'
 import { EmptyList, type EmptyListProps } from './empty-list.tsx'
 import { requestOf } from './links.ts'
 import { ListTools } from './list-tools.tsx'
@@ -63,6 +64,7 @@ export function ListView({ resource, path, query, chosen }: ListViewProps) {
             onCreate={() => setCreating(true)}
             onMade={markFresh}
           >
+            {asked.isOwnChoice ? null : <ColumnsMenu resource={resource} columns={columnsOf(resource)} />}
             <Pager page={page} asked={asked} names={names} query={query} hrefWith={hrefWith} name={resource.name} />
           </ListTools>
           <Records
@@ -179,7 +181,8 @@ interface RecordsProps extends EmptyListProps {
 function Records({ resource, page, asked, freshRecords, isFailed, path, query, names, hrefWith, ...others }: RecordsProps) {
   if (page === undefined) return isFailed ? null : <Skeleton rows={10} />
   const records = [...freshRecords, ...page.records]
-  const columns = asked.isOwnChoice && page.records.length > 0 ? columnsIn(page.records, resource) : columnsOf(resource)
+  const columns =
+    asked.isOwnChoice && page.records.length > 0 ? columnsIn(page.records, resource) : shownColumns(resource, columnsOf(resource))
   return (
     <>
       <RecordsTable resource={resource} records={records} columns={columns} sort={asked.sort} {...others} />

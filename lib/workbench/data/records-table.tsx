@@ -7,6 +7,7 @@ import { changes } from '../state/live.ts'
 import { countLists, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { idOf, textOf, valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
+import { Grip, widthsOf } from './columns.tsx'
 import { describeType, isNumber } from './describe-type.ts'
 import { isEditable } from './editable.ts'
 import { EditCell, type Leaving } from './edit-cell.tsx'
@@ -45,16 +46,31 @@ export function RecordsTable(props: RecordsTableProps) {
   const { resource, records, columns, sort, isStale, onSort, picked, onPick } = props
   const rows = useMemo(() => records.map((record, index) => nameRow(record, index, resource)), [records, resource])
   const grid = useRecordsGrid(props, rows)
+  const widths = widthsOf(resource.name, columns)
+  const size = widths === undefined ? {} : { width: widths.reduce((sum, width) => sum + width, 0) }
   return (
     <>
       <ScrollBox label={`Records of ${resource.name}`} isBusy={isStale}>
-        <table class="records" role="grid" aria-label={resource.name} ref={grid.table} onKeyDown={grid.onKeyDown}>
+        <table
+          class={widths === undefined ? 'records' : 'records sized'}
+          {...size}
+          role="grid"
+          aria-label={resource.name}
+          ref={grid.table}
+          onKeyDown={grid.onKeyDown}
+        >
+          <colgroup>
+            {widths?.map((width, index) => (
+              <col key={columns[index]!.name} width={width} />
+            ))}
+          </colgroup>
           <thead>
             <tr>
               {columns.map(column => (
                 <Head
                   key={column.name}
                   column={column}
+                  resource={resource.name}
                   isKey={resource.key.includes(column.name)}
                   isPinned={resource.key[0] === column.name}
                   pick={resource.key[0] === column.name && mayPick(resource) ? <PickAll {...{ resource, rows, picked, onPick }} /> : null}
@@ -69,13 +85,17 @@ export function RecordsTable(props: RecordsTableProps) {
           </tbody>
         </table>
       </ScrollBox>
-      {resource.updates && records.length > 0 ? (
-        <p class="dim hint">
-          <kbd>Enter</kbd> or a double click edits a cell. <kbd>Tab</kbd> saves and goes to the next cell. <kbd>Esc</kbd> leaves the value
-          as it was.
-        </p>
-      ) : null}
+      {resource.updates && records.length > 0 ? <EditHint /> : null}
     </>
+  )
+}
+
+function EditHint() {
+  return (
+    <p class="dim hint">
+      <kbd>Enter</kbd> or a double click edits a cell. <kbd>Tab</kbd> saves and goes to the next cell. <kbd>Esc</kbd> leaves the value as it
+      was. <kbd>Space</kbd> chooses a record, for an action on several.
+    </p>
   )
 }
 
@@ -169,6 +189,7 @@ function nameRow(record: AnyRecord, index: number, resource: OutlinedResource): 
 
 interface HeadProps {
   readonly column: OutlinedAttribute
+  readonly resource: string
   readonly isKey: boolean
   readonly isPinned: boolean
   readonly pick: ComponentChildren
@@ -176,13 +197,14 @@ interface HeadProps {
   readonly onSort: (path: string) => void
 }
 
-function Head({ column, isKey, isPinned, pick, sort, onSort }: HeadProps) {
+function Head({ column, resource, isKey, isPinned, pick, sort, onSort }: HeadProps) {
   const own = sort.find(({ path }) => path === column.name)
   const order = own === undefined ? 'none' : own.descending ? 'descending' : 'ascending'
   const sign = own === undefined ? '' : own.descending ? '↓' : '↑'
   return (
     <th
       scope="col"
+      data-column={column.name}
       aria-sort={column.sortable ? order : undefined}
       class={[isNumber(column) ? 'num' : '', isPinned ? 'pinned' : ''].join(' ').trim() || undefined}
     >
@@ -198,6 +220,7 @@ function Head({ column, isKey, isPinned, pick, sort, onSort }: HeadProps) {
         <span>{column.name}</span>
       )}
       <small>{describeType(column, isKey)}</small>
+      <Grip resource={resource} column={column.name} />
     </th>
   )
 }

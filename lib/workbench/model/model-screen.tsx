@@ -1,5 +1,5 @@
 /** Model screen: diagram, search and documentation. */
-import { useId, useState, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { findResource, outline, type OutlinedResource, pathOf } from '../state/outline.ts'
@@ -80,18 +80,70 @@ function Entry({ resource: { name, attributes }, words }: { readonly resource: O
 /** The server's diagram, with links. */
 const SVG = 'http://www.w3.org/2000/svg'
 
+/** Steps of the zoom, in percent of the drawn size. */
+const STEPS = [15, 25, 35, 50, 70, 100, 140, 200] as const
+const WHOLE = 100
+
+/** Fits the width at first. */
 function DiagramView() {
   const box = useRef<HTMLDivElement>(null)
+  const [zoom, setZoom] = useState<number>()
   const { data: svg, error } = useLoad(readDiagram, [version.value, outline.value])
   useLayoutEffect(() => {
     if (svg !== undefined) box.current?.replaceChildren(makeFollowable(svg))
   }, [svg])
+  useLayoutEffect(() => {
+    if (svg !== undefined) sizeDiagram(box.current!, zoom ?? findFit(box.current!))
+  }, [svg, zoom])
+  // An observer of the former zoom may still be told.
+  const latest = useRef(zoom)
+  latest.current = zoom
+  useEffect(() => {
+    const current = box.current!
+    const watcher = new ResizeObserver(() => {
+      if (latest.current === undefined) sizeDiagram(current, findFit(current))
+    })
+    watcher.observe(current)
+    return () => watcher.disconnect()
+  }, [])
+  const step = (way: 1 | -1): void => {
+    const now = zoom ?? findFit(box.current!)
+    setZoom((way === 1 ? STEPS.find(size => size > now + 1) : STEPS.findLast(size => size < now - 1)) ?? now)
+  }
   return (
     <>
       {error === undefined ? null : <ErrorNotice error={error} />}
+      <div class="bar" role="group" aria-label="Size of the diagram">
+        <button type="button" aria-pressed={zoom === undefined} onClick={() => setZoom(undefined)}>
+          Fit
+        </button>
+        <button type="button" aria-pressed={zoom === WHOLE} onClick={() => setZoom(WHOLE)}>
+          100 %
+        </button>
+        <button type="button" aria-label="Smaller" onClick={() => step(-1)}>
+          −
+        </button>
+        <button type="button" aria-label="Larger" onClick={() => step(1)}>
+          +
+        </button>
+      </div>
       <div ref={box} class="scroll model" tabIndex={0} role="region" aria-label="Diagram" />
     </>
   )
+}
+
+/** Of the box, left and right, in pixels. */
+const PADDING = 16
+
+function findFit(box: HTMLElement): number {
+  const room = Math.max(PADDING, box.clientWidth - PADDING)
+  return Math.min(WHOLE, (WHOLE * room) / Number(box.querySelector('svg')?.dataset['width'] ?? room))
+}
+
+function sizeDiagram(box: HTMLElement, percent: number): void {
+  const svg = box.querySelector('svg')
+  if (svg === null) return
+  for (const side of ['width', 'height']) svg.setAttribute(side, String((Number(svg.dataset[side]) * percent) / WHOLE))
 }
 
 async function readDiagram(): Promise<string> {
@@ -103,6 +155,7 @@ function makeFollowable(text: string): Element {
   const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true)
   // The role `img` would hide links.
   svg.setAttribute('role', 'group')
+  for (const side of ['width', 'height']) svg.setAttribute(`data-${side}`, svg.getAttribute(side) ?? '')
   for (const part of svg.querySelectorAll('[data-resource]')) {
     const name = part.getAttribute('data-resource') ?? ''
     if (findResource(name) === undefined) continue

@@ -1,6 +1,7 @@
 /** Seeds: checks the option `seed`. */
-import type { SeedData } from './seed-rows.ts'
 
+/** Records by resource name, for `engine.seed`. */
+export type SeedData = Readonly<Record<string, readonly object[]>>
 /**
  * A class of `@mikro-orm/seeder`, or any with `run`.
  *

@@ -157,6 +157,22 @@ describeStores('an array of plain records', () => {
     }
   })
 
+  it('answers with its own records where a trigger of the table inserts others between', async () => {
+    await using engine = await createEngine({ entities: [Team], seed: { teams: [{ id: 1, name: 'a' }] } })
+    const run = (sql: string): Promise<unknown> => engine.orm.em.fork().getConnection().execute(sql)
+    const insert = `insert into team (name) values ('more')`
+    if (engine.orm.em.getPlatform().getDefaultSchemaName() !== undefined) {
+      const body = `if new.name <> 'more' then ${insert}; end if; return null;`
+      await run(`create function adds_more() returns trigger language plpgsql as $$ begin ${body} end $$`)
+      await run('create trigger adds_more after insert on team for each row execute function adds_more()')
+    } else await run(`create trigger adds_more after insert on team when new.name <> 'more' begin ${insert}; end`)
+    const { body } = await engine.send('POST /v1/teams', { body: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
+    assert.deepEqual(
+      (body.teams as { name: string }[]).map(({ name }) => name),
+      ['b', 'c', 'd'],
+    )
+  })
+
   it('is a request for each member where a wrapper or a rule has to see one', async () => {
     const seen: unknown[] = []
     await using engine = await createEngine({

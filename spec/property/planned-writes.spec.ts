@@ -297,7 +297,8 @@ describe('planned writes', () => {
         { name: 'm', events: [{}] },
       ],
     })
-    assert.equal(written.get('insert'), before + 3 + 4)
+    // Grounds share a statement; an event without a club has other columns.
+    assert.equal(written.get('insert'), before + 3 + 3)
     await twins.compare()
   })
 

@@ -61,24 +61,27 @@ interface Drawn {
     readonly notes: number
   }[]
   readonly best: readonly (number | null)[]
-  /** The tags have IDs of their own. */
-  readonly givesIds: boolean
+  /** The tags that have IDs of their own. */
+  readonly given: readonly number[]
+  /** By step, the step before; -1: the root. */
+  readonly steps: readonly number[]
 }
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
-  orders: fc.array(order, { minLength: 4, maxLength: 4 }),
-  resources: fc.shuffledSubarray(['tags', 'writers', 'articles', 'steps'], { minLength: 4 }),
+  orders: fc.array(order, { minLength: 5, maxLength: 5 }),
+  resources: fc.shuffledSubarray(['tags', 'writers', 'articles', 'steps', 'notes'], { minLength: 5 }),
   articles: fc.array(fc.record({ writer: one, parent: fc.option(one), tags: some, notes: fc.integer({ min: 0, max: 2 }) }), {
     minLength: COUNT,
     maxLength: COUNT,
   }),
   best: fc.uniqueArray(one, { minLength: COUNT, maxLength: COUNT }),
-  givesIds: fc.boolean(),
+  given: some,
+  steps: fc.tuple(...[...Array(COUNT).keys()].map(index => fc.integer({ min: -1, max: index - 1 }))),
 })
 
-function makeSeed({ orders, resources, articles, best, givesIds }: Drawn): Record<string, object[]> {
+function makeSeed({ orders, resources, articles, best, given, steps }: Drawn): Record<string, object[]> {
   const makers: Record<string, (index: number) => object> = {
-    tags: index => ({ ...(givesIds ? { id: 10 - index } : {}), name: `t${index}` }),
+    tags: index => ({ ...(given.includes(index) ? { id: 10 - index } : {}), name: `t${index}` }),
     writers: index => ({ name: `w${index}`, ...(index < 2 ? { best: `a${best[index]!}` } : {}) }),
     articles: index => {
       const { writer, parent, tags, notes } = articles[index]!
@@ -91,7 +94,9 @@ function makeSeed({ orders, resources, articles, best, givesIds }: Drawn): Recor
         ...(notes === 0 ? {} : { notes: texts }),
       }
     },
-    steps: index => ({ name: `s${index}`, after: index === 0 ? 'root' : `s${index - 1}` }),
+    steps: index => ({ name: `s${index}`, after: steps[index]! < 0 ? 'root' : `s${steps[index]!}` }),
+    // Others are nested in their articles.
+    notes: index => ({ text: `listed ${index}`, article: `a${index}` }),
   }
   return Object.fromEntries(resources.map((name, place) => [name, orders[place]!.map(index => makers[name]!(index))]))
 }
@@ -115,7 +120,7 @@ describeStores('a seed', () => {
           tables.push(
             read.map(({ name, rows }) => ({ name, rows: rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) })),
           )
-          for (const name of ['writers', 'articles', ...(parts.givesIds ? [] : ['tags'])]) {
+          for (const name of ['writers', 'articles', ...(parts.given.length === 0 ? ['tags'] : [])]) {
             const { body } = await engine.send(`GET /v1/${name}?sort=id&depth=0`)
             const named = (records: unknown): unknown[] =>
               (records as Record<string, unknown>[]).map(record => record['slug'] ?? record['name'])

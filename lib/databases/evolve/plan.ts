@@ -1,5 +1,4 @@
 /** Plan: collects the steps of an evolution, faults, and parts that stay. Formats rows for sentences. */
-import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
 /** In a sentence, and in an error. */
@@ -108,9 +107,7 @@ export function sayDuplicates(table: string, columns: readonly string[], named: 
 }
 
 /** Names the value that rows get. */
-export function sayFilled(count: number, { json, each, isMadeUp }: Pick<Filling, 'json' | 'each' | 'isMadeUp'>): string {
-  if (each !== undefined)
-    return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${isMadeUp === true ? 'made-up values' : 'what fill gives'}.`
+export function sayFilled(count: number, json: unknown): string {
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 

@@ -234,10 +234,6 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return this.#rows.run(statement, parameters, behind)
   }
 
-  insertRows(): boolean {
-    return false
-  }
-
   /** Only DEFERRABLE constraints wait for the end of the transaction. */
   async deferReferences(): Promise<void> {
     const session = this.parts.transactions.current?.session

@@ -10,7 +10,6 @@ import type { Clock } from '../../foundation/async/clock.ts'
 import type { RunStatement, Traces } from '../../foundation/async/trace.ts'
 import type { ChangeOwner, ChangeRecorder, Watched } from '../../records/database/changes.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
-import type { TableRows } from '../../model/table-rows.ts'
 import type { Reading, Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, Connection, RowsWritten } from '../../records/database/connection.ts'
 import type { StatementsExplained, UnindexedLink } from '../../records/database/explained-statements.ts'
@@ -24,7 +23,6 @@ import { explainStatements } from './explain/explain.ts'
 import { findUnindexedLinks } from './explain/unindexed-keys.ts'
 import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
-import { runsForeignCode } from '../orm/listeners.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { Readings } from './readings.ts'
 import { Recorder } from './recorder.ts'
@@ -166,18 +164,6 @@ export class SqliteConnection extends OrmConnection implements Connection {
 
   run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): RowsWritten {
     return this.#rows.run(statement, parameters, behind)
-  }
-
-  insertRows(tables: readonly TableRows[], em: EntityManager): boolean {
-    if (runsForeignCode(em) || tables.some(({ table }) => this.content.keys.counts(table))) return false
-    this.content.writing()
-    this.#observers.recorder?.prepare()
-    for (const { table, columns, rows } of tables) {
-      const into = `insert into ${name(table)} (${columns.map(name).join(', ')})`
-      const statement = this.content.handle.db.prepare(`${into} values (${columns.map(() => '?').join(', ')})`)
-      for (const row of rows) statement.run(...row)
-    }
-    return true
   }
 
   deferReferences(): void {

@@ -90,7 +90,9 @@ export class RowWriter {
       const { changes, lastInsertRowid } = this.#send(text, parameters)
       if (behind === 'nothing') recorder?.afterStatement()
       const counted = BigInt(lastInsertRowid)
-      return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
+      return changes < 2
+        ? { rows: changes, counted }
+        : { rows: changes, counted, keys: () => (handle.hasTriggers() ? undefined : countBack(counted, changes)) }
     } catch (error) {
       // SQLite undoes a statement that fails.
       if (position !== undefined) recorder?.rollbackTo(position)
@@ -106,7 +108,7 @@ export class RowWriter {
   }
 }
 
-/** SQLite counts keys in sequence, unless a trigger inserts rows between. */
+/** SQLite counts keys in sequence, where no trigger inserts rows between. */
 function countBack(last: bigint, rows: number): readonly bigint[] {
   return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
 }

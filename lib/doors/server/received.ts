@@ -1,6 +1,5 @@
 /** Received: a request of `node:http` for answers to failures. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
-import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 
@@ -8,11 +7,9 @@ import type { ReceivedRequest } from './transport.ts'
 export class Received implements ReceivedRequest {
   readonly method: string
   readonly path: string
-  readonly wire: Wire | undefined
   readonly #request: HeaderSource
 
-  constructor(request: MountedRequest, path: string, wire: Wire | undefined) {
-    this.wire = wire
+  constructor(request: MountedRequest, path: string) {
     this.method = request.method ?? ''
     this.path = path
     this.#request = request as HeaderSource

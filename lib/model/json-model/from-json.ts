@@ -10,7 +10,7 @@ import { readAttribute, type InferredType } from './infer-values.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
-import { markInferred, type SeedData } from '../seed-rows.ts'
+import type { SeedData } from '../seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** The result of `fromJson`: options for `RestEngine.create`. */
@@ -81,10 +81,8 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
-    seed: markInferred(
-      Object.fromEntries(
-        collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
-      ),
+    seed: Object.fromEntries(
+      collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
     ),
   }
 }

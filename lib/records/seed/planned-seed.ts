@@ -4,21 +4,21 @@
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
-import { isObject } from '../../foundation/json/json.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Connection } from '../database/connection.ts'
-import type { Model, RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
+import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, nameAll } from '../validate/check-database.ts'
 import type { MadeValues } from '../statements/made-values.ts'
-import { isInsertedOnce, leadsTo, planNew, type BodyPlan } from '../statements/plan-body.ts'
-import { planRows } from '../statements/plan-rows.ts'
-import { PlannedRelations } from '../statements/planned-relations.ts'
-import { isOneRow, type RecordInput } from '../validate/record-input.ts'
-import { orderByLinks } from './seed-order.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
+import { NewRows } from '../statements/new-rows.ts'
+import { isInsertedOnce, leadsTo, planNew } from '../statements/plan-body.ts'
+import { planColumns, planRows } from '../statements/plan-rows.ts'
+import { insertMembers } from '../statements/insert-members.ts'
+import type { RowShape } from '../statements/row-shape.ts'
+import { RowShapes } from '../statements/row-shapes.ts'
+import type { RecordInput } from '../validate/record-input.ts'
+import type { SeedData } from '../../model/seeds.ts'
 import { nameAllNew } from '../validate/references.ts'
-import { collectShown, divideByNames, withRowKeys } from './seed-stages.ts'
-import { findRowKeys } from '../read/row-keys.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
 /**
@@ -43,6 +43,57 @@ export async function insertPlanned(
   }
 }
 
+/**
+ * Inserts records of plain values and IDs, such as records of a JSON file, unvalidated: the database refuses faults. Returns undefined for
+ * other records; false after a refusal, with nothing written.
+ */
+export async function insertFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): Promise<boolean | undefined> {
+  values.begin()
+  const rows = bindFlat(data, model, connection, values)
+  if (rows === undefined) return undefined
+  try {
+    await connection.transact(() => runCoroutine(insertNew(rows, connection)))
+    return true
+  } catch (error) {
+    if (error instanceof Unplanned || connection.dialect.breaksConstraint(error)) return false
+    throw error
+  }
+}
+
+/** Undefined for values unfit for a column, and where the database would not refuse faults. */
+function bindFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): NewRows | undefined {
+  if (!connection.keepsConstraints || connection.dialect.failsWhole) return undefined
+  const shapes = new RowShapes(connection)
+  const rows = new NewRows(connection, values)
+  const checked = new Set<RowShape>()
+  const pivots = new Map<string, ToManyAttribute>()
+  for (const [name, records] of Object.entries(data)) {
+    const resource = model.byName.get(name)
+    if (resource === undefined || resource.readOnly || !Array.isArray(records) || !comesInAnyOrder(resource)) return undefined
+    for (const record of records as readonly unknown[]) {
+      const shape = isObject(record) ? shapes.find(resource, record, 'seed') : undefined
+      if (shape === undefined || !(checked.has(shape) || areRefused(shape, connection, pivots))) return undefined
+      checked.add(shape)
+      if (!rows.addFlat(resource, record as JsonObject, shape)) return undefined
+    }
+  }
+  return rows
+}
+
+/** Whether the database refuses links to missing records, and one list alone writes a pivot table. */
+function areRefused({ row, links, lists }: RowShape, connection: Connection, pivots: Map<string, ToManyAttribute>): boolean {
+  const isRefused = (table: string, column: string): boolean => connection.refusesLinks(table, column)
+  return (
+    links.every(({ column }) => isRefused(row.stored.table, column.column)) &&
+    lists.every(({ list }) => {
+      const { table, ownerColumns, targetColumns } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
+      const known = pivots.get(table) ?? list
+      pivots.set(table, known)
+      return known === list && !connection.countsKeys(table) && [...ownerColumns, ...targetColumns].every(each => isRefused(table, each))
+    })
+  )
+}
+
 interface SeedPlan {
   /** Whether the database refuses all taken values. */
   readonly keepsUnique: boolean
@@ -52,14 +103,13 @@ interface SeedPlan {
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
   let keepsUnique = connection.keepsConstraints
   const pivots = new Map<string, ToManyAttribute>()
-  const nested = new Map<Resource, RelationAttribute>()
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
-    const row = resource === undefined || resource.hierarchy !== undefined || !Array.isArray(records) ? null : planRows(resource)
-    if (row === null || !comesInAnyOrder(resource!) || mixesKeys(records, resource!)) return undefined
+    const row = resource === undefined || !Array.isArray(records) ? null : planRows(resource)
+    if (row === null || !comesInAnyOrder(resource!)) return undefined
     for (const record of records as readonly unknown[]) {
       const body = isObject(record) ? planNew(row, resource!, record, connection) : undefined
-      if (body === undefined || body.linksOthers || !addNested(body.created, nested)) return undefined
+      if (body === undefined || body.linksOthers || ![...body.created.keys()].every(comesInAnyOrder)) return undefined
       if (!body.keepsUnique) keepsUnique = false
       for (const [table, list] of body.pivots) {
         if (connection.countsKeys(table) || (pivots.get(table) ?? list) !== list) return undefined
@@ -67,36 +117,20 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
       }
     }
   }
-  return Object.keys(data).some(name => nested.has(model.byName.get(name)!)) ? undefined : { keepsUnique }
-}
-
-/** Returns false where MikroORM would insert in another order: a table's records have one place. */
-function addNested(created: BodyPlan['created'], nested: Map<Resource, RelationAttribute>): boolean {
-  for (const [target, relation] of created) {
-    const known = nested.get(target)
-    if (known === undefined ? !comesInAnyOrder(target) : known !== relation) return false
-    nested.set(target, relation)
-  }
-  return true
+  return { keepsUnique }
 }
 
 /** Whether a record can be inserted before linked records. Circles of needs are refused, and a waiting link counts as a change. */
 function comesInAnyOrder(resource: Resource): boolean {
+  if (resource.hierarchy !== undefined || planColumns(resource) === null) return false
   return resource.attributes.every(
     attribute =>
       attribute.kind !== 'toOne' ||
       !attribute.owner ||
-      // A record may need itself or an earlier record. For a later record, the database refuses, and the unit of work orders.
+      // A needed record of the same resource comes first.
       (isInsertedOnce(resource, attribute.target) &&
         (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )
-}
-
-/** MikroORM inserts records with given keys before records with counted keys. */
-function mixesKeys(records: readonly unknown[], { generatedKey, keyNames }: Resource): boolean {
-  if (!generatedKey) return false
-  const given = records.filter(record => isObject(record) && (record[keyNames[0]!] ?? null) !== null).length
-  return given > 0 && given < records.length
 }
 
 function* insertAll(
@@ -107,38 +141,16 @@ function* insertAll(
 ): Coroutine<void> {
   values.begin()
   const errors = new FieldErrors()
-  const names = nameAllNew(changes)
-  const checking = { known: new Set([...nameAll(changes), ...names]), uniquesLater: keepsUnique }
+  const checking = { known: new Set([...nameAll(changes), ...nameAllNew(changes)]), uniquesLater: keepsUnique }
   yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
   if (errors.listed.length > 0) throw new Unplanned()
-  yield* wait(connection.deferReferences())
-  const relations = new PlannedRelations(connection, values)
-  const insertedNames = new Set<string>()
-  for (let remaining = changes; remaining.length > 0;) {
-    const { ready, waiting } = names.size === 0 ? { ready: remaining, waiting: [] } : divideByNames(remaining, insertedNames)
-    // The unit of work sets links in a circle, or to a later record, after the inserts.
-    if (ready.length === 0) throw new Unplanned()
-    const wanted = names.size === 0 ? undefined : collectShown(ready)
-    const found = wanted === undefined || wanted.size === 0 ? undefined : yield* wait(findRowKeys(wanted, connection))
-    yield* insertStage(found === undefined ? ready : ready.map(change => withRowKeys(change, found)), relations, connection)
-    if (waiting.length > 0) for (const name of nameAllNew(ready)) insertedNames.add(name)
-    remaining = waiting
-  }
+  const rows = new NewRows(connection, values)
+  for (const change of changes) rows.add(change)
+  yield* insertNew(rows, connection)
 }
 
-function* insertStage(changes: readonly RecordInput[], relations: PlannedRelations, { dialect }: Connection): Coroutine<void> {
-  // An undone insert has drawn keys, which are not given again.
-  const ordered = dialect.failsWhole ? orderByLinks(changes) : changes
-  if (ordered === undefined) throw new Unplanned()
-  let rows: RecordInput[] = []
-  for (const change of ordered) {
-    if (isOneRow(change)) {
-      rows.push(change)
-      continue
-    }
-    yield* relations.insertAll(rows)
-    rows = []
-    yield* relations.create(change)
-  }
-  yield* relations.insertAll(rows)
+function* insertNew(rows: NewRows, connection: Connection): Coroutine<void> {
+  yield* wait(connection.deferReferences())
+  yield* rows.insert()
+  yield* insertMembers(rows, connection)
 }

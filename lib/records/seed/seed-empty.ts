@@ -3,7 +3,7 @@ import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
+import type { SeedData } from '../../model/seeds.ts'
 
 /** A note names each table left out. Returns the same seed where none is. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {

@@ -3,7 +3,6 @@
  * record, a nested record, or a record with a link back.
  */
 import { idNames } from '../../model/key.ts'
-import { chain } from '../../foundation/async/awaitable.ts'
 import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { create } from '../unit-of-work/apply.ts'
 import { checkChanges, findGivenKey, nameReference, recordName, type Implied } from '../validate/check-database.ts'
@@ -13,13 +12,13 @@ import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { hasKey, linkedValue, needsKey, requireTargetKey, setLink } from '../unit-of-work/entity-links.ts'
 import { orderInserts } from '../unit-of-work/insert-order.ts'
 import { insertOwnLink } from '../unit-of-work/link-itself.ts'
-import { findHierarchyRoot, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
+import { findHierarchyRoot, type Model, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import type { Entity } from '../../model/entity-key.ts'
-import { buildRows, type SeedData } from '../../model/seed-rows.ts'
+import type { SeedData } from '../../model/seeds.ts'
 import { MadeValues } from '../statements/made-values.ts'
-import { insertPlanned } from './planned-seed.ts'
+import { insertFlat, insertPlanned } from './planned-seed.ts'
 import { nameNew } from '../validate/references.ts'
-import { groupInStages } from './seed-groups.ts'
+import { arrange, type Need } from '../statements/arrange.ts'
 import { load, reference, type Translating, type Work } from '../unit-of-work/unit-of-work.ts'
 import { writeOneSide } from '../unit-of-work/ordered-lists.ts'
 import { owningName } from '../validate/relation-sides.ts'
@@ -41,12 +40,14 @@ const WITHOUT_RULES = {
 
 /** @throws RestError with all errors of all records, each with a path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
-  if (await insertAsRows(data, model, connection)) return
+  const values = new MadeValues()
+  const isFlat = await insertFlat(data, model, connection, values)
+  if (isFlat === true) return
   const { changes, errors } = await validateSeed(data, model, connection)
   const translating: Translating = { dialect: connection.dialect, model }
   try {
-    const values = new MadeValues()
-    if (errors.listed.length === 0 && (await insertPlanned(data, changes, model, connection, values))) return
+    const isPlanned = isFlat === undefined && errors.listed.length === 0
+    if (isPlanned && (await insertPlanned(data, changes, model, connection, values))) return
     await connection.write(async (em: EntityManager) => {
       values.beginIn(em)
       await insert(changes, errors, em, connection, translating)
@@ -70,20 +71,6 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
     errors: error.errors,
     cause: error,
   })
-}
-
-/** Returns false where rows will not do, or a constraint breaks: single inserts then find the cause. */
-async function insertAsRows(data: SeedData, model: Model, connection: Connection): Promise<boolean> {
-  const tables = buildRows(data, model)
-  if (tables === undefined) return false
-  try {
-    return await connection.write(em => {
-      return chain(connection.deferReferences(), () => connection.insertRows(tables, em))
-    })
-  } catch (error) {
-    if (!connection.dialect.breaksConstraint(error)) throw error
-    return false
-  }
 }
 
 /**
@@ -130,6 +117,9 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
 
 /** `implied` is the link from the enclosing record. */
 interface SeedRecord {
+  readonly resource: Resource
+  readonly isCounted: boolean
+  group: number | undefined
   readonly change: RecordInput
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
   /** Others link the record by this name; undefined: no key given. */
@@ -145,7 +135,9 @@ function listNames({ name, shownName }: SeedRecord): string[] {
 function listRecords(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
   const key = findGivenKey(change, implied)
   const name = key === undefined ? undefined : recordName(change.resource, key)
-  const record: SeedRecord = { change, implied, name, shownName: nameNew(change) }
+  const { resource } = change
+  const isCounted = resource.generatedKey && name === undefined
+  const record: SeedRecord = { resource, isCounted, group: undefined, change, implied, name, shownName: nameNew(change) }
   return [
     record,
     ...listReferences(change).flatMap(({ relation, ref }) => {
@@ -156,16 +148,11 @@ function listRecords(change: RecordInput, implied?: SeedRecord['implied']): Seed
 }
 
 /** `record` cannot be inserted before `needed`. */
-interface Need {
+interface RecordNeed extends Need<SeedRecord> {
   readonly record: SeedRecord
-  readonly needed: SeedRecord
   readonly at: string
   /** Undefined inside an embedded object. */
   readonly link: ToOneAttribute | undefined
-  /**
-   * Whether `record` is created after the insert of `needed`: the link needs a generated key (`needsKey`), or is required within a table.
-   */
-  readonly awaitsKey: boolean
 }
 
 interface OpenLink extends Reference {
@@ -173,12 +160,12 @@ interface OpenLink extends Reference {
 }
 
 /** The holder of the foreign key comes second, unless null is allowed. */
-function findNeed(record: SeedRecord, { relation, within = [] }: Reference, other: SeedRecord): Need | undefined {
+function findNeed(record: SeedRecord, { relation, within = [] }: Reference, other: SeedRecord): RecordNeed | undefined {
   const name = owningName(relation)
   const foreignKey = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (foreignKey === undefined || foreignKey.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  // Records of a table are inserted together, without links among them.
+  // The link needs a generated key (`needsKey`), or is required within a table, whose records are inserted without links among them.
   const isBeside = findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
   const awaitsKey = foreignKey.kind === 'toOne' && (isBeside || (needsKey(foreignKey) && needed.name === undefined))
   const link = foreignKey.kind === 'toOne' && within.length === 0 ? foreignKey : undefined
@@ -187,6 +174,7 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Reference, othe
     needed,
     link,
     at: joinPath(holder.change.path, [...within.map(embedded => embedded.name), foreignKey.name].join('.')),
+    isRequired: true,
     awaitsKey,
   }
 }
@@ -203,7 +191,7 @@ class Loader {
   readonly #entities = new Map<SeedRecord, Entity>()
   readonly #order: ReadonlyMap<SeedRecord, number>
   readonly #places = new Map<Entity, number>()
-  #needs: ReadonlyMap<SeedRecord, readonly Need[]> = new Map()
+  #needs: ReadonlyMap<SeedRecord, readonly RecordNeed[]> = new Map()
 
   constructor(records: readonly SeedRecord[], work: Work) {
     this.#records = records
@@ -223,7 +211,7 @@ class Loader {
   }
 
   refuseCircles(): void {
-    const needs = new Map<SeedRecord, Need[]>(this.#records.map(record => [record, []]))
+    const needs = new Map<SeedRecord, RecordNeed[]>(this.#records.map(record => [record, []]))
     const waiting = new Map<SeedRecord, SeedRecord[]>(this.#records.map(record => [record, []]))
     for (const record of this.#records) {
       for (const referring of listReferences(record.change)) {
@@ -248,7 +236,7 @@ class Loader {
     }
     const [start] = open.keys()
     if (start === undefined) return
-    const walked: Need[] = []
+    const walked: RecordNeed[] = []
     for (let record = start; !walked.some(need => need.record === record); record = walked.at(-1)!.needed) {
       walked.push(needs.get(record)!.find(({ needed }) => open.has(needed))!)
     }
@@ -304,10 +292,10 @@ class Loader {
     this.#places.set(entity, this.#order.get(record)!)
   }
 
-  /** Each group can be inserted after earlier groups; nearly always a single group. */
-  #groupRecords(): (readonly SeedRecord[])[] {
-    if (![...this.#needs.values()].some(needs => needs.some(({ awaitsKey }) => awaitsKey))) return [this.#records]
-    return groupInStages(this.#records, this.#needs)
+  /** Nearly always a single group. */
+  #groupRecords(): readonly (readonly SeedRecord[])[] {
+    // `refuseCircles` has found no circle.
+    return arrange(this.#records, record => this.#needs.get(record)!)!
   }
 
   /** Returns the links still open. */

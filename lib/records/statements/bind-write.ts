@@ -4,13 +4,12 @@
  */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/async/surroundings.ts'
-import { thresholds } from '../../foundation/base/thresholds.ts'
 import { bindParameters } from '../database/bind.ts'
 import type { Dialect, Statement, WritingDialect } from '../database/dialect.ts'
 import type { Visibility } from '../plan/visibility.ts'
 import type { Connection } from '../database/connection.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
-import type { Attribute, EmbeddedAttribute, Resource } from '../../model/model.ts'
+import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts'
 import { toEmbedded } from '../unit-of-work/entity-data.ts'
@@ -42,12 +41,28 @@ export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
 
-export function bindInsert(change: RecordInput, stored: StoredTable, connection: Connection, values: MadeValues): BoundInsert | undefined {
+/** A link to a record that the same write has inserted. */
+export interface BoundLink {
+  readonly attribute: ToOneAttribute
+  readonly key: KeyValues
+}
+
+/** @param linked in the place of new records of the change, or of none */
+export function bindInsert(
+  change: RecordInput,
+  stored: StoredTable,
+  connection: Connection,
+  values: MadeValues,
+  linked: readonly BoundLink[] = [],
+): BoundInsert | undefined {
   const { resource } = change
   // A record linking itself may have no counted key yet. Linked as another class, the record may fall under other rules.
-  const isOpen = change.links.some(({ attribute, link }) => isItself(link) && (link.key.length === 0 || attribute.target !== resource))
+  const isOpen = change.links.some(
+    ({ attribute, link }) => attribute.owner && isItself(link) && (link.key.length === 0 || attribute.target !== resource),
+  )
   if (isOpen || !connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
+  for (const { attribute, key } of linked) given[attribute.property] = toLinkValue(key, attribute.target)
   const made = makeWith(given, stored, connection)
   const ask = (computed: Computed): unknown => compute(computed, given, connection.orm.em, values)
   const columns: StoredColumn[] = []
@@ -72,21 +87,6 @@ export function bindInsert(change: RecordInput, stored: StoredTable, connection:
   if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
   return { statement, parameters, key, resource, stored, columns }
-}
-
-/** Returns how many of the rows the next statement inserts. */
-export function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
-  const { insertedRows, insertedValues, insertedEach } = thresholds
-  const most = length === 0 ? 1 : Math.max(1, Math.min(rows, insertedRows, Math.floor(insertedValues / length)))
-  return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
-}
-
-export function bindRows(bound: readonly BoundInsert[], { dialect }: Connection): BoundStatement {
-  const { stored, columns } = bound[0]!
-  const statement = findStatement(`insert ${bound.length}`, stored, columns, () =>
-    dialect.writing.insertRows(stored, columns, bound.length),
-  )
-  return { statement, parameters: bound.flatMap(({ parameters }) => parameters) }
 }
 
 /** Returns the key by the values of the key's properties; undefined: the database counts the key, null: a part is missing. */
@@ -209,7 +209,7 @@ export function bindKey(
   key: KeyValues,
   resource: Resource,
   { key: columns, discriminator }: StoredTable,
-  { dialect }: Connection,
+  { dialect }: Pick<Connection, 'dialect'>,
 ): readonly unknown[] {
   const { writing } = dialect
   const parameters: unknown[] = []
@@ -232,7 +232,8 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
     else takeInside(value as readonly ValueInput[] | null, attribute, stored, given)
   }
   for (const { attribute, link } of links) {
-    given[attribute.property] = link?.kind === 'existing' ? toLinkValue(link.key, attribute.target) : null
+    if (attribute.owner && link?.kind !== 'new')
+      given[attribute.property] = link?.kind === 'existing' ? toLinkValue(link.key, attribute.target) : null
   }
   return given
 }

@@ -5,16 +5,15 @@
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import { Turns } from '../../foundation/async/turns.ts'
-import { formatKey, keyFromCount, type KeyValues } from '../../model/key.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { linkColumns } from '../../model/stored-table.ts'
-import type { Statement } from '../database/dialect.ts'
-import type { Connection, RowsWritten } from '../database/connection.ts'
+import type { Connection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
-import { bindRows, countTogether, type BoundInsert } from './bind-write.ts'
+import type { BoundInsert } from './bind-write.ts'
+import { insertRows } from './insert-rows.ts'
 import { isLinkedByShown, withRowKeys } from './link-rows.ts'
 import { keepForMember, valuesForMember } from './made-values.ts'
 import type { PlannedWrite } from './planned-write.ts'
@@ -41,7 +40,7 @@ export class FlatBulk {
     const shape = this.#shapes.findInsert(resource, first)
     if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
     if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
-    return { values: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
+    return { values: undefined, isWide: true, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
   }
 
   *#insert(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
@@ -50,7 +49,8 @@ export class FlatBulk {
     const fields = bodies.map(body => bindFields(shape, body))
     if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined
     const bound = bodies.map((body, index) => this.#bind(shape, resource, body, fields[index]!, given[index]!))
-    const keys = yield* this.#insertRows(bound, resource, view)
+    const keys = yield* insertRows(bound, this.#connection, view.end)
+    if (!keys.every(key => key !== undefined)) throw new Unplanned()
     const records = yield* this.#read(resource, keys, view)
     if (records.length !== keys.length) throw new Unplanned()
     return records.map((record, index) => ({ resource, key: keys[index]!, record }))
@@ -58,39 +58,12 @@ export class FlatBulk {
 
   /** @param member the body as sent: key of the values made by functions of the model */
   #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[], member: JsonObject): BoundInsert {
-    const { row, columns, made } = shape
-    const values = made.length === 0 ? undefined : valuesForMember(member)
+    const values = shape.made.length === 0 ? undefined : valuesForMember(member)
     values?.begin()
     if (values !== undefined) keepForMember(member, values)
     const bound = bindNewRow({ shape, resource, body, fields, values }, this.#connection)
     if (bound === undefined) throw new Unplanned()
-    return { ...bound, resource, stored: row.stored, columns: bound.key === undefined ? columns : [...columns, row.stored.key[0]!] }
-  }
-
-  *#insertRows(bound: readonly BoundInsert[], resource: Resource, { end }: View): Coroutine<readonly KeyValues[]> {
-    const keys: KeyValues[] = []
-    const turns = new Turns()
-    for (let from = 0; from < bound.length;) {
-      yield* wait(turns.next())
-      end?.throwIfReached()
-      const group = bound.slice(from, from + countTogether(bound.length - from, bound[from]!))
-      const { statement, parameters } = group.length === 1 ? group[0]! : bindRows(group, this.#connection)
-      const written = yield* this.#run(statement, parameters)
-      const counted = group[0]!.key === undefined ? (written.keys?.() ?? [written.counted]) : []
-      // A trigger ignored a row, or the database does not tell the counted keys.
-      if (written.rows < group.length || (group[0]!.key === undefined && counted.length < group.length)) throw new Unplanned()
-      keys.push(...group.map(({ key }, index) => key ?? keyFromCount(counted[index]!, resource)))
-      from += group.length
-    }
-    return keys
-  }
-
-  *#run(statement: Statement, parameters: readonly unknown[]): Coroutine<RowsWritten> {
-    try {
-      return yield* wait(this.#connection.run(statement, parameters))
-    } catch (error) {
-      throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
-    }
+    return bound
   }
 
   /** Records created singly may be more than a list may show. */

@@ -49,7 +49,7 @@ export class FlatWriter {
     if (shape === undefined || shape.callsEarly) return undefined
     const values = shape.made.length === 0 ? undefined : valuesForMember(body)
     const asked: RowAsked = { resource, body, validation: { mode: 'create' }, view, values, rules: undefined, isWide: false }
-    return { values, run: () => this.#insert(shape, body, asked) }
+    return { values, isWide: false, run: () => this.#insert(shape, body, asked) }
   }
 
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
@@ -61,7 +61,7 @@ export class FlatWriter {
     const values = shape.made.length === 0 ? undefined : new MadeValues()
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
     const asked: RowAsked = { resource: list.target, body, validation, view, values, rules: undefined, isWide: false }
-    return { values, run: () => this.#append(shape, owner, linked, asked) }
+    return { values, isWide: false, run: () => this.#append(shape, owner, linked, asked) }
   }
 
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
@@ -74,7 +74,7 @@ export class FlatWriter {
       const rules = RowRules.of(this.#reader, view)
       return this.#update(shape, address, { resource, body, validation, view, values, rules, isWide: false })
     }
-    return { values, run }
+    return { values, isWide: false, run }
   }
 
   *#append(shape: RowShape, owner: RecordAddress, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {

@@ -1,4 +1,4 @@
-/** Link statements: runs the statements that set links. A refusal by the database throws `Unplanned`. */
+/** Link statements: runs the statements that set links. */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -37,16 +37,7 @@ export class LinkStatements {
   }
 
   run(statement: Statement, parameters: readonly unknown[]): Awaitable<RowsWritten> {
-    try {
-      const running = this.#connection.run(statement, parameters)
-      return running instanceof Promise ? running.catch((error: unknown) => this.#refuse(error)) : running
-    } catch (error) {
-      return this.#refuse(error)
-    }
-  }
-
-  #refuse(error: unknown): never {
-    throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
+    return this.#connection.run(statement, parameters)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Connection } from '../database/connection.ts'
 import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { linkColumns, type LinkColumn, type StoredProperty } from '../../model/stored-table.ts'
 import { bodyOfNew, listGiven } from '../validate/list-change.ts'
-import { planRows, type RowPlan } from './plan-rows.ts'
+import { planColumns, planRows, type RowPlan } from './plan-rows.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
 export interface BodyPlan {
@@ -260,7 +260,7 @@ function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource):
   ]
 }
 
-function canWritePivot({ via, target }: ToManyAttribute): boolean {
+export function canWritePivot({ via, target }: ToManyAttribute): boolean {
   return (
     via.kind === 'pivot' &&
     via.discriminator === undefined &&
@@ -278,7 +278,7 @@ function canWritePivot({ via, target }: ToManyAttribute): boolean {
  * which counts as a change.
  */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
-  const plan = planRows(holder)!
+  const plan = planColumns(holder)!
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
 }
 

@@ -20,15 +20,20 @@ const plans = new WeakMap<Resource, RowPlan | null>()
 
 /** `null`: the unit of work writes all records of the resource. */
 export function planRows(resource: Resource): RowPlan | null {
+  return resource.open === undefined ? planColumns(resource) : null
+}
+
+/** As `planRows`, where a record may have the names of the model alone. */
+export function planColumns(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
   return plan
 }
 
 function makePlan(resource: Resource): RowPlan | null {
-  const { attributes, open } = resource
+  const { attributes } = resource
   const stored = resource.readStored()
-  if (stored === undefined || open !== undefined) return null
+  if (stored === undefined) return null
   const writable = attributes.flatMap(attribute => {
     const isInside = attribute.kind === 'embedded' && attribute.document === undefined
     const property = isInside ? findWithin(attribute, stored) : stored.properties.get(attribute.property)

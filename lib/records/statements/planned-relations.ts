@@ -1,31 +1,21 @@
 /**
  * Planned relations: writes nested records and links of lists. Members share statements, but for new records and rows with values from
- * functions of the model. After a refusal by the database, `Unplanned` takes back all rows, and the unit of work finds the reason.
+ * functions of the model.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
-import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
-import { keyFromCount, type KeyValues } from '../../model/key.ts'
+import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
-import { addTouched, bindDeleteAll, bindInsert, bindRows, bindUpdate, countTogether, findStatement } from './bind-write.ts'
-import type { BoundInsert } from './bind-write.ts'
+import { addTouched, bindDeleteAll, bindUpdate, findStatement } from './bind-write.ts'
 import { LinkStatements, toKeys } from './link-statements.ts'
 import type { MadeValues } from './made-values.ts'
+import { NewRows } from './new-rows.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
-import { isItself } from '../validate/linked-records.ts'
-import {
-  isOneRow,
-  withLink,
-  type ExistingRef,
-  type LinkInput,
-  type ListInput,
-  type RecordInput,
-  type RecordRef,
-} from '../validate/record-input.ts'
+import { withLink, type ExistingRef, type LinkInput, type ListInput, type RecordInput, type RecordRef } from '../validate/record-input.ts'
 import type { RowRules } from './row-rules.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
@@ -55,28 +45,50 @@ export class PlannedRelations {
 
   /** Includes all nested records and links. */
   *create(change: RecordInput): Coroutine<KeyValues> {
-    const own = yield* this.createLinked(change)
-    const key = yield* this.insert(own)
-    for (const { attribute, link } of change.links) {
-      if (!attribute.owner && link !== null && !isItself(link)) yield* this.#enterForeign(attribute, [link], change.resource, key)
-    }
-    for (const { attribute, items } of change.lists) {
-      const others = items.filter(item => !isItself(item))
-      if (others.length < items.length) this.#rules?.writing?.made(change.resource, key)
-      if (attribute.via.kind === 'foreign') yield* this.#enterForeign(attribute, others, change.resource, key)
-      else yield* this.#pivots.replace({ list: attribute, resource: change.resource, key }, yield* this.#findKeys(items, key), true)
-    }
-    return key
+    const [key] = yield* this.#insert([change], false)
+    return key!
   }
 
   /** Creates the records that own foreign keys link. Returns the change with the new keys, without links held by other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
-    const links: LinkInput[] = []
-    for (const input of change.links) {
-      if (!input.attribute.owner) continue
-      links.push(input.link?.kind === 'new' ? { ...input, link: yield* this.#resolve(input.link) } : input)
-    }
+    const own = change.links.filter(({ attribute }) => attribute.owner)
+    const created = own.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
+    const keys = yield* this.#insert(created)
+    const links = own.map((input): LinkInput => {
+      if (input.link?.kind !== 'new') return input
+      const { record } = input.link
+      return { ...input, link: { kind: 'existing', key: keys[created.indexOf(record)]!, path: record.path, given: undefined } }
+    })
     return { ...change, links, lists: [] }
+  }
+
+  /** @param isMember whether the records themselves, like those nested in them, are more than the record of the answer */
+  *#insert(changes: readonly RecordInput[], isMember = true): Coroutine<readonly KeyValues[]> {
+    if (changes.length === 0) return []
+    const created = new NewRows(this.#connection, this.#values)
+    const rows = changes.map(change => created.add(change))
+    yield* created.insert()
+    if (this.#rules !== undefined) {
+      for (const row of created.rows) if (isMember || !rows.includes(row)) this.#rules.touch(row.resource, created.keyOf(row), 'made')
+    }
+    for (const { relation, owner, members } of created.lists) {
+      const { resource } = owner
+      const key = created.keyOf(owner)
+      if (members.includes(owner)) this.#rules?.writing?.made(resource, key)
+      if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
+        const keys = members.map(member => created.keyOf(member))
+        yield* this.#pivots.replace({ list: relation, resource, key }, keys, true)
+      } else {
+        const others = members.filter(member => member !== owner)
+        yield* this.#join(
+          relation,
+          others.map(member => created.keyOf(member)),
+          resource,
+          key,
+        )
+      }
+    }
+    return rows.map(row => created.keyOf(row))
   }
 
   *replace(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
@@ -103,11 +115,9 @@ export class PlannedRelations {
     return this.#pivots.enter({ list, resource: owner.resource, key: owner.key }, [key])
   }
 
-  /** @param own the key of a new record, possibly among the items */
-  *#findKeys(items: readonly RecordRef[], own?: KeyValues): Coroutine<readonly KeyValues[]> {
-    const keys: KeyValues[] = []
-    for (const item of items) keys.push(item.kind === 'new' ? yield* this.#createNested(item.record) : isItself(item) ? own! : item.key)
-    return keys
+  *#findKeys(items: readonly RecordRef[]): Coroutine<readonly KeyValues[]> {
+    const keys = [...(yield* this.#insert(items.flatMap(item => (item.kind === 'new' ? [item.record] : []))))]
+    return items.map(item => (item.kind === 'new' ? keys.shift()! : item.key))
   }
 
   /** Whether lists leave out members that need the link. Callers ask before writing. */
@@ -121,65 +131,13 @@ export class PlannedRelations {
     return false
   }
 
-  /** The row links only stored records. */
-  *insert(change: RecordInput): Coroutine<KeyValues> {
-    const { resource } = change
-    const { stored } = planRows(resource)!
-    const bound = bindInsert(change, stored, this.#connection, this.#values)
-    if (bound === undefined) throw new Unplanned()
-    const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-    // A trigger ignored the row.
-    if (rows === 0) throw new Unplanned()
-    return bound.key ?? keyFromCount(counted, resource)
-  }
-
-  /** The rows link only stored records. Neighbours with the same columns share a statement. */
-  *insertAll(changes: readonly RecordInput[]): Coroutine<void> {
-    let group: BoundInsert[] = []
-    for (const change of changes) {
-      const bound = bindInsert(change, planRows(change.resource)!.stored, this.#connection, this.#values)
-      if (bound === undefined) throw new Unplanned()
-      if (group.length === thresholds.insertedRows || (group.length > 0 && group[0]!.statement !== bound.statement)) {
-        yield* this.#insertGroup(group)
-        group = []
-      }
-      group.push(bound)
-    }
-    yield* this.#insertGroup(group)
-  }
-
-  *#insertGroup(group: readonly BoundInsert[]): Coroutine<void> {
-    for (let from = 0; from < group.length;) {
-      const first = group[from]!
-      const count = countTogether(group.length - from, first)
-      const bound = count === 1 ? first : bindRows(group.slice(from, from + count), this.#connection)
-      const { rows, counted } = yield* wait(this.#statements.run(bound.statement, bound.parameters))
-      // A trigger ignored a row.
-      if (rows < count) throw new Unplanned()
-      // The last key is the highest: refuses keys out of range.
-      if (first.key === undefined) keyFromCount(counted, first.resource)
-      from += count
-    }
-  }
-
-  *#resolve(ref: RecordRef & { readonly kind: 'new' }): Coroutine<RecordRef> {
-    const key = yield* this.#createNested(ref.record)
-    return { kind: 'existing', key, path: ref.record.path, given: undefined }
-  }
-
-  *#createNested(record: RecordInput): Coroutine<KeyValues> {
-    const key = yield* this.create(record)
-    this.#rules?.touch(record.resource, key, 'made')
-    return key
-  }
-
   /** Writes former members first: new members may take over a unique value. */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
     const { writing } = this.#connection.dialect
     const stays = this.#rules === undefined ? items : yield* this.#keepUnseen(linking, items, list, this.#rules)
-    const kept = this.#listKeys(stays, target)
+    const kept = this.#statements.encodeKeys(listKeys(stays), target)
     if (list.orphanRemoval) {
       yield* wait(
         this.#statements.run(
@@ -268,39 +226,36 @@ export class PlannedRelations {
   *#findOthers(linking: PlannedLinking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
     const { stored, column, owner, target } = linking
     const others = this.#find('others', linking, () => this.#connection.dialect.writing.others(stored, column))
-    return yield* this.#statements.read(others, [owner, this.#listKeys(items, target)])
+    return yield* this.#statements.read(others, [owner, this.#statements.encodeKeys(listKeys(items), target)])
   }
 
-  *#enterForeign(relation: RelationAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
-    if (items.length === 0) return
+  *#enterForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
+    const link = owningAttribute(list)!
+    yield* this.#insert(items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : [])))
+    yield* this.#join(list, listKeys(items), resource, key)
+  }
+
+  /** Links stored records, which hold the foreign key. */
+  *#join(relation: RelationAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
+    if (keys.length === 0) return
     const linking = this.#findLinking(relation, resource, key)
     const { stored, column, owner, target } = linking
     const { writing } = this.#connection.dialect
-    const link = owningAttribute(relation)!
-    const created = items.flatMap(item => (item.kind === 'new' ? [withLink(item.record, link, key)] : []))
-    // Rules need keys, which rows inserted together do not return.
-    if (created.every(isOneRow) && this.#rules?.follows(target) !== true) yield* this.insertAll(created)
-    else for (const record of created) yield* this.#createNested(record)
-    if (!items.some(({ kind }) => kind === 'existing')) return
     if (this.#rules !== undefined) {
       yield* this.#rules.permit(target, 'update')
-      for (const item of items) if (item.kind === 'existing') this.#rules.touch(target, item.key, 'linked')
+      for (const each of keys) this.#rules.touch(target, each, 'linked')
     }
-    const members = this.#listKeys(items, target)
+    const members = this.#statements.encodeKeys(keys, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     const rules = this.#rules?.writing
     if (rules?.govern(target) === true)
       yield* rules.change(target, toKeys(yield* this.#statements.read(unlinked, [members, owner]), target))
-    if (planRows(target)!.touched.length === 0) {
-      yield* wait(
-        this.#statements.run(
-          this.#find('link', linking, () => writing.link(stored, column)),
-          [owner, members, owner],
-        ),
-      )
+    if (planRows(target)!.touched.length > 0) {
+      yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
       return
     }
-    yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
+    const link = this.#find('link', linking, () => writing.link(stored, column))
+    yield* wait(this.#statements.run(link, [owner, members, owner]))
   }
 
   /** Functions of the model are called for each row. */
@@ -324,15 +279,12 @@ export class PlannedRelations {
   #find(kind: string, { stored, column }: PlannedLinking, compile: () => Statement): Statement {
     return findStatement(kind, stored, [column], compile)
   }
-
-  #listKeys(items: readonly RecordRef[], target: Resource): unknown {
-    return this.#statements.encodeKeys(
-      items.flatMap(item => (item.kind === 'existing' ? [item.key] : [])),
-      target,
-    )
-  }
 }
 
 function toItem(key: KeyValues): RecordRef {
   return { kind: 'existing', key, path: '', given: undefined }
+}
+
+function listKeys(items: readonly RecordRef[]): readonly KeyValues[] {
+  return items.flatMap(item => (item.kind === 'existing' ? [item.key] : []))
 }

@@ -19,7 +19,6 @@ import { checkReferrers } from '../unit-of-work/remove.ts'
 import { requireAllRemoved, requireRemoved } from '../validate/dropped-writes.ts'
 import { RequestCaller } from '../unit-of-work/request-work.ts'
 import { RowRules } from './row-rules.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
@@ -36,7 +35,7 @@ export class PlannedRemoval {
 
   remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
     const plan = this.#plan(address.resource)
-    return plan && { values: undefined, run: () => this.#remove(plan, address, view) }
+    return plan && { values: undefined, isWide: false, run: () => this.#remove(plan, address, view) }
   }
 
   #plan(resource: Resource): RowPlan | undefined {
@@ -51,7 +50,7 @@ export class PlannedRemoval {
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
-    return plan && { values: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
+    return plan && { values: undefined, isWide: true, run: () => this.#removeRelated(plan, owner, list, view) }
   }
 
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
@@ -98,11 +97,7 @@ export class PlannedRemoval {
     const statements = bindDeleteAll(stored, keys, target, this.#connection)
     let count = 0
     for (const [index, { statement, parameters }] of statements.entries()) {
-      try {
-        count += (yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))).rows
-      } catch (error) {
-        throw this.#connection.dialect.breaksConstraint(error) ? new Unplanned('', { cause: error }) : error
-      }
+      count += (yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))).rows
     }
     const shown = keys.map((key, index) => ({ key, before: records[index]! }))
     if (count < keys.length) yield* requireAllRemoved(target, shown, view, this.#looking)

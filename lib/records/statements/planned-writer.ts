@@ -237,7 +237,7 @@ export class PlannedWriter {
       try {
         yield* relations.replace(change.lists, resource, key)
       } catch (error) {
-        if (linksLater && error instanceof Unplanned) yield* this.#validate(plan.body, asked)
+        if (linksLater && this.#connection.dialect.breaksConstraint(error)) yield* this.#validate(plan.body, asked)
         throw error
       }
     }
@@ -304,7 +304,7 @@ export class PlannedWriter {
 
 function plannedBy(row: RowPlan, body: BodyPlan, run: (planned: PlannedBody) => Coroutine<Written | undefined>): PlannedWrite<Written> {
   const planned: PlannedBody = { row, body, values: new MadeValues() }
-  return { values: planned.values, run: () => run(planned) }
+  return { values: planned.values, isWide: body.isWide, run: () => run(planned) }
 }
 
 /** Whether the caller sees all possible members, as far as known at once. */

@@ -25,7 +25,7 @@ export interface RowAsked extends RefusedBody {
   readonly values: MadeValues | undefined
   /** `undefined`: the caller may do everything. */
   readonly rules: RowRules | undefined
-  /** Whether other rows are written, too: the unit of work takes over after a refusal. */
+  /** Whether other rows are written, too: the see `PlannedWrite`. */
   readonly isWide: boolean
 }
 
@@ -163,10 +163,9 @@ export class RowChanges {
       if (running instanceof Promise) sendNext?.()
       return yield* wait(running)
     } catch (error) {
-      if (!dialect.breaksConstraint(error)) throw error
-      if (asked.isWide) throw new Unplanned('', { cause: error })
       // An existing database may lack the model's constraints.
-      if (keepsUnique && connection.keepsConstraints) yield* findTaken(error, asked, dialect, this.#validator)
+      const isTaken = keepsUnique && connection.keepsConstraints && !asked.isWide && dialect.breaksConstraint(error)
+      if (isTaken) yield* findTaken(error, asked, dialect, this.#validator)
       throw error
     }
   }

@@ -4,13 +4,21 @@
  */
 import { isIds } from '../../model/ids-name.ts'
 import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
-import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'
+import {
+  tableColumns,
+  type Attribute,
+  type Resource,
+  type ScalarAttribute,
+  type ToManyAttribute,
+  type ToOneAttribute,
+} from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { Statement, WritingDialect } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import { findUniqueNames } from '../validate/check-database.ts'
-import { planRows, type RowPlan } from './plan-rows.ts'
+import { canWritePivot } from './plan-body.ts'
+import { planColumns, planRows, type RowPlan } from './plan-rows.ts'
 import { mayHaveForms } from '../validate/unchanged.ts'
 import { readValid } from '../validate/validate-scalar.ts'
 
@@ -27,6 +35,12 @@ export interface LinkField extends ShapeField {
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
 
+/** Holds IDs of members, in pivot rows. */
+export interface ListField {
+  readonly name: string
+  readonly list: ToManyAttribute
+}
+
 export interface RowShape {
   readonly row: RowPlan
   readonly names: readonly string[]
@@ -36,6 +50,9 @@ export interface RowShape {
   /** Whether values decide, too: filled by the engine, refused by a schema, or links. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
+  /** A seed may have several links, and lists. */
+  readonly links: readonly LinkField[]
+  readonly lists: readonly ListField[]
   /** Columns of the fields; in a new row, then those of values made by functions of the model, and of defaults. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
@@ -45,7 +62,7 @@ export interface RowShape {
   /** An insert without a counted key, or an update where a value differs. */
   readonly statement: Statement
   /** Inserts the engine's counted key, too, in the last column; undefined: the engine never counts. */
-  readonly counting: Statement | undefined
+  readonly counting: { readonly statement: Statement; readonly columns: readonly StoredColumn[] } | undefined
   /** Whether a value may be stored in a form that the engine never writes. A value equal to the shown value is not written. */
   readonly mayBeShown: boolean
   /** See `WritingDialect.updatePlain`: changes a row without stray values unread. Undefined: not possible. */
@@ -65,48 +82,43 @@ export interface KeySource {
   readonly type: ScalarType
 }
 
-export type WriteMode = 'insert' | 'update'
+/** `seed`: an insert, with links that the database checks at the end, and perhaps with a key that the database counts for others. */
+export type WriteMode = 'insert' | 'update' | 'seed'
 
 /** `undefined`: a single statement is not enough. */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
-  const row = resource.hierarchy === undefined ? planRows(resource) : null
+  const row = resource.hierarchy === undefined ? (mode === 'seed' ? planColumns : planRows)(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)
   if (row === null || properties === undefined) return undefined
-  const fields: ShapeField[] = []
-  let link: LinkField | undefined
-  for (const name of names) {
-    const attribute = resource.byName.get(name)!
-    // Only the engine may give the attribute: `RowShapes` checks who has.
-    if (attribute.readOnly && attribute.fill === undefined) return undefined
-    const field = makeField(attribute, properties.get(name), resource, mode, connection)
-    // Several links are looked for together.
-    if (field === undefined || (isLinkField(field) && link !== undefined)) return undefined
-    if (isLinkField(field)) link = field
-    fields.push(field)
-  }
+  const named = readNames(names, properties, resource, mode, connection)
+  if (named === undefined) return undefined
+  const { fields, links, lists } = named
   const isUnique = hasUnique(names, resource)
   const { refusesTaken, keepsUnique } = row.stored
   if (isUnique && !(refusesTaken && connection.keepsConstraints)) return undefined
-  const rest = mode === 'insert' ? findRest(names, row, resource, connection) : NOTHING
+  const rest = mode === 'update' ? NOTHING : findRest(names, row, resource, mode, connection)
   if (rest === undefined) return undefined
   const columns = [...fields.map(({ column }) => column), ...rest.columns]
   const { writing } = connection.dialect
   const { stored } = row
-  const statement = mode === 'insert' ? writing.insert(stored, columns) : writing.update(stored, columns, true)
-  const counts = mode === 'insert' && resource.generatedKey && connection.countsKeys(stored.table)
-  const counting = counts ? writing.insert(stored, [...columns, stored.key[0]!]) : undefined
+  const statement = mode === 'update' ? writing.update(stored, columns, true) : writing.insert(stored, columns)
+  const counts = mode !== 'update' && rest.keyOf === undefined && connection.countsKeys(stored.table)
+  const withKey = [...columns, stored.key[0]!]
+  const counting = counts ? { statement: writing.insert(stored, withKey), columns: withKey } : undefined
   const attributes = names.map(name => resource.byName.get(name)!)
   const mayBeShown = mode === 'update' && (connection.mayHoldMisfits || attributes.some(mayHaveForms))
   const isPlain = mode === 'update' && connection.mayHoldMisfits && attributes.every(each => each.kind === 'scalar' && each.lazy !== true)
   const filled = attributes.filter(({ readOnly }) => readOnly).map(({ name }) => name)
-  const isBound = filled.length > 0 || link !== undefined || attributes.some(({ schema }) => schema !== undefined)
+  const isBound = filled.length > 0 || links.length > 0 || attributes.some(({ schema }) => schema !== undefined)
   return {
     row,
     names,
     filled,
     isBound,
     fields,
-    link,
+    link: links[0],
+    links,
+    lists,
     ...rest,
     columns,
     statement,
@@ -115,6 +127,35 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
     plain: isPlain ? writing.updatePlain?.(stored, columns) : undefined,
     callsEarly: isUnique && !keepsUnique,
   }
+}
+
+/** Undefined where a name needs more than a column, or pivot rows. */
+function readNames(
+  names: readonly string[],
+  properties: ReadonlyMap<string, StoredProperty>,
+  resource: Resource,
+  mode: WriteMode,
+  connection: Connection,
+): Pick<RowShape, 'fields' | 'links' | 'lists'> | undefined {
+  const fields: ShapeField[] = []
+  const links: LinkField[] = []
+  const lists: ListField[] = []
+  for (const name of names) {
+    const attribute = resource.byName.get(name)!
+    // Only the engine may give the attribute: `RowShapes` checks who has.
+    if (attribute.readOnly && attribute.fill === undefined) return undefined
+    if (mode === 'seed' && attribute.kind === 'toMany' && !isIds(attribute) && isPlainList(attribute, resource)) {
+      lists.push({ name, list: attribute })
+      continue
+    }
+    const field = makeField(attribute, properties.get(name), resource, mode, connection)
+    if (field === undefined) return undefined
+    if (isLinkField(field)) links.push(field)
+    fields.push(field)
+  }
+  // A request looks for several links together.
+  if (links.length > 1 && mode !== 'seed') return undefined
+  return { fields, links, lists }
 }
 
 function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Connection): ReadonlyMap<string, StoredProperty> | undefined {
@@ -132,7 +173,13 @@ type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
 /** Returns the columns beside the body's; undefined where rows differ, or lack a value. */
-function findRest(names: readonly string[], { stored }: RowPlan, resource: Resource, { dialect }: Connection): Rest | undefined {
+function findRest(
+  names: readonly string[],
+  { stored }: RowPlan,
+  resource: Resource,
+  mode: WriteMode,
+  { dialect }: Connection,
+): Rest | undefined {
   const given = new Set(names.map(name => resource.byName.get(name)!.property))
   if (resource.attributes.some(attribute => isIds(attribute) || isMissing(attribute, names))) return undefined
   const made: Made[] = []
@@ -154,7 +201,7 @@ function findRest(names: readonly string[], { stored }: RowPlan, resource: Resou
       fixed.push(parameter)
     }
   }
-  const keyOf = findKeySource(names, made, stored, resource)
+  const keyOf = findKeySource(names, made, stored, resource, mode)
   if (keyOf === null || stored.required.some(property => !covered.has(property))) return undefined
   return { columns: [...made.map(({ column }) => column), ...columns], made, fixed, keyOf }
 }
@@ -169,10 +216,11 @@ function findKeySource(
   made: readonly Made[],
   { key }: StoredTable,
   { key: parts, keyNames, generatedKey }: Resource,
+  mode: WriteMode,
 ): KeySource | undefined | null {
   const [name] = keyNames
   const isGiven = names.includes(name!)
-  if (generatedKey) return isGiven ? null : undefined
+  if (generatedKey && !(isGiven && mode === 'seed')) return isGiven ? null : undefined
   if (key.length > 1) return null
   const from = isGiven ? name! : made.find(({ column }) => column === key[0])
   return from === undefined ? null : { from, type: parts[0]!.type }
@@ -191,14 +239,21 @@ function makeField(
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined
   const [column] = property.columns
   // For null, a function of the model gives the value.
-  const isMade = mode === 'insert' && property.onCreate !== undefined
+  const isMade = mode !== 'update' && property.onCreate !== undefined
   if (attribute.kind === 'scalar') {
     return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
+  // The database knows the keys that clients use no sooner than the records.
+  if (mode === 'seed' && attribute.target.shownKey !== undefined) return undefined
   // A new record may give its own key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !resource.generatedKey) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
+}
+
+/** Whether a list of IDs is pivot rows, and nothing else. */
+function isPlainList(list: ToManyAttribute, { key }: Resource): boolean {
+  return canWritePivot(list) && key.length === 1 && list.where === undefined && !list.readOnly && list.target.shownKey === undefined
 }
 
 /** Whether a link is neither unique nor part of another key. */
@@ -231,14 +286,17 @@ function makeRead(
 function makeLink(attribute: ToOneAttribute, column: StoredColumn, writing: WritingDialect): LinkField {
   const { name, target, nullable } = attribute
   const { type } = target.key[0]!
-  const readKey = (value: unknown): KeyValues | undefined =>
-    typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed()) ? undefined : keyFromJson(value, target)
+  const readKey = (value: unknown): KeyValues | undefined => readPlainKey(value, target)
   const read = (value: unknown): unknown => {
     if (value === null) return nullable ? null : undefined
     const key = readKey(value)
     return key === undefined ? undefined : toParameter(toProperty(key[0], type), column, writing)
   }
   return { name, column, attribute, readKey, read }
+}
+
+export function readPlainKey(id: unknown, target: Resource): KeyValues | undefined {
+  return typeof id === 'object' || (typeof id === 'string' && !id.isWellFormed()) ? undefined : keyFromJson(id, target)
 }
 
 function isLinkField(field: ShapeField): field is LinkField {

@@ -4,10 +4,10 @@ import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
-import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import { hasIssues } from '../validate/check-schemas.ts'
 import { isFilled } from '../validate/fill-body.ts'
+import type { BoundInsert } from './bind-write.ts'
 import { compute, type MadeValues } from './made-values.ts'
 import { makeRowShape, toParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
@@ -20,7 +20,7 @@ interface KnownShapes {
   last: RowShape | undefined
 }
 
-interface NewRow {
+export interface NewFlatRow {
   readonly shape: RowShape
   readonly resource: Resource
   readonly body: JsonObject
@@ -29,16 +29,9 @@ interface NewRow {
   readonly values: MadeValues | undefined
 }
 
-interface BoundRow {
-  readonly statement: Statement
-  readonly parameters: readonly unknown[]
-  /** `undefined`: the database counts the key. */
-  readonly key: KeyValues | undefined
-}
-
 export class RowShapes {
   readonly #connection: Connection
-  readonly #known = { insert: new Map<Resource, KnownShapes>(), update: new Map<Resource, KnownShapes>() }
+  readonly #known: Readonly<Record<WriteMode, Map<Resource, KnownShapes>>> = { insert: new Map(), update: new Map(), seed: new Map() }
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -77,9 +70,9 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** Whether the engine has filled read-only attributes, no schema refuses a value, and the link nests no body. */
-function isAllowed(body: JsonObject, { filled, link }: RowShape): boolean {
-  return filled.every(name => isFilled(body, name)) && !hasIssues(body) && (link === undefined || !isObject(body[link.name]))
+/** Whether the engine has filled read-only attributes, no schema refuses a value, and no link nests a body. */
+function isAllowed(body: JsonObject, { filled, links }: RowShape): boolean {
+  return filled.every(name => isFilled(body, name)) && !hasIssues(body) && links.every(({ name }) => !isObject(body[name]))
 }
 
 export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | undefined {
@@ -93,8 +86,9 @@ export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | 
 }
 
 /** `undefined`: a function of the model made a value that has no parameter. */
-export function bindNewRow({ shape, resource, body, fields, values }: NewRow, connection: Connection): BoundRow | undefined {
-  const { row, made, fixed, keyOf, counting, statement } = shape
+export function bindNewRow({ shape, resource, body, fields, values }: NewFlatRow, connection: Connection): BoundInsert | undefined {
+  const { row, made, fixed, keyOf, counting, statement, columns } = shape
+  const { stored } = row
   let key: KeyValues | undefined
   if (typeof keyOf?.from === 'string') key = [readScalar(body[keyOf.from], keyOf.type) as KeyValues[number]]
   for (const each of made) {
@@ -105,8 +99,10 @@ export function bindNewRow({ shape, resource, body, fields, values }: NewRow, co
     fields.push(parameter)
   }
   fields.push(...fixed)
-  const counted = counting === undefined ? undefined : connection.takeKey(row.stored, undefined)
-  if (counted === undefined) return { statement, parameters: fields, key }
+  // No later record may be counted to a given key.
+  if (key !== undefined && resource.generatedKey) connection.takeKey(stored, key[0])
+  const counted = counting === undefined ? undefined : connection.takeKey(stored, undefined)
+  if (counted === undefined) return { statement, columns, parameters: fields, key, resource, stored }
   fields.push(BigInt(counted))
-  return { statement: counting!, parameters: fields, key: keyFromCount(counted, resource) }
+  return { ...counting!, parameters: fields, key: keyFromCount(counted, resource), resource, stored }
 }

@@ -5,12 +5,16 @@ import type { Trace } from '../../foundation/async/trace.ts'
 import type { Translating } from './unit-of-work.ts'
 import { Unplanned } from './unplanned.ts'
 
-/** @param otherwise takes over where the statements of a plan are not enough, and nothing is written; undefined: no plan */
+/**
+ * @param otherwise takes over where the statements of a plan are not enough, and nothing is written; undefined: no plan
+ * @param repeatsRefused whether `otherwise` takes over, too, where the database refuses a row
+ */
 export function runTranslated<T>(
   run: () => Awaitable<T | undefined>,
   translating: Translating,
   trace: Trace | undefined,
   otherwise?: () => Awaitable<T>,
+  repeatsRefused = false,
 ): Awaitable<T> {
   const before = trace?.enter('write')
   const succeed = (result: T | undefined): Awaitable<T> => {
@@ -18,7 +22,8 @@ export function runTranslated<T>(
     return result === undefined && otherwise !== undefined ? otherwise() : (result as T)
   }
   const fail = (error: unknown): Awaitable<T> => {
-    if (otherwise !== undefined && error instanceof Unplanned) return otherwise()
+    const isRefused = repeatsRefused && translating.dialect.breaksConstraint(error)
+    if (otherwise !== undefined && (error instanceof Unplanned || isRefused)) return otherwise()
     if (error instanceof RestError) throw error
     return throwTranslated(error, translating)
   }

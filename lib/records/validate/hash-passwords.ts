@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
-import type { SeedData } from '../../model/seed-rows.ts'
+import type { SeedData } from '../../model/seeds.ts'
 
 export interface PasswordKind {
   readonly entity: object

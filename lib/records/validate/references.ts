@@ -8,7 +8,6 @@ import type { Resource } from '../../model/model.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
-import { listNew } from './linked-records.ts'
 import type { ExistingRef, RecordInput } from './record-input.ts'
 
 /** A reference without its row's key. */
@@ -133,5 +132,13 @@ export function nameGiven(body: JsonObject, resource: Resource): string | undefi
 }
 
 export function nameAllNew(changes: readonly RecordInput[]): ReadonlySet<string> {
-  return new Set(changes.flatMap(change => listNew(change).flatMap(each => nameNew(each) ?? [])))
+  const names = new Set<string>()
+  const collect = (change: RecordInput): void => {
+    const name = nameNew(change)
+    if (name !== undefined) names.add(name)
+    for (const { link } of change.links) if (link?.kind === 'new') collect(link.record)
+    for (const { items } of change.lists) for (const item of items) if (item.kind === 'new') collect(item.record)
+  }
+  changes.forEach(collect)
+  return names
 }

@@ -360,7 +360,7 @@ export class Writer {
   }
 
   /** @param otherwise called where the statements are not enough, with nothing written */
-  #runPlanned<T>({ values, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<T>): Awaitable<T> {
+  #runPlanned<T>({ values, isWide, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<T>): Awaitable<T> {
     const { end, ctx } = view
     const work = (): Awaitable<T | undefined> => {
       values?.begin()
@@ -368,7 +368,7 @@ export class Writer {
       return runCoroutine(run())
     }
     const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.#isRepeatable(view), ctx)
-    return runTranslated(transact, this.#translating, view.trace, otherwise)
+    return runTranslated(transact, this.#translating, view.trace, otherwise, isWide)
   }
 
   #transaction<T>(steps: (work: Work) => Coroutine<T>, view: View, values?: MadeValues): Awaitable<T> {

@@ -4,7 +4,6 @@ import type Database from 'better-sqlite3'
 import { DropRequest } from '../../evolve/drop-request.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { askForRenames, type LoneColumn } from '../../evolve/find-renames.ts'
-import { isGiven } from '../../evolve/read-fill.ts'
 import { isModelled, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { compareSchema } from '../schema/add-schema.ts'
@@ -16,7 +15,6 @@ import { checkRows, countBroken, countOf, describeDuplicates, listBrokenObjects 
 import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
-import { addRows, prepareRows } from './fill-rows.ts'
 import { rebuildTable } from './rebuild-table.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
@@ -32,14 +30,12 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   for (const targets of tables) renameColumns(targets, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
   askForOldTables(tables, evolution, plan)
-  const rows = prepareRows(evolution, tables.flat(), plan)
   const changes = tables.flatMap(targets => changeOne(targets, evolution, drops, plan) ?? [])
   dropTables([...tables.map(([target]) => target!), ...schema.getViews()], { ...evolution, drops }, plan)
   drops.finish(name => isModelled(name, request))
   plan.refuseLosses()
   if (plan.faults.length > 0) return { plan, findings: undefined }
   const findings = addRest(evolution, plan)
-  for (const each of rows) if (plan.faults.length === 0) addRows(each, db, plan)
   for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
   if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(before, db, plan)
   plan.keepHints()
@@ -84,12 +80,11 @@ function guessRenames(
   const added = wanted.flatMap(({ name, type, generated }, place): LoneColumn[] =>
     generated !== undefined ||
     existing.columns.some(column => foldCase(column.name) === foldCase(name)) ||
-    isGiven(request.fill.get(targets[0]!.name)?.get(name))
+    request.fill.get(targets[0]!.name)?.has(name) === true
       ? []
       : [{ name, type: classify(type), place }],
   )
-  const isNeeded = (name: string): boolean =>
-    change?.needed.includes(name) === true || request.fill.get(targets[0]!.name)?.has(name) === true
+  const isNeeded = (name: string): boolean => change?.needed.includes(name) === true
   askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 

@@ -1,0 +1,170 @@
+/** New rows: inserts new records, with nested records, in the order of `arrange`. A row gets the keys of linked new rows when bound. */
+import type { Coroutine } from '../../foundation/async/awaitable.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
+import type { Connection } from '../database/connection.ts'
+import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { findGivenKey, nameReference, recordName } from '../validate/check-database.ts'
+import { isItself } from '../validate/linked-records.ts'
+import type { RecordInput, RecordRef } from '../validate/record-input.ts'
+import { nameNew } from '../validate/references.ts'
+import { owningAttribute } from '../validate/relation-sides.ts'
+import { arrange, type Need } from './arrange.ts'
+import { bindInsert, type BoundInsert } from './bind-write.ts'
+import { insertRows } from './insert-rows.ts'
+import type { MadeValues } from './made-values.ts'
+import { planRows } from './plan-rows.ts'
+import { readPlainKey, type RowShape } from './row-shape.ts'
+import { bindFields, bindNewRow, type NewFlatRow } from './row-shapes.ts'
+
+interface LinkNeed extends Need<NewRow> {
+  readonly attribute: ToOneAttribute
+}
+
+export interface NewRow {
+  readonly resource: Resource
+  readonly isCounted: boolean
+  /** A valid record; undefined: a body of a shape. */
+  readonly change: RecordInput | undefined
+  readonly flat: NewFlatRow | undefined
+  readonly needs: readonly LinkNeed[]
+  /** Once inserted; undefined: unknown. */
+  key: KeyValues | undefined
+  group: number | undefined
+}
+
+/** A list of a new record: its pivot rows, or records that get a link to the new record. */
+export interface NewList {
+  readonly relation: RelationAttribute
+  readonly owner: NewRow
+  readonly members: readonly NewMember[]
+}
+
+/** A new record, the name of a new record (`nameReference`), or the key of a stored record. */
+export type NewMember = NewRow | string | KeyValues
+
+const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
+
+export class NewRows {
+  readonly rows: NewRow[] = []
+  /** To be written behind the rows. */
+  readonly lists: NewList[] = []
+  readonly #connection: Connection
+  readonly #values: MadeValues
+  #byName: ReadonlyMap<string, NewRow> = new Map()
+
+  constructor(connection: Connection, values: MadeValues) {
+    this.#connection = connection
+    this.#values = values
+  }
+
+  /** @param owner the new record around, which the record links */
+  add(change: RecordInput, owner?: { readonly row: NewRow; readonly attribute: ToOneAttribute }): NewRow {
+    const { resource, links, lists } = change
+    const isCounted = resource.generatedKey && change.values.every(({ attribute }) => attribute.name !== resource.keyNames[0])
+    const needs = owner === undefined ? [] : [toNeed(owner.attribute, owner.row)]
+    const row: NewRow = { resource, isCounted, change, flat: undefined, needs, key: undefined, group: undefined }
+    this.rows.push(row)
+    for (const { attribute, link } of links) {
+      if (attribute.owner && link?.kind === 'new') needs.push(toNeed(attribute, this.add(link.record)))
+      else if (!attribute.owner && link !== null && !isItself(link)) this.#addList(attribute, [link], row)
+    }
+    for (const { attribute, items } of lists) this.#addList(attribute, items, row)
+    return row
+  }
+
+  /** Adds a record of a shape. Returns false for a value that only validation understands. */
+  addFlat(resource: Resource, body: JsonObject, shape: RowShape): boolean {
+    const fields = bindFields(shape, body)
+    if (fields === undefined) return false
+    const isCounted = resource.generatedKey && shape.keyOf === undefined
+    const flat = { shape, resource, body, fields, values: this.#values }
+    const row: NewRow = { resource, isCounted, change: undefined, flat, needs: NO_NEEDS, key: undefined, group: undefined }
+    this.rows.push(row)
+    for (const { name, list } of shape.lists) {
+      const ids = body[name]
+      const members = Array.isArray(ids) ? ids.map(id => readPlainKey(id, list.target)) : [undefined]
+      if (!members.every(key => key !== undefined)) return false
+      if (members.length > 0) this.lists.push({ relation: list, owner: row, members })
+    }
+    return true
+  }
+
+  #addList(relation: RelationAttribute, items: readonly RecordRef[], owner: NewRow): void {
+    // Of a pivot table, no member links the record.
+    const attribute = owningAttribute(relation)
+    let members: NewMember[] | undefined
+    for (const item of items) {
+      if (item.kind === 'existing') (members ??= []).push(isItself(item) ? owner : (item.name ?? item.key))
+      else if (attribute === undefined) (members ??= []).push(this.add(item.record))
+      else this.add(item.record, { row: owner, attribute })
+    }
+    if (members !== undefined) this.lists.push({ relation, owner, members })
+  }
+
+  /** @throws Unplanned for a circle of links, and for a value without a parameter */
+  *insert(): Coroutine<void> {
+    this.#linkNames()
+    const groups = arrange(this.rows, ({ needs }) => needs)
+    if (groups === undefined) throw new Unplanned()
+    for (const group of groups) {
+      const keys = yield* insertRows(this.#bindAll(group), this.#connection)
+      for (const [index, row] of group.entries()) row.key = keys[index]
+    }
+  }
+
+  keyOf(member: NewMember): KeyValues {
+    if (typeof member === 'string') return requireKey(this.#byName.get(member)!)
+    return 'needs' in member ? requireKey(member) : member
+  }
+
+  /** Finds links to new records, by the key of clients; where the database wants linked rows first, by any key. */
+  #linkNames(): void {
+    const { failsWhole } = this.#connection.dialect
+    const links = this.rows.flatMap(row =>
+      (row.change?.links ?? []).flatMap(({ attribute, link }) =>
+        attribute.owner && link?.kind === 'existing' && (failsWhole || link.name !== undefined) ? [{ row, attribute, link }] : [],
+      ),
+    )
+    const isNamed = links.length > 0 || this.lists.some(({ members }) => members.some(member => typeof member === 'string'))
+    if (!isNamed) return
+    this.#byName = new Map(this.rows.flatMap(row => listNames(row, failsWhole).map(name => [name, row] as const)))
+    for (const { row, attribute, link } of links) {
+      const needed = this.#byName.get(nameReference(link, attribute.target))
+      if (needed === undefined || (needed === row && link.name === undefined)) continue
+      // The key of the row itself is counted too late.
+      if (needed === row) throw new Unplanned()
+      ;(row.needs as LinkNeed[]).push(toNeed(attribute, needed))
+    }
+  }
+
+  *#bindAll(rows: readonly NewRow[]): Generator<BoundInsert, void, undefined> {
+    for (const row of rows) {
+      const bound = row.flat === undefined ? this.#bind(row) : bindNewRow(row.flat, this.#connection)
+      if (bound === undefined) throw new Unplanned()
+      yield bound
+    }
+  }
+
+  /** Undefined: a value has no parameter. */
+  #bind({ change, needs }: NewRow): BoundInsert | undefined {
+    const linked = needs.map(({ attribute, needed }) => ({ attribute, key: requireKey(needed) }))
+    return bindInsert(change!, planRows(change!.resource)!.stored, this.#connection, this.#values, linked)
+  }
+}
+
+function toNeed(attribute: ToOneAttribute, needed: NewRow): LinkNeed {
+  return { attribute, needed, isRequired: !attribute.nullable, awaitsKey: true }
+}
+
+function requireKey({ key }: NewRow): KeyValues {
+  if (key === undefined) throw new Unplanned()
+  return key
+}
+
+function listNames({ change }: NewRow, byKey: boolean): string[] {
+  if (change === undefined) return []
+  const key = byKey ? findGivenKey(change) : undefined
+  return [nameNew(change), key && recordName(change.resource, key)].filter(name => name !== undefined)
+}

@@ -1,7 +1,7 @@
 /** Public API. */
 export { RestEngine } from './engine.ts'
 export type { SendOptions } from './engine/pipeline/sent-request.ts'
-export type { HandleContext } from './engine/pipeline/handle.ts'
+export type { HandleContext } from './engine/pipeline/arrival.ts'
 export type { ExplainedStatement, Explanation, IndexHint } from './engine/journal/explanation.ts'
 export type { PlanStep } from './records/database/explained-statements.ts'
 export { RestError, ERRORS, FIELD_ERRORS } from './foundation/errors/errors.ts'
@@ -12,6 +12,17 @@ export type { DropOptions, FailOptions, FailureDetails, FaultOptions } from './e
 export type { LatencyProfile } from './engine/testing/latency.ts'
 export type { RateLimit } from './engine/testing/rate-limit.ts'
 export type { FaultRequest, RequestMatch } from './engine/testing/fault-request.ts'
+export type {
+  Wire,
+  WireAnswer,
+  WireApi,
+  WireAttribute,
+  WireError,
+  WireList,
+  WireQuery,
+  WireRequest,
+  WireResource,
+} from './foundation/base/wire.ts'
 export { client } from './model/client/client.ts'
 export type { ClientOptions } from './model/client/client.ts'
 export type {

@@ -287,6 +287,28 @@ describe('the option hash', () => {
   const hidden = { password: p.string().hidden() }
   const isNoted = /^One\.password: passwords of bodies are stored as they come, since .* may hash them/
 
+  it('is off for passwords that are compared as they are: where nothing hides them, or by plain', async () => {
+    const logIn = async (property: object, more: object, stored: string, sent = stored): Promise<number> => {
+      const One = defineEntity({
+        name: 'One',
+        properties: { id: p.integer().primary(), email: p.string().unique(), password: property },
+      } as never) as unknown as typeof User
+      const seed = { ones: [{ email: 'a', password: stored }] }
+      await using engine = await RestEngine.create({ entities: [One], auth: auth({ entity: One, ...more }), seed })
+      return (await engine.send('POST /v1/login', { body: { email: 'a', password: sent } })).status
+    }
+    assert.equal(await logIn(p.string(), {}, 'secret'), 200)
+    assert.equal(await logIn(p.string(), {}, 'secret', 'Secret'), 401)
+    assert.equal(await logIn(p.string(), {}, await hashPassword('secret'), 'secret'), 200)
+    assert.equal(await logIn(p.string().hidden(), { plain: true }, 'secret'), 200)
+    for (const others of ['$2b$10$abcdefghijklmnopqrstuv', '{SSHA}abcdef', '5ebe2294ecd0e0f08eab7690d2a6ee69'])
+      assert.equal(await logIn(p.string(), {}, others), 401, others)
+    // Hashes alone were promised.
+    assert.equal(await logIn(p.string(), { hash: false }, 'secret'), 401)
+    assert.equal(await logIn(p.string(), { plain: false }, 'secret'), 401)
+    assert.throws(() => auth({ entity: User, plain: true, hash: true }), /choose one of them/)
+  })
+
   it('is on where the property is hidden, by the entity or by the resource', async () => {
     assert.deepEqual(await tried(hidden), [true, []])
     assert.deepEqual(await tried({ password: p.text().hidden() }), [true, []])

@@ -157,7 +157,7 @@ describe('the command that evolves', () => {
       ['--fill note.a=b', /--fill goes with --evolve and diff/],
       [
         'app.sqlite --evolve --fill note=1',
-        /--fill takes a resource, its property and the value that rows get: trip\.days=1, got "note=1"/,
+        /--fill takes a resource, its property and the value that rows get: trip\.days=1, or made-up, got "note=1"/,
       ],
       ['app.sqlite --evolve --drop --watch', /--drop drops columns and tables once: it does not go with --watch/],
       ['app.sqlite --evolve --drop=note.a --watch', /--drop drops columns and tables once: it does not go with --watch/],

@@ -133,7 +133,14 @@ async function holds(numbers: readonly number[], place: Place, isServer: boolean
         left.set(`${name} ${column}`, await place.raw.column(name, column))
     const before = await place.raw.whole()
     const { fill, renamed, drop } = next
-    const options: EngineOptions = { entities: next.entities(), database: place.database, schema: 'evolve', fill, renamed, drop }
+    const options: EngineOptions = {
+      entities: next.entities(),
+      database: place.database,
+      schema: 'evolve',
+      fill: fill as NonNullable<EngineOptions['fill']>,
+      renamed,
+      drop,
+    }
     if (next.refused !== undefined) {
       await assert.rejects(
         RestEngine.create(options).then(engine => engine.close()),

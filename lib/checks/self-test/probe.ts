@@ -1,6 +1,6 @@
 /** Probe: sends requests, checks every answer against the OpenAPI document, and records failures. Throws OutOfTime at the deadline. */
 import type { RestResponse } from '../../foundation/base/response.ts'
-import type { HandleContext } from '../../engine/pipeline/handle.ts'
+import type { HandleContext } from '../../engine/pipeline/arrival.ts'
 import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'
 
 export interface Answering {

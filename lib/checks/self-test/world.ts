@@ -2,7 +2,7 @@
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'
-import type { HandleContext } from '../../engine/pipeline/handle.ts'
+import type { HandleContext } from '../../engine/pipeline/arrival.ts'
 import { finishAnswer } from '../../engine/pipeline/respond.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'
 import { holdAnswer } from '../../engine/assembly/hold-answer.ts'

@@ -1,4 +1,5 @@
 /** Plan: collects the steps of an evolution, faults, and parts that stay. Formats rows for sentences. */
+import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
 /** In a sentence, and in an error. */
@@ -107,7 +108,9 @@ export function sayDuplicates(table: string, columns: readonly string[], named: 
 }
 
 /** Names the value that rows get. */
-export function sayFilled(count: number, json: unknown): string {
+export function sayFilled(count: number, { json, each, isMadeUp }: Pick<Filling, 'json' | 'each' | 'isMadeUp'>): string {
+  if (each !== undefined)
+    return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${isMadeUp === true ? 'made-up values' : 'what fill gives'}.`
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 

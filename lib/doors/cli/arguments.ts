@@ -49,6 +49,10 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly open: boolean
   /** Whether new records of a JSON file must be complete. */
   readonly required: boolean
+  /** The users of a JSON file, who may log in. */
+  readonly login: string | undefined
+  /** Whether their passwords are hashed. */
+  readonly hash: boolean
   /** The key of records in a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
@@ -81,7 +85,11 @@ interface Option {
 const OPTIONS = {
   port: { type: 'string', short: 'p', value: 'PORT', text: 'port to listen on; 0 takes any free one (default 3000)' },
   host: { type: 'string', value: 'HOST', text: 'address to listen on (default 127.0.0.1)' },
-  config: { type: 'string', value: 'MODULE', text: 'module with the model of a SQLite FILE or a PostgreSQL database' },
+  config: {
+    type: 'string',
+    value: 'MODULE',
+    text: 'module with the model of a SQLite FILE or a PostgreSQL database, or with options for a JSON FILE',
+  },
   context: { type: 'string', value: 'NAME', text: 'contextName of the config, where a mikro-orm.config.ts has several' },
   migrate: { type: 'boolean', text: 'run the migrations of the MikroORM config first, which make the tables' },
   seed: {
@@ -117,6 +125,8 @@ const OPTIONS = {
   strict: { type: 'boolean', text: 'refuse a JSON FILE with odd data, instead of printing notes' },
   open: { type: 'boolean', text: 'take new attributes in POST, PUT and PATCH of a JSON FILE' },
   required: { type: 'boolean', text: 'require in POST what every record of a collection of a JSON FILE has' },
+  login: { type: 'string', value: 'NAME', text: 'let the records of this list of a JSON FILE log in: users; users.nickname says by what' },
+  hash: { type: 'boolean', text: 'with --login: hash the passwords of the JSON FILE, instead of comparing them as they are' },
   id: { type: 'string', value: 'NAME', text: 'key that identifies the records of a JSON FILE (default id)' },
   quiet: { type: 'boolean', text: 'do not print a line for every request' },
   openapi: {
@@ -160,7 +170,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
     'The data',
     ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'fill', 'drop', 'copies', 'fresh', 'read-only', 'hide', 'watch'],
   ],
-  ['A JSON file', ['save', 'open', 'required', 'id', 'strict']],
+  ['A JSON file', ['save', 'open', 'required', 'login', 'hash', 'id', 'strict']],
   ['What is printed and sent', ['quiet', 'explain', 'server-timing', 'delay', 'timeout', 'workbench']],
   ['Instead of serving', ['get', 'openapi', 'diagram', 'eject']],
   ['Trying and comparing', ['self-test', 'runs', 'check', 'journal', 'writes', 'header']],
@@ -281,6 +291,8 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     strict: values.has('strict'),
     open: values.has('open'),
     required: values.has('required'),
+    login: last('login'),
+    hash: values.has('hash'),
     id: last('id'),
     quiet: values.has('quiet'),
     get: last('get'),
@@ -304,6 +316,8 @@ function check(args: CommandArguments): CommandArguments {
     ]
     if (ending !== undefined) throw misuse(`--static serves files beside the API: it does not go with --${ending}, which serves nothing.`)
   }
+  if (args.hash && args.login === undefined) throw misuse('--hash goes with --login.')
+  if (args.login !== undefined && args.eject !== undefined) throw misuse('--eject writes a model without --login.')
   if (args.corsCredentials && (args.cors.length === 0 || args.cors.some(origin => origin === '*' || origin === 'null')))
     throw misuse(
       '--cors-credentials lets pages send the cookies of the user: name their origins with --cors, as in --cors http://localhost:5173.',

@@ -1,5 +1,6 @@
 /** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. Every mistake is a usage error. */
-import { FillText, type Evolving } from '../../records/database/evolving.ts'
+import type { Evolving } from '../../records/database/evolving.ts'
+import { FillText } from '../../records/database/fill-text.ts'
 import { statSync } from 'node:fs'
 import { misuse } from './command-error.ts'
 import { isModule } from './modules.ts'
@@ -9,7 +10,7 @@ export interface EvolveArguments {
   readonly evolve: boolean
   /** New names, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  readonly fill: Readonly<Record<string, Readonly<Record<string, FillText>>>>
+  readonly fill: Readonly<Record<string, 'made-up' | Readonly<Record<string, FillText>>>>
   readonly drop: Evolving['drop']
   /** `undefined`: the model's, else 10. */
   readonly copies: number | undefined
@@ -26,7 +27,11 @@ export const EVOLVE_OPTIONS = {
     value: 'NAMES',
     text: 'with --evolve: a new name of a property, note.title=headline, or of an entity, trip=journey; may be repeated',
   },
-  fill: { type: 'string', value: 'VALUE', text: 'with --evolve: what rows get in a new property, trip.days=1; may be repeated' },
+  fill: {
+    type: 'string',
+    value: 'VALUE',
+    text: 'with --evolve: what rows get in a new property, trip.days=1, or made-up; may be repeated',
+  },
   drop: {
     type: 'boolean',
     takesAny: true,
@@ -85,12 +90,16 @@ export function readEvolution(values: ReadonlyMap<string, readonly string[]>, di
 }
 
 function readFill(texts: readonly string[]): EvolveArguments['fill'] {
-  const fill: Record<string, Record<string, FillText>> = {}
+  const fill: Record<string, 'made-up' | Record<string, FillText>> = {}
   for (const text of texts) {
+    if (text === 'made-up') {
+      fill['*'] = text
+      continue
+    }
     const [, resource, property, value] = /^([^.=]+)\.([^.=]+)=(.*)$/s.exec(text) ?? []
     if (resource === undefined || property === undefined || value === undefined)
-      throw misuse(`--fill takes a resource, its property and the value that rows get: trip.days=1, got "${text}".`)
-    fill[resource] = { ...fill[resource], [property]: new FillText(value) }
+      throw misuse(`--fill takes a resource, its property and the value that rows get: trip.days=1, or made-up, got "${text}".`)
+    fill[resource] = { ...(fill[resource] as object | undefined), [property]: new FillText(value) }
   }
   return fill
 }

@@ -12,8 +12,9 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   checkEvolvable(options, diff ? 'diff' : '--evolve')
   const all: Record<string, Readonly<Record<string, string>>> = { ...options.renamed }
   for (const [resource, names] of Object.entries(renamed)) all[resource] = { ...all[resource], ...names }
-  const filled: Record<string, Readonly<Record<string, unknown>>> = { ...options.fill }
-  for (const [resource, values] of Object.entries(fill)) filled[resource] = { ...filled[resource], ...values }
+  const filled: Record<string, NonNullable<EngineOptions['fill']>[string]> = { ...options.fill }
+  for (const [resource, values] of Object.entries(fill))
+    filled[resource] = typeof values === 'string' ? values : { ...(filled[resource] as object | undefined), ...values }
   return {
     ...options,
     schema: 'evolve',

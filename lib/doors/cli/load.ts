@@ -21,6 +21,8 @@ import { parseJson } from './json-text.ts'
 import type { ConfigArguments } from './load-config.ts'
 import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
+import type { LogIn } from './log-in.ts'
+import { isWatched } from './watched.ts'
 import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 export interface LoadedSource {
@@ -33,6 +35,8 @@ export interface LoadedSource {
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
+  /** Of `--login`. */
+  readonly logIn?: LogIn
   /** Example paths below the version, where known beforehand. */
   readonly examples: readonly string[] | undefined
 }
@@ -50,19 +54,11 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
   const infer = { strict: args.strict, open: args.open, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
-  const choice = { context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
+  const choice = { logIn: args.login, hashes: args.hash, context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
   const model = await loadModel(file, config, { readOnly, infer, ...choice })
-  for (const [option, isGiven] of [
-    ['--strict', args.strict],
-    ['--open', args.open],
-    ['--required', args.required],
-    ['--id', args.id !== undefined],
-  ] as const)
-    if (isGiven && model.json === undefined) throw new CommandError(`${option} is about how a JSON FILE is taken.`, 2)
+  if (model.json === undefined) refuseOptionsOfJson(args)
   if (args.migrate && model.options.schema !== 'migrate')
     throw new CommandError('--migrate runs the migrations of an application: name its mikro-orm.config.ts, or a module with a config.', 2)
-  if (args.save !== false && model.json === undefined)
-    throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
   const seed = args.seed === undefined ? undefined : await loadSeed(args.seed)
   const base = args.base === undefined ? {} : { base: args.base }
   const versions = args.versions === undefined ? {} : { versions: args.versions }
@@ -84,10 +80,28 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
     ...model,
     module: [config, file].find(each => each !== undefined && isModule(each)),
     ...(trial === undefined ? {} : { trial }),
-    title: readOnly ? `${model.title}, read-only` : model.title,
+    title: [model.title, ...(model.json === undefined ? [] : [nameHolding(args)]), ...(readOnly ? ['read-only'] : [])].join(', '),
     options,
-    running: hideAttributes(trial?.options ?? (onlyReads && !readOnly ? await dropFileOptions(options, seed) : options), args.hide),
+    running: hideAttributes(trial?.options ?? (onlyReads && !readOnly ? await dropFileOptions(options, seed) : options), [
+      ...args.hide,
+      ...(model.logIn === undefined ? [] : [model.logIn.hides]),
+    ]),
   }
+}
+
+function refuseOptionsOfJson(args: CommandArguments): void {
+  const { strict, open, required, id, login } = args
+  const given = Object.entries({ strict, open, required, id }).find(([, value]) => value !== undefined && value !== false)
+  if (login !== undefined)
+    throw new CommandError('--login is about the users of a JSON FILE: a module has the option auth: auth({ entity: User }).', 2)
+  if (given !== undefined) throw new CommandError(`--${given[0]} is about how a JSON FILE is taken.`, 2)
+  if (args.save !== false) throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
+}
+
+/** Says how a JSON file is served. */
+function nameHolding({ save }: CommandArguments): string {
+  const how = save === false ? 'in memory' : 'saved'
+  return isWatched() ? `${how} and watched` : how
 }
 
 /** Turns a URL of a file into a path. */
@@ -131,6 +145,8 @@ async function findFolderModule(file: string | undefined): Promise<string | unde
 }
 
 interface Loading extends ConfigArguments {
+  readonly logIn: string | undefined
+  readonly hashes: boolean
   readonly readOnly: boolean
   readonly infer: InferOptions
 }
@@ -138,7 +154,7 @@ interface Loading extends ConfigArguments {
 async function loadModel(
   file: string | undefined,
   config: string | undefined,
-  { readOnly, infer, ...choice }: Loading,
+  { readOnly, infer, logIn, hashes, ...choice }: Loading,
 ): Promise<Omit<LoadedSource, 'running'>> {
   if (file === undefined && config === undefined) return { ...(await loadSample()), title: 'the sample model, in memory' }
   if (file === undefined || isModule(file)) {
@@ -150,10 +166,16 @@ async function loadModel(
   if (SERVER.test(file)) return loadServer(file, config, choice)
   const kind = await detectKind(file, config !== undefined)
   if (kind === 'json') {
-    if (config !== undefined)
-      throw new CommandError(`${file} is a JSON file, whose model is inferred: --config goes with a SQLite file.`, 2)
+    if (config !== undefined && choice.ejects)
+      throw new CommandError(`--eject writes the model of ${file} as code, and the options of ${config} are code: leave --config out.`, 2)
     const json = await readJsonFile(file, resolve(file), infer)
-    return { options: buildModel(json.collections), title: `${file}, in memory`, examples: undefined, json }
+    const model = buildModel(json.collections)
+    const { addOptions } = await import('./json-options.ts')
+    const options = config === undefined ? model : await addOptions(model, json, config)
+    const title = config === undefined ? file : `${file} with ${config}`
+    if (logIn === undefined) return { options, title, examples: undefined, json }
+    const { addLogIn } = await import('./log-in.ts')
+    return { ...addLogIn(options, json, logIn, hashes), title, examples: undefined, json }
   }
   if (config === undefined) return { options: { database: file }, title: `${file} as it is`, examples: undefined }
   if (kind === 'new' && readOnly) throw new CommandError(`${file} does not exist: --read-only makes no new file.`)

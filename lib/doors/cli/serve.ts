@@ -1,12 +1,13 @@
 /** Serve: serves the engine over HTTP until a signal. Prints the address, example requests, and a line for every request. */
 import { internalsOf } from '../../engine/assembly/internals.ts'
+import { LazyClient } from '../../foundation/async/abort.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { stat } from 'node:fs/promises'
 import { isIP, type AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
 import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { RestEngine } from '../../engine.ts'
-import { findTargetBelow, formatRoot, listVersions } from '../../records/request/address.ts'
+import { findTargetBelow, formatRoot, listVersions, NO_VERSION } from '../../records/request/address.ts'
 import { DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { createServer, createWaitingServer } from '../server/http.ts'
 import { TestControls } from '../server/controls/test-controls.ts'
@@ -17,6 +18,7 @@ import { findExampleRequests } from './examples.ts'
 import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { formatInference } from './json-file.ts'
 import type { LoadedSource } from './load.ts'
+import type { LogIn } from './log-in.ts'
 import { formatNotes } from './notes.ts'
 import type { Saver } from './save.ts'
 import { followRefusals, isWatched, report } from './watched.ts'
@@ -67,10 +69,17 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   void report({ port: address.port })
   // Trying the examples may take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
-  const requests = await findExampleRequests(engine, internalsOf(engine).model, loaded.examples, slow)
+  const requests = await findExampleRequests(lookAt(engine, loaded), internalsOf(engine).model, loaded.examples, slow)
   printWelcome(engine, loaded, requests, { ...args, hasWorkbench }, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
+}
+
+/** Looks as a user of the log-in, past journal and faults. */
+function lookAt(engine: RestEngine, { logIn }: LoadedSource): Parameters<typeof findExampleRequests>[0] {
+  const headers = logIn === undefined ? {} : { authorization: `Bearer ${engine.token(logIn.example.id)}` }
+  const client = new LazyClient({ headers }, { isPlain: true })
+  return { base: engine.base, versions: engine.versions, look: path => internalsOf(engine).look(path, client) }
 }
 
 /** Test controls may replace all data. */
@@ -141,7 +150,7 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
 
 function printWelcome(
   engine: RestEngine,
-  { title, json }: LoadedSource,
+  { title, json, logIn }: LoadedSource,
   requests: readonly string[],
   { workbench, hasWorkbench, static: folder }: CommandArguments & { readonly hasWorkbench: boolean },
   address: AddressInfo,
@@ -167,13 +176,20 @@ function printWelcome(
     ...resources.map(path => `  ${escapeControls(path)}`),
     '',
     'Try:',
-    ...requests.map(path => `  curl '${origin}${escapeControls(path)}'`),
+    ...(logIn === undefined ? [] : [formatLogIn(logIn, `${origin}${formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)}`)]),
+    ...requests.map(path => `  curl ${logIn === undefined ? '' : '-H "authorization: Bearer $TOKEN" '}'${origin}${escapeControls(path)}'`),
     ...(workbench === true
       ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
       : []),
     '',
   ]
   console.log(lines.join('\n'))
+}
+
+/** A shell takes a quote in a text by ending the text. */
+function formatLogIn({ identifier, password, example }: LogIn, root: string): string {
+  const body = escapeControls(JSON.stringify({ [identifier]: example.identifier, [password]: '...' })).replaceAll("'", String.raw`'\''`)
+  return `  curl '${root}/login' -H 'content-type: application/json' -d '${body}'   # its auth_token is TOKEN`
 }
 
 function printMissingIndexes(missing: readonly UnindexedLink[]): void {

@@ -12,11 +12,12 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   const headers = Object.fromEntries(request.headers)
   // A fragment in the URL is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
-  const received = { method: request.method, path: target, headers }
+  const { wire } = engine
+  const received = { method: request.method, path: target, headers, wire }
   let body: unknown
   if (request.body !== null && TAKES_BODY.has(request.method)) {
     try {
-      body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method)))
+      body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method, wire)))
     } catch (error) {
       if (error instanceof RestError) return write(engine, engine.refuse(error, received), received)
       throw error
@@ -25,7 +26,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   try {
     return write(
       engine,
-      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url)),
+      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url, wire)),
       received,
     )
   } catch (cause) {
@@ -52,7 +53,7 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
     return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
   } catch (error) {
     // `Response` does not take every status and header.
-    const refusal = engine.refuse(error, request)
+    const refusal = engine.refuse(error, { ...request, wire: undefined })
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
 
 const LINGER_MS = 1_000
@@ -9,9 +10,9 @@ const LINGER_MS = 1_000
 /** Rejects when the client goes away early. */
 export function readBody(request: MountedRequest, client: LazyClient, taker: BodyTaker): Promise<unknown> {
   // A parser that has come to the end of an empty body has read nothing.
-  if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker)
+  if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker, client.wire)
   return new Promise((resolve, reject) => {
-    const body = new JsonBody(request.headers, rulesOf(taker, request.method))
+    const body = new JsonBody(request.headers, rulesOf(taker, request.method, client.wire))
     const add = (chunk: Uint8Array): void => {
       try {
         body.add(chunk)
@@ -33,9 +34,9 @@ export function readBody(request: MountedRequest, client: LazyClient, taker: Bod
 }
 
 /** Bytes and texts are JSON texts; anything else is the JSON value. */
-async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker): Promise<unknown> {
+async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker, wire: Wire | undefined): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
-  const json = new JsonBody(decoded, rulesOf(taker, method))
+  const json = new JsonBody(decoded, rulesOf(taker, method, wire))
   if (body instanceof Uint8Array || typeof body === 'string') {
     json.add(typeof body === 'string' ? Buffer.from(body) : body)
     return json.value()

@@ -9,6 +9,7 @@ import { describeRounded, findRounded } from '../../foundation/json/json-numbers
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
 import { findCoding, unpackBody } from './unpack-body.ts'
 
@@ -26,11 +27,14 @@ export class JsonBody {
   readonly #maxBytes: number
   readonly #isQuery: boolean
   readonly #form: string | undefined
+  /** A body of another type that a wire takes. */
+  readonly #other: 'text' | 'bytes' | undefined
   #chunks: Uint8Array[] = []
   #bytes = 0
 
-  constructor(headers: BodyHeaders, { maxBytes, method, takesForms = false }: BodyRules) {
+  constructor(headers: BodyHeaders, { maxBytes, method, takesForms = false, takes = [] }: BodyRules) {
     this.#isQuery = method === 'QUERY'
+    this.#other = takes.length === 0 ? undefined : findOther(headers, takes)
     this.#form = takesForms && !this.#isQuery && isForm(mediaType(headers)) ? headers['content-type'] : undefined
     this.#headers = headers
     this.#maxBytes = maxBytes
@@ -55,11 +59,13 @@ export class JsonBody {
     const coding = findCoding(this.#headers['content-encoding'])
     const bytes = coding === undefined ? sent : unpackBody(sent, coding, this.#maxBytes, () => this.#tooLarge())
     if (this.#form !== undefined) return readForm(this.#form, bytes, readText)
+    if (this.#other !== undefined) return this.#other === 'text' ? readText(bytes) : bytes
     return isQueryForm ? readText(bytes) : this.#checkQuery(readJson(bytes))
   }
 
   take(value: unknown): unknown {
     this.#checkMediaType()
+    if (this.#other !== undefined) return value
     if (this.#form !== undefined) return takeForm(value)
     if (this.#isQuery && isFormType(this.#headers)) return writeForm(value)
     let text: string | undefined
@@ -74,7 +80,7 @@ export class JsonBody {
   }
 
   #checkMediaType(): void {
-    if (this.#form !== undefined) return
+    if (this.#form !== undefined || this.#other !== undefined) return
     if (!this.#isQuery) checkMediaType(this.#headers)
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
@@ -95,6 +101,7 @@ interface BodyRules {
   /** A QUERY may have the text of a query as its body. */
   readonly method?: string | undefined
   readonly takesForms?: boolean
+  readonly takes?: Wire['takes']
 }
 
 export interface BodyTaker {
@@ -102,8 +109,17 @@ export interface BodyTaker {
   readonly takesForms?: boolean
 }
 
-export function rulesOf({ limits, takesForms = false }: BodyTaker, method?: string): BodyRules {
-  return { maxBytes: limits.maxBodyBytes, method, takesForms }
+export function rulesOf({ limits, takesForms = false }: BodyTaker, method?: string, wire?: Wire): BodyRules {
+  const takes = wire?.takes
+  return { maxBytes: limits.maxBodyBytes, method, takesForms: wire === undefined ? takesForms : takes?.includes('form') === true, takes }
+}
+
+/** A form, and JSON, are read as such. */
+function findOther(headers: BodyHeaders, takes: NonNullable<Wire['takes']>): 'text' | 'bytes' | undefined {
+  const type = mediaType(headers)
+  if (type === '' || JSON_TYPES.test(type) || (takes.includes('form') && isForm(type))) return undefined
+  if (takes.includes('text') && type.startsWith('text/')) return 'text'
+  return takes.includes('bytes') ? 'bytes' : undefined
 }
 
 function mediaType({ 'content-type': type }: BodyHeaders): string {
@@ -154,9 +170,11 @@ function checkMediaType(headers: BodyHeaders): void {
   checkJsonType(header)
 }
 
+const JSON_TYPES = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i
+
 function checkJsonType(header: string): void {
   const type = header.split(';', 1)[0]?.trim() ?? ''
-  if (!/^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i.test(type)) {
+  if (!JSON_TYPES.test(type)) {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
     throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }

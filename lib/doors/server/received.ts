@@ -1,5 +1,6 @@
 /** Received: a request of `node:http` for answers to failures. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 
@@ -7,9 +8,11 @@ import type { ReceivedRequest } from './transport.ts'
 export class Received implements ReceivedRequest {
   readonly method: string
   readonly path: string
+  readonly wire: Wire | undefined
   readonly #request: HeaderSource
 
-  constructor(request: MountedRequest, path: string) {
+  constructor(request: MountedRequest, path: string, wire: Wire | undefined) {
+    this.wire = wire
     this.method = request.method ?? ''
     this.path = path
     this.#request = request as HeaderSource

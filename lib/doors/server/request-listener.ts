@@ -8,6 +8,7 @@ import { LazyClient, type HeaderSource } from '../../foundation/async/abort.ts'
 import { separateCookies } from '../../foundation/http/set-cookie.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, isConnectionLost, isEngineClosed, restError } from '../../foundation/errors/errors.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import { READ_METHODS, WRITE_METHODS, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { HTTP_TIMEOUT } from '../../foundation/base/limits.ts'
 import { runGuarded, warn } from '../../foundation/errors/report-failure.ts'
@@ -61,6 +62,8 @@ export class RequestListener {
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
   readonly #pages: Pages
+  /** Undefined: the engine's own grammar. */
+  readonly #wire: Wire | undefined
   /** `undefined`: no workbench. */
   readonly #workbench: ShownWorkbench | undefined
   readonly #delay: number
@@ -87,6 +90,8 @@ export class RequestListener {
     this.#settled = settled
     this.#engine = engine
     this.#internals = internalsOf(engine)
+    if (options.wire !== undefined) this.#internals.expectWire()
+    this.#wire = options.wire ?? this.#internals.wire
     this.#base = options.base === undefined ? undefined : readBase(options.base, where, engine.versions)
     this.#passesOn = options.fallthrough ?? false
     this.#readOnly = options.readOnly ?? false
@@ -125,7 +130,8 @@ export class RequestListener {
       return
     }
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
-    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain }
+    const wire = this.#isOfTests(below) ? undefined : this.#wire
+    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
     // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
@@ -142,6 +148,7 @@ export class RequestListener {
 
   #owns(below: string | undefined, base: string): boolean {
     if (below === undefined) return false
+    if (this.#wire !== undefined) return true
     return (this.#pages.docs && isDocsPath(below)) || this.#isOfTests(below) || this.#internals.owns(below, base !== '')
   }
 
@@ -179,7 +186,7 @@ export class RequestListener {
       return
     }
     const unread = error instanceof RestError && error.code === 'body_too_large'
-    this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target)), unread)
+    this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target, sent.client.wire)), unread)
   }
 
   /** Throws nothing: no caller would catch an error. */
@@ -203,7 +210,7 @@ export class RequestListener {
   /** Answers with a 500, or breaks the connection where half of an answer is out. */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
-    const { status, headers, body } = this.#internals.refuse(error, new Received(request, sent.target))
+    const { status, headers, body } = this.#internals.refuse(error, new Received(request, sent.target, undefined))
     if (response.headersSent) {
       request.socket.destroy()
       return status
@@ -352,7 +359,7 @@ export class RequestListener {
 
   #write(sent: SentRequest, given: TransportResponse, unread: boolean): number {
     const { request } = sent
-    const answer = written(this.#internals, given, new Received(request, sent.target))
+    const answer = written(this.#internals, given, new Received(request, sent.target, sent.client.wire))
     const headers: OutgoingHttpHeaders = { ...separateCookies(answer.headers) }
     if (this.#isClosing || unread) headers['connection'] = 'close'
     if (this.#cors !== undefined) this.#cors.mark(request.method, request.headers, headers)

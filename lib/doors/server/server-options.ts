@@ -1,7 +1,8 @@
 /** Server options: the options of servers and listeners, and their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isObject } from '../../foundation/json/json.ts'
-import { anything, callable, flag, mustRange, readOptions, text, type OptionTable } from '../../foundation/base/option-table.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
+import { anything, callable, flag, mustRange, readOptions, text, wire, type OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import type { CorsOrigins } from './cors.ts'
@@ -37,6 +38,8 @@ export interface ServerOptions {
    * a single-page app that a browser opens. Default: none.
    */
   static?: string
+  /** The grammar of requests and answers. Default: the engine's `wire`, or its own grammar. */
+  wire?: Wire
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
   /**
@@ -102,6 +105,7 @@ const SHARED = {
   corsCredentials: [flag],
   allowedHosts: [anything],
   readOnly: [flag],
+  wire: [wire],
   delay: [delay],
   docs: [flag],
   testControls: [anything],

@@ -2,6 +2,7 @@
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 
 /** HEAD and 204 have no `body`. */
 export interface TransportResponse {
@@ -15,6 +16,8 @@ export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
+  /** Of the way in: the form of refusals. */
+  readonly wire?: Wire | undefined
 }
 
 interface WholeSender {
@@ -25,6 +28,8 @@ interface WholeSender {
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   readonly takesForms: boolean
+  /** For ways in without a grammar of their own. */
+  readonly wire: Wire | undefined
   /** Like `handle`, but returns an immediate answer without a promise, and throws where `handle` rejects. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /**
@@ -65,7 +70,7 @@ export function written(engine: TransportEngine, answer: TransportResponse, requ
   try {
     return { status, headers, text: body === undefined ? undefined : JSON.stringify(body) }
   } catch (error) {
-    const refusal = engine.refuse(error, request)
+    const refusal = engine.refuse(error, { ...request, wire: undefined })
     return { status: refusal.status, headers: refusal.headers, text: JSON.stringify(refusal.body) }
   }
 }

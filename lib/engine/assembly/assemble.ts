@@ -30,7 +30,7 @@ import { checkFaultPath, checkPublicPath } from './check-pattern-path.ts'
 import { ServedVersions } from '../pipeline/served-versions.ts'
 import { World } from './world.ts'
 import { parse, readPath } from '../../records/request/parse-request.ts'
-import { NO_CONTEXT, type StageParts } from '../pipeline/handle.ts'
+import { NO_CONTEXT, type StageParts } from '../pipeline/arrival.ts'
 import { findPathMeaning, meaningOfText, renameInPattern, type PathMeaning } from '../../records/access/path-meaning.ts'
 import type { KnownPaths } from '../auth/public-requests.ts'
 
@@ -143,7 +143,9 @@ function createKit(services: EngineServices, { options, database, shared }: Comp
   const faults = new Faults(
     options.routes.map(({ method }) => method),
     clock,
-    (match, where) => checkFaultPath(match, where, { options, served, authentication, templates }),
+    (match, where) => {
+      if (!shared.hasWire) checkFaultPath(match, where, { options, served, authentication, templates })
+    },
     options.unmetFaults,
   )
   faults.changed = () => events.faultsChanged()

@@ -6,7 +6,7 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
 import { describeReserved, DESCRIPTION, DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { listSessionNames } from '../../records/request/session-paths.ts'
-import type { StageParts } from '../pipeline/handle.ts'
+import type { StageParts } from '../pipeline/arrival.ts'
 
 type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
   /** Of custom routes and log-in. */

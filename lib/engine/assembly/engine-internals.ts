@@ -1,5 +1,5 @@
 /** Engine internals: serves the doors, the checks and the command, beside the public members of an engine. See internals.ts. */
-import type { HandleContext, StageParts } from '../pipeline/handle.ts'
+import type { HandleContext, StageParts } from '../pipeline/arrival.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from '../options/shape-answer.ts'
 import { answerFailure } from '../pipeline/answer-failure.ts'
@@ -11,6 +11,7 @@ import type { ScenarioWorld } from '../worlds/scenarios.ts'
 import type { Showing } from './showing.ts'
 import type { Snapshot } from '../worlds/snapshot.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -53,6 +54,8 @@ interface FailingRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
+  /** Undefined: the answer has the engine's own form. */
+  readonly wire?: Wire | undefined
 }
 
 const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {} })
@@ -85,6 +88,16 @@ export class EngineInternals {
   /** `undefined` for the engine's own form. */
   get envelope(): CompiledEnvelope | undefined {
     return this.parts.options.envelope
+  }
+
+  /** Undefined: ways in have the engine's own grammar, unless they have another. */
+  get wire(): Wire | undefined {
+    return this.parts.options.wire
+  }
+
+  /** For a way in with a grammar of its own. */
+  expectWire(): void {
+    this.parts.shared.hasWire = true
   }
 
   get takesForms(): boolean {
@@ -233,8 +246,8 @@ export class EngineInternals {
    * @param request undefined where none could be read
    */
   refuse(error: unknown, request: FailingRequest = UNREAD): RestResponse {
-    const { method, path, headers } = request
-    return answerFailure(error, { method, path, accept: headers['accept'] }, this.parts)
+    const { method, path, headers, wire } = request
+    return answerFailure(error, { method, path, accept: headers['accept'], wire, headers }, this.parts)
   }
 }
 

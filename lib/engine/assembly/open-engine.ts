@@ -44,7 +44,7 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(await resolveConfig(options))
   const notes = new Notes(checked.notes)
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
-  const evolving = checked.schema === 'evolve' ? checked : undefined
+  const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/make-up.ts')).makeUp } : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   const { connection, worlds, definitions } = opened
   try {
@@ -120,6 +120,7 @@ function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedF
     secrets: new Secrets(models, options.auth?.options),
     passwords: prepared.auth?.findPasswordKind(options, orm, prepared.notes),
     mayRunApplicationCode: runsApplicationCode(options, orm),
+    hasWire: options.wire !== undefined,
     ...prepared,
     scenarios: new Scenarios(options.scenarios),
   }

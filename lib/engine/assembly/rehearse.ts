@@ -5,6 +5,7 @@
 import { Notes } from '../../foundation/errors/notes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
+import { makeUp } from '../testing/make-up.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from '../options/check-options.ts'
 import type { EngineOptions } from '../options/options.ts'
@@ -22,6 +23,7 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
   let plan: EvolvePlan = { steps: [], stays: [], renames: [] }
   const evolving = {
     ...checked,
+    makeUp,
     rehearses: true,
     onPlan: (found: EvolvePlan): void => {
       plan = found

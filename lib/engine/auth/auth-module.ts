@@ -18,6 +18,8 @@ export interface AuthOptions<E extends object = any> {
    * without `authenticate`, and without hook, subscriber, setter or type of the application that may hash.
    */
   readonly hash?: boolean
+  /** Whether a stored text that is no hash is the password itself. Default: true where the property is not hidden, without `hash`. */
+  readonly plain?: boolean
   /** Life of a token, in seconds. Default 3600. */
   readonly ttl?: number
   /** Determines the key pair, so tokens outlive the engine. Default: random. */
@@ -84,4 +86,4 @@ export interface CookieOptions {
   readonly secure: boolean | undefined
 }
 
-type Optional = 'refresh' | 'hash' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'
+type Optional = 'refresh' | 'hash' | 'plain' | 'secret' | 'authenticate' | 'credentials' | 'answer' | 'scheme'

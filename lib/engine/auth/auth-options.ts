@@ -15,6 +15,7 @@ const OPTIONS = {
   ttl: [seconds, 3600],
   secret: [filledText],
   hash: [flag],
+  plain: [flag],
   authenticate: [callable],
   credentials: [callable],
   answer: [callable],
@@ -43,14 +44,17 @@ const HABITS: Readonly<Record<string, string>> = {
  * @example RestEngine.create({ entities, auth: auth({ entity: User, public: ['GET /v1/posts*'] }) })
  */
 export function auth<E extends object>(options: AuthOptions<E> & Required<Pick<AuthOptions<E>, 'authenticate'>>): AuthModule
+export function auth(options: Omit<AuthOptions, 'entity'> & { readonly entity: string }): AuthModule
 export function auth<E extends object>(options: NamedAuthOptions<E>): AuthModule
-export function auth(options: AuthOptions): AuthModule {
+export function auth(options: Omit<AuthOptions, 'entity'> & { readonly entity: AuthOptions['entity'] | string }): AuthModule {
   const isEntity = typeof options === 'function' || '_meta' in ((options as object | null | undefined) ?? {})
   if (typeof options !== 'object' || options === null || isEntity)
     throw new TypeError('auth: the options must be an object: { entity: User }.')
   const given = readOptions(options, OPTIONS, 'auth', HABITS)
   if (given.entity === undefined) throw new TypeError('auth: "entity" is needed: the entity of the users.')
-  const { cookie: name, ...others } = given
+  if (given.plain === true && given.hash === true)
+    throw new TypeError('auth: "plain" compares passwords that are no hashes, and "hash" hashes all: choose one of them.')
+  const { cookie: name, ...others } = given as typeof given & Pick<AuthOptions, 'entity'>
   const cookie = readCookie(name)
   const paths = readSessionPaths(given.paths, given.refresh !== undefined)
   return { options: { ...others, paths, ...(cookie === undefined ? {} : { cookie }) } }

@@ -29,7 +29,7 @@ import { LoginThrottle } from './throttle.ts'
 import { TokenMarks } from './token-marks.ts'
 import { TokenPairs, isRefresh } from './token-pairs.ts'
 import { SigningKey, Tokens, loadSignatures } from './tokens.ts'
-import { findPasswordKind } from './password-kind.ts'
+import { comparesPlain, findPasswordKind } from './password-kind.ts'
 import { PublicRequests, type KnownPaths } from './public-requests.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
 import { Users, keyToSub, keyToTexts } from './users.ts'
@@ -52,10 +52,14 @@ interface FoundUser {
 
 export async function loadAuthentication(module: AuthModule): Promise<LoadedAuthentication> {
   await loadSignatures()
+  let isPlain = false
   return {
     create: (services, parent) =>
-      new TokenAuthentication(module, services, parent instanceof TokenAuthentication ? parent.tokens.key : undefined),
-    findPasswordKind,
+      new TokenAuthentication(module, services, isPlain, parent instanceof TokenAuthentication ? parent.tokens.key : undefined),
+    findPasswordKind: (parts, orm, notes) => {
+      isPlain = comparesPlain(parts, orm)
+      return findPasswordKind(parts, orm, notes)
+    },
   }
 }
 
@@ -63,6 +67,7 @@ class TokenAuthentication implements Authentication {
   readonly tokens: Tokens
   readonly #options: AuthModule['options']
   readonly #services: AuthServices
+  readonly #isPlain: boolean
   #public: PublicRequests | undefined
   /** Undefined: tokens travel only in the header. */
   readonly #cookies: TokenCookies | undefined
@@ -79,15 +84,17 @@ class TokenAuthentication implements Authentication {
   readonly #removals = new Removals()
 
   /**
+   * @param isPlain whether a stored text that is no hash is the password itself
    * @param key signs tokens; shared with forks
    * @throws TypeError when `auth` did not make the module, or the entity is not served or lacks the properties
    */
-  constructor(module: AuthModule, services: AuthServices, key: SigningKey = new SigningKey(module.options?.secret)) {
+  constructor(module: AuthModule, services: AuthServices, isPlain: boolean, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
     if (options?.entity === undefined)
       throw new TypeError('RestEngine.create: "auth" must be made by auth({ entity, ... }): write auth: auth({ entity: User }).')
     this.#options = options
     this.#services = services
+    this.#isPlain = isPlain
     this.#throttle = new LoginThrottle(services.clock)
     this.#writableStore = services.store?.mayWrite === true ? services.store : undefined
     this.#shared = this.#writableStore && new SharedThrottle(this.#writableStore, services.clock)
@@ -145,7 +152,7 @@ class TokenAuthentication implements Authentication {
       options: this.#options,
       services: this.#services,
       users: this.#users,
-      credentials: new Credentials(this.#options, this.#services, this.#users, this.#shared ?? this.#throttle),
+      credentials: new Credentials(this.#options, this.#services, this.#users, this.#shared ?? this.#throttle, this.#isPlain),
       pairs: new TokenPairs(this.#options, this.tokens, this.#writableStore),
       tokens: this.tokens,
       cookies: this.#cookies,

@@ -25,12 +25,15 @@ export class Credentials {
   readonly #services: AuthServices
   readonly #users: Users
   readonly #throttle: Throttle
+  readonly #isPlain: boolean
 
-  constructor(options: AuthModule['options'], services: AuthServices, users: Users, throttle: Throttle) {
+  /** @param isPlain whether a stored text that is no hash is the password itself */
+  constructor(options: AuthModule['options'], services: AuthServices, users: Users, throttle: Throttle, isPlain: boolean) {
     this.#options = options
     this.#services = services
     this.#users = users
     this.#throttle = throttle
+    this.#isPlain = isPlain
   }
 
   /** In a sign-up: the attributes. */
@@ -90,7 +93,7 @@ export class Credentials {
     const user = await this.#find(credentials[identifier] as string)
     const stored = (user as Entity | null | undefined)?.[password]
     const verify = async (): Promise<T | undefined> =>
-      (await verifyPassword(credentials[password] as string, stored)) ? complete(user) : undefined
+      (await verifyPassword(credentials[password] as string, stored, this.#isPlain)) ? complete(user) : undefined
     const resource = this.#users.resource('')
     const key = this.#users.readKey(user, resource)
     return key === undefined ? verify() : this.#throttle.run(`user:${keyToSub(key, resource)}`, verify)

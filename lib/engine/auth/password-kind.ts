@@ -23,7 +23,7 @@ export function findPasswordKind(
 ): PasswordKind | undefined {
   // A module not made by auth() is refused later.
   const options = auth?.options
-  if (options?.entity === undefined || options.hash === false) return undefined
+  if (options?.entity === undefined || options.hash === false || options.plain === true) return undefined
   const meta = orm.getMetadata().get(options.entity)
   const property = meta.properties[options.password] as EntityProperty | undefined
   const where = `${meta.className}.${options.password}`
@@ -42,6 +42,15 @@ export function findPasswordKind(
   }
   if (isTooShort(property)) throw new TypeError(`auth: ${where} ${describeLength(property)}, or leave out hash: true.`)
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
+}
+
+/** Where passwords are hidden nowhere, whoever stores them stores what the client has sent. */
+export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
+  const options = auth?.options
+  if (options?.entity === undefined) return false
+  const meta = orm.getMetadata().get(options.entity)
+  const property = meta.properties[options.password] as EntityProperty | undefined
+  return options.plain ?? (options.hash === undefined && property !== undefined && !isHidden(property, meta, resources))
 }
 
 /** Returns the doubt, and what to do. */

@@ -18,6 +18,13 @@ const MIN_HASH = 16
 export const HASH_LENGTH = `scrypt$${COST.N}$${COST.r}$${COST.p}$$`.length + 24 + 44
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/
 
+/** Hashes of other programs: whoever sees such a text must not log in by the text. */
+const OF_OTHERS = /^(?:\$\w+\$|\{\w+\}|(?:scrypt|bcrypt|argon2\w*|pbkdf2\w*|sha\d+|md5)[$:]|[\da-f]{32,}$)/i
+
+export function isOtherHash(text: string): boolean {
+  return OF_OTHERS.test(text) && !isPasswordHash(text)
+}
+
 function derive(password: string, salt: Buffer, length: number, { N, r, p }: Cost): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     builtin.crypto.scrypt(password.normalize('NFC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
@@ -42,12 +49,19 @@ export function isPasswordHash(text: string): boolean {
   return readHash(text) !== undefined
 }
 
-/** Without a hash (an unknown user), takes the same time and returns false. */
-export async function verifyPassword(password: string, stored: unknown): Promise<boolean> {
+/**
+ * Without a hash (an unknown user), takes the same time and returns false.
+ *
+ * @param isPlain whether a stored text that is no hash is the password itself
+ */
+export async function verifyPassword(password: string, stored: unknown, isPlain = false): Promise<boolean> {
   const found = typeof stored === 'string' ? readHash(stored) : undefined
   if (found === undefined) {
-    await derive(password, builtin.crypto.randomBytes(16), LENGTH, COST)
-    return false
+    const salt = builtin.crypto.randomBytes(16)
+    const derived = await derive(password, salt, LENGTH, COST)
+    const text = typeof stored === 'number' ? String(stored) : stored
+    if (!isPlain || typeof text !== 'string' || text === '' || isOtherHash(text)) return false
+    return builtin.crypto.timingSafeEqual(derived, await derive(text, salt, LENGTH, COST))
   }
   const { cost, salt, hash } = found
   const derived = await derive(password, salt, hash.length, cost)

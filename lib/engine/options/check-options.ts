@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
 import { readBase } from '../../records/request/address.ts'
 import { checkSeeds } from '../../model/seeds.ts'
 import { isObject } from '../../foundation/json/json.ts'
-import { anything, callable, flag, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
+import { anything, callable, flag, wire, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
 import type { OptionRule, OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
@@ -18,7 +18,7 @@ const OPTIONS = {
   entities: [checkEntities],
   database: [readDatabase, ':memory:'],
   schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
-  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isByResource), {}],
+  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isObject), {}],
   renamed: [checkRenamed, {}],
   drop: [must("true, false, 'all' or an array of names: ['note.body', 'trip']", isDrop), false],
   copies: [integer(0), 10],
@@ -35,6 +35,7 @@ const OPTIONS = {
   routes: [list, []],
   parameters: [anything, {}],
   forms: [flag, false],
+  wire: [wire],
   auth: [anything],
   seed: [checkSeeds],
   scenarios: [checkScenarios, {}],

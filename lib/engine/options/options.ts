@@ -1,6 +1,7 @@
 /** Options: what `RestEngine.create` takes, as given and as checked: see check-options.ts. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { AuthModule } from '../auth/auth-module.ts'
 import type { CustomParameter } from '../../records/access/access-rules.ts'
@@ -39,8 +40,8 @@ export interface EngineOptions {
    */
   readonly schema?: 'update' | 'keep' | 'evolve' | 'migrate'
   /**
-   * For `schema: 'evolve'`: JSON values for rows without a value in a new or required property, by resource and property. Default: the
-   * property's own default; otherwise `create` refuses such rows.
+   * For `schema: 'evolve'`: values, or functions of the row, for rows without a value, by resource and property; `{ from, each }`: rows of
+   * an empty table; `made-up` of a resource, or of `*`. Default: the property's own default; otherwise `create` refuses such rows.
    */
   readonly fill?: Evolving['fill']
   /**
@@ -100,6 +101,13 @@ export interface EngineOptions {
    * write.
    */
   readonly forms?: boolean
+  /**
+   * The grammar of an application's own backend, for requests and answers over HTTP, `fetch` and interception. A way in may have another
+   * one. `engine.handle` keeps the engine's grammar. Default: the engine's own.
+   *
+   * @example { wire: jsonServer() }
+   */
+  readonly wire?: Wire
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
   /**
@@ -151,9 +159,12 @@ export interface EngineOptions {
 }
 
 export type CheckedOptions = Required<
-  Omit<EngineOptions, 'config' | 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth'>
+  Omit<
+    EngineOptions,
+    'config' | 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth' | 'wire'
+  >
 > &
-  Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth'> & {
+  Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth' | 'wire'> & {
     readonly limits: Limits
     /** `undefined` for the engine's own form. */
     readonly envelope: CompiledEnvelope | undefined

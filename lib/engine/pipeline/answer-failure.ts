@@ -6,6 +6,7 @@ import { AskedError, RestError, restError } from '../../foundation/errors/errors
 import { findReason, reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { InnerClient } from '../../records/request/inner-request.ts'
@@ -26,6 +27,8 @@ interface Failed {
   readonly body?: unknown
   readonly record?: JournalRecord | undefined
   readonly request?: Request | undefined
+  readonly wire?: Wire | undefined
+  readonly headers?: Readonly<Partial<Record<string, string>>>
 }
 
 interface FailureParts extends AnswerParts {
@@ -42,7 +45,7 @@ export function answerFailure(error: unknown, failed: Failed, parts: FailurePart
     if (record !== undefined) record.failure = findReason(meant)
     reportFailure(parts.options.onError, meant, { method, path })
   }
-  return finishAnswer(response, 'refusal', { method: method.toUpperCase(), path, context, request }, parts)
+  return finishAnswer(response, 'refusal', { ...failed, method: method.toUpperCase(), path, context, request }, parts)
 }
 
 /** A failed inner request has reported itself. Only a conflict of writes is left to the outer request, which may begin anew. */

@@ -1,6 +1,4 @@
 /** Handle: a request from arrival to answer. `passStages` calls the stages in order; record-request.ts stands around the stages. */
-import type { DatabaseFailure } from '../../records/database/dialect.ts'
-import type { EntityManager } from '@mikro-orm/core'
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
@@ -10,81 +8,30 @@ import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolveBesideRoutes, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
-import type { Authentication } from '../auth/authentication.ts'
 import { LazyClient, RequestAbort, WholeClient } from '../../foundation/async/abort.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
-import type { Clock } from '../../foundation/async/clock.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { assertJson } from '../../foundation/json/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
-import type { Trace } from '../../foundation/async/trace.ts'
-import type { JournalRecord } from '../journal/journal-record.ts'
-import type { Model, Resource } from '../../model/model.ts'
-import type { LearnedNames } from '../../model/open-attributes.ts'
+import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
-import { NO_VERSION, type Address } from '../../records/request/address.ts'
-import { runRoute, type RouteMatch, type Routes } from '../../records/request/custom-routes.ts'
-import type { EngineHandle } from '../../model/hook-context.ts'
-import { InnerClient } from '../../records/request/inner-request.ts'
+import { NO_VERSION } from '../../records/request/address.ts'
+import { runRoute, type RouteMatch } from '../../records/request/custom-routes.ts'
+import { InnerClient, WireCall } from '../../records/request/inner-request.ts'
 import { parse, readHeader, replaceBody, takeQuery, type Request } from '../../records/request/parse-request.ts'
-import type { QueryCache } from '../../records/request/parsed-query.ts'
-import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { NO_PARAMETERS, type Parameters } from '../../records/request/query-string.ts'
 import { RequestContext, type Principal, type RequestFacts } from '../../records/request/request-context.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
+import { NO_CONTEXT, findAddress, type Arrival, type StageParts } from './arrival.ts'
+import type { answerWire as AnswerWireFunction } from './answer-wire.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
-import type { Lifecycle } from './lifecycle.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
 import { findPlace, operate, type Operation, type Services } from './operate.ts'
-import type { CheckedOptions } from '../options/options.ts'
 import { finishAnswer, respondCreatedAll } from './respond.ts'
-
-/** The headers and the signal of a request. */
-export interface HandleContext {
-  /** Request headers, lower-case names; the token travels in `authorization`. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Aborts the request: `handle` rejects with the signal's reason, and nothing is committed. */
-  readonly signal?: AbortSignal
-}
-
-export const NO_CONTEXT: HandleContext = Object.freeze({})
-
-export interface Arrival {
-  readonly method: string
-  readonly path: string
-  readonly query: QueryInput | undefined
-  readonly body: unknown
-  readonly context: HandleContext
-  /** `undefined` where no time is measured. */
-  readonly trace: Trace | undefined
-  /** `undefined` without a journal. */
-  readonly record: JournalRecord | undefined
-}
-
-export interface StageParts {
-  /** For hooks and handlers. */
-  readonly engine: EngineHandle
-  readonly options: CheckedOptions
-  readonly served: ReadonlyMap<string, Services>
-  /** Of the first version. */
-  readonly model: Model
-  readonly clock: Clock
-  readonly life: Lifecycle
-  /** `undefined` for no routes. */
-  readonly routes: Routes | undefined
-  readonly queries: QueryCache
-  /** `undefined` when the module is off. */
-  readonly authentication: Authentication | undefined
-  /** Makes an entity manager for a request. */
-  readonly fork: () => EntityManager
-  /** Says whether the database is locked or does not work. */
-  readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
-  /** Adds a request's names to open resources. */
-  readonly grow: (more: LearnedNames) => Growth
-}
+import { findWire } from './wire-message.ts'
 
 /**
  * The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request
@@ -98,13 +45,20 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
   const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
+    const wire = findWire(context)
+    if (wire !== undefined) {
+      answerWire ??= (yield* wait(import('./answer-wire.ts'))).answerWire
+      return yield* wait(answerWire(wire, arrival, end, { parts, pass: passStages }))
+    }
+
     // Method, path and query are read without the model.
     request = readRequest(arrival, parts)
 
     // A token says who asks; inner requests have the user of the outer request.
     trace?.enter('auth')
     const inner = context instanceof InnerClient ? (context as InnerClient<Principal>) : undefined
-    const principal = inner === undefined ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
+    const principal =
+      inner === undefined || inner.logsIn ? authentication && (yield* wait(authentication.authenticate(request))) : inner.principal
     if (principal !== undefined && record !== undefined) record.user = principal.claims.sub
 
     trace?.enter('resolve')
@@ -132,6 +86,9 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
     return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request }, parts)
   }
 }
+
+/** Loaded with the first request in another grammar. */
+let answerWire: typeof AnswerWireFunction | undefined
 
 interface AdmittedRequest {
   readonly arrival: Arrival
@@ -183,10 +140,22 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   // Most requests have no parameters.
   const given =
     request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
-  const parameters = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
+  const asked = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
+  const parameters = arrival.context instanceof WireCall ? showLinks(asked) : asked
   const typed = request.body === undefined ? request : readBody(request, target, arrival, parts)
   const actions = findActions(method, target, typed.body)
   return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
+}
+
+/** One object for each query, by which its plan is found. */
+const shownToWires = new WeakMap<Parameters, Parameters>()
+
+/** A wire sees the IDs of to-one relations, and lists that it names. */
+function showLinks(parameters: Parameters): Parameters {
+  let shown = shownToWires.get(parameters)
+  const { depth = 'links', expand = [] } = parameters
+  if (shown === undefined) shownToWires.set(parameters, (shown = { ...parameters, depth, expand }))
+  return shown
 }
 
 /** The model gives a form's JSON. A body wrapped like an answer becomes the record inside. */
@@ -212,7 +181,7 @@ function growModel({ request, target, services }: ResolvedRequest, parts: StageP
   return more && parts.grow(more)
 }
 
-const FROM_OUTSIDE = { passed: undefined, isEngine: false } as const
+const FROM_OUTSIDE = { passed: undefined, isEngine: false, where: undefined } as const
 
 /**
  * From the rules to the answer.
@@ -230,22 +199,25 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
   const { arrival, principal, end, version, services, target, allowed, parameters, actions } = resolved
   const { trace, record: tally } = arrival
   const { engine, fork, authentication } = parts
-  const { passed, isEngine } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
+  const { passed, isEngine, where } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
   const [about] = actions
   const logsIn = authentication !== undefined
   const subject = (): RequestFacts => describeTarget(target, about)
   const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about: subject })
   trace?.enter('access')
-  const visibility = findVisibility(services.rules, parameters, ctx, isEngine)
+  const visibility = findVisibility(services.rules, parameters, ctx, isEngine, where !== undefined)
   return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
-function applyRules(operation: Operation, { services, actions }: ResolvedRequest): Awaitable<RestResponse> {
+function applyRules(operation: Operation, { arrival, services, actions }: ResolvedRequest): Awaitable<RestResponse> {
   const { target, ctx, view } = operation
   const { visibility, parameters } = view
   const authorized = authorizeRequest(target, actions, visibility, ctx)
+  const where = arrival.context instanceof InnerClient ? arrival.context.where : undefined
   const narrowed: Awaitable<unknown> =
-    parameters.own.length === 0 ? authorized : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, services))
+    parameters.own.length === 0 && where === undefined
+      ? authorized
+      : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
   return chain(narrowed, () => {
     view.trace?.enter('render')
     return operate(operation, services)
@@ -307,12 +279,6 @@ function readQuery(request: Request, { record }: Arrival): Request {
   record.parsed(asked)
   record.body = undefined
   return asked
-}
-
-/** A way in may have its own base. */
-export function findAddress(context: HandleContext, options: CheckedOptions): Address {
-  const base = context instanceof LazyClient ? context.base : undefined
-  return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }
 
 /** Log-in and log-out change no data, and stay possible. */

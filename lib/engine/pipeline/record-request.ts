@@ -22,7 +22,9 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
-import { NO_CONTEXT, findAddress, passStages, readRequest, type Arrival, type HandleContext, type StageParts } from './handle.ts'
+import { NO_CONTEXT, findAddress, type Arrival, type HandleContext, type StageParts } from './arrival.ts'
+import { passStages, readRequest } from './handle.ts'
+import { findWire } from './wire-message.ts'
 import type { KeptStates } from '../worlds/kept-states.ts'
 
 export interface RecorderParts extends StageParts {
@@ -216,9 +218,10 @@ export class RequestRecorder {
     let answering: Awaitable<RestResponse>
     try {
       // Only requests that may change rows must be known inside.
-      const mayChange = mayRunApplicationCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
+      const mayRunCode = mayRunApplicationCode || findWire(context) !== undefined
+      const mayChange = mayRunCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
       if (record !== undefined && journal !== undefined && mayChange) answering = running.run(record, this.#passBounded, arrival)
-      else answering = record === undefined && mayRunApplicationCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
+      else answering = record === undefined && mayRunCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
     } catch (error) {
       this.#recordFailure(record, error)
       throw error

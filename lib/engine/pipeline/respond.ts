@@ -25,6 +25,8 @@ import type { Builder } from '../../records/database/dialect.ts'
 import { BuilderSource } from '../../databases/sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
+import { findWire, refuseByWire } from './wire-message.ts'
 
 /** Shows no records: members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
@@ -248,6 +250,10 @@ export interface AnswerTo {
   /** `undefined` where a way in answers by itself, and takes the body of HEAD away. */
   readonly context: object | undefined
   readonly request: Request | undefined
+  /** Of a way in that answers by itself; otherwise `context` knows. */
+  readonly wire?: Wire | undefined
+  readonly headers?: Readonly<Partial<Record<string, string>>>
+  readonly body?: unknown
 }
 
 export interface AnswerParts {
@@ -260,7 +266,10 @@ export interface AnswerParts {
 export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: AnswerTo, parts: AnswerParts): RestResponse {
   const { method, context, request } = asked
   let response = answer
-  const isShaped = kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
+  const wire = kind === 'refusal' ? (asked.wire ?? findWire(context)) : undefined
+  if (wire !== undefined) response = formWireRefusal(wire, response, asked, parts)
+  const isShaped =
+    wire === undefined && kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
   if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
   const { allow } = response.headers
   // Logging in and out changes no data, and stays possible.
@@ -268,6 +277,20 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
     response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
   if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }
   return method === 'HEAD' && context !== undefined ? withoutBody(response, context) : response
+}
+
+/** Where `wire.refuse` itself fails, the client gets a 500 without details. */
+function formWireRefusal(wire: Wire, response: RestResponse, asked: AnswerTo, parts: AnswerParts): RestResponse {
+  const { method, path, context, body } = asked
+  const sender: { readonly headers?: AnswerTo['headers'] } = context ?? {}
+  const { headers = sender.headers ?? {} } = asked
+  const base = context instanceof LazyClient ? (context.base ?? parts.options.base) : parts.options.base
+  try {
+    return refuseByWire(wire, response, { method, path, headers, body }, base)
+  } catch (error) {
+    reportFailure(parts.options.onError, error, { method, path })
+    return refuse(error, undefined, parts)
+  }
 }
 
 function formAnswer(response: RestResponse, { method, request }: AnswerTo, { options, served }: AnswerParts): RestResponse {

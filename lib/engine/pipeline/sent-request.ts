@@ -1,7 +1,7 @@
 /** Sent request: turns `engine.send('POST /v1/users', { body })` into arguments of `handle`. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import type { HandleContext } from './handle.ts'
+import type { HandleContext } from './arrival.ts'
 
 /** Query, body and context of a request of one line. */
 export interface SendOptions extends HandleContext {

@@ -28,6 +28,8 @@ export interface SharedState extends PreparedParts {
   /** Whether a reading request may run the application's code, which may write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
+  /** Whether a way in has another grammar: nobody knows the paths of that grammar. */
+  hasWire: boolean
 }
 
 /** Whether the application has life-cycle hooks or subscribers. */

@@ -9,7 +9,7 @@ import { countCharacters, type ScalarType } from '../../foundation/values/scalar
 interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
-  /** A frozen clock's time, in milliseconds since 1970. Undefined: fixed days. */
+  /** A frozen clock's time. Undefined: fixed days. */
   readonly now: number | undefined
   /** The singular name of a resource, or the name of an embedded object. */
   readonly bearer: string
@@ -26,7 +26,7 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** Best value first, all different. */
+/** Best first, all different. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,

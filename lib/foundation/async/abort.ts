@@ -1,5 +1,6 @@
 /** Ends a request before its answer when the client leaves, the world is replaced, or time is up. */
 import { restError } from '../errors/errors.ts'
+import type { Wire } from '../base/wire.ts'
 
 interface RequestClient {
   readonly signal?: AbortSignal
@@ -28,8 +29,11 @@ export class WholeClient implements RequestClient, Connected {
   readonly isSecure: boolean
   readonly host: string
 
-  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, url: string) {
+  readonly wire: Wire | undefined
+
+  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, url: string, wire: Wire | undefined) {
     const { protocol, host } = new URL(url)
+    this.wire = wire
     this.headers = headers
     this.signal = signal
     this.isSecure = protocol === 'https:'
@@ -41,8 +45,10 @@ interface WayIn extends Connected {
   readonly budget?: number
   readonly base?: string | undefined
   readonly readOnly?: boolean
-  /** Whether answers keep the engine's own form, in spite of `envelope`. */
+  /** Whether answers keep the engine's own form, in spite of `envelope` and `wire`. */
   readonly isPlain?: boolean
+  /** The grammar of the client. Undefined: the engine's own. */
+  readonly wire?: Wire | undefined
 }
 
 /** Makes signal and headers on first use: most requests need neither. */
@@ -61,8 +67,9 @@ export class LazyClient implements RequestClient, Connected {
   readonly isSecure: boolean
   readonly trusts: Connected['trusts']
   readonly isPlain: boolean
+  readonly wire: Wire | undefined
 
-  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts, isPlain = false }: WayIn = {}) {
+  constructor(source: HeaderSource, { budget, base, readOnly = false, isSecure = false, trusts, isPlain = false, wire }: WayIn = {}) {
     this.#source = source
     this.isSecure = isSecure
     this.trusts = trusts
@@ -70,6 +77,7 @@ export class LazyClient implements RequestClient, Connected {
     this.base = base
     this.readOnly = readOnly
     this.isPlain = isPlain
+    this.wire = isPlain ? undefined : wire
   }
 
   get headers(): Readonly<Record<string, string>> {

@@ -75,6 +75,18 @@ export const text = must('a string', value => typeof value === 'string')
 export const textsByName = must('an object of strings', isTextsByName)
 export const filledText = must('a string that is not empty', value => typeof value === 'string' && value !== '')
 
+/** See `Wire`. */
+export const wire: OptionRule = (value, place, where) => {
+  object(value, place, where)
+  const { answer, refuse, takes = [] } = value as Readonly<Record<string, unknown>>
+  checkNames(value as object, ['answer', 'refuse', 'takes'], `${where}: wire`)
+  for (const [name, given] of Object.entries({ answer, refuse }))
+    if (typeof given !== 'function') throw new TypeError(`${place} must be { answer, refuse, takes? }, and has no function "${name}".`)
+  if (!Array.isArray(takes) || !takes.every(each => BODIES.includes(each)))
+    throw new TypeError(`${where}: "wire.takes" must be an array of ${BODIES.map(each => JSON.stringify(each)).join(', ')}.`)
+}
+const BODIES: readonly unknown[] = ['form', 'text', 'bytes']
+
 function isTextsByName(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).every(each => typeof each === 'string')
 }

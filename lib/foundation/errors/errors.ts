@@ -140,6 +140,11 @@ export class RestError extends Error {
     this.errors = details.errors
     this.headers = details.headers === undefined ? {} : checkHeaders(details.headers, 'RestError')
   }
+
+  /** The message, as answers call it. */
+  get detail(): string {
+    return this.message
+  }
 }
 
 /** The refusal of an inner request, passed on by the outer request unless caught. */

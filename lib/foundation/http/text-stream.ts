@@ -22,6 +22,25 @@ export class TextStream implements AsyncIterable<string> {
   }
 }
 
+/** Finished bytes. */
+export class WholeBytes extends TextStream {
+  readonly whole: Uint8Array
+
+  constructor(whole: Uint8Array) {
+    super(givePiece(''))
+    this.whole = whole
+  }
+
+  // oxlint-disable-next-line typescript/require-await -- a stream of one piece that is there
+  override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield this.whole
+  }
+
+  override text(): Promise<string> {
+    return Promise.resolve(new TextDecoder().decode(this.whole))
+  }
+}
+
 /** A finished text that is not JSON: a page or a file. */
 export class WholeText extends TextStream {
   readonly whole: string

@@ -6,7 +6,7 @@ import { createReader, createWrapper } from './read-shaped.ts'
 import { mergeHeaders } from './merge-headers.ts'
 import { ResourceCalls } from './resource-calls.ts'
 import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRefresh } from './session-calls.ts'
-import type { SessionCallPaths, Wire } from './session-calls.ts'
+import type { SessionCallPaths, ClientWire } from './session-calls.ts'
 import { openTransport, type Call, type ClientTarget, type Transport } from './transport.ts'
 
 /** Options of `client`, beside its target and its entities. */
@@ -77,7 +77,7 @@ const METHODS: readonly string[] = [
 ] satisfies (keyof ClientMethods<ClientEntities>)[]
 
 function makeClient<M extends ClientEntities>(
-  wire: Wire,
+  wire: ClientWire,
   names: readonly string[] | undefined,
   headers: Readonly<Record<string, string>>,
 ): Client<M> {

@@ -15,7 +15,7 @@ const REFRESH = 'refreshToken'
 
 type LogInAnswer = Readonly<Record<string, unknown>>
 
-export interface Wire {
+export interface ClientWire {
   readonly transport: Transport
   readonly paths: SessionCallPaths
   readonly refreshToken?: string | undefined
@@ -34,7 +34,7 @@ export function readPaths(given: unknown): SessionCallPaths {
 }
 
 export function sendSession(
-  { transport, paths }: Wire,
+  { transport, paths }: ClientWire,
   method: string,
   name: keyof SessionCallPaths,
   body: unknown,
@@ -50,11 +50,11 @@ export function sendSession(
 }
 
 /** A browser may have the token in a cookie. */
-export function writeRefresh({ refreshToken }: Wire): LogInAnswer {
+export function writeRefresh({ refreshToken }: ClientWire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }
 
-export function withRefreshToken(wire: Wire, answer: LogInAnswer): Wire {
+export function withRefreshToken(wire: ClientWire, answer: LogInAnswer): ClientWire {
   const refreshToken = findMember(answer, REFRESH)
   return refreshToken === undefined ? wire : { ...wire, refreshToken }
 }

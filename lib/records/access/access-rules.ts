@@ -11,6 +11,7 @@ import { FilterQueryReader } from './orm-filter.ts'
 import { readScope, type ReadScope } from './plain-scope.ts'
 import { isValue, type Model, type Resource } from '../../model/model.ts'
 import type { Parameters } from '../request/query-string.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute, type Target } from './resolve-path.ts'
 import { EVERYTHING, hasVisibleTarget, isOpen, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
@@ -36,23 +37,37 @@ export function findRules({ resources }: Model): ModelRules {
  * Returns the visibility without custom parameters.
  *
  * @param isEngine whether the engine itself asks: then no rules hold
+ * @param isNarrowed whether `narrowVisibility` adds a condition of a wire
  */
-export function findVisibility({ any, writing }: ModelRules, parameters: Parameters, ctx: HookContext, isEngine = false): Visibility {
-  const isPlain = parameters.flags.length === 0 && parameters.own.length === 0
+export function findVisibility(
+  { any, writing }: ModelRules,
+  parameters: Parameters,
+  ctx: HookContext,
+  isEngine = false,
+  isNarrowed = false,
+): Visibility {
+  const isPlain = parameters.flags.length === 0 && parameters.own.length === 0 && !isNarrowed
   if (isPlain && (!any || isEngine)) return EVERYTHING
   return new CallerVisibility(parameters.flags, ctx, isEngine, writing && !isEngine)
 }
 
-/** Adds the conditions of custom parameters on `root`. */
+interface Narrowing {
+  readonly model: Model
+  readonly customParameters: ReadonlyMap<string, CustomParameter>
+  readonly limits: Limits
+  /** A condition of a wire. */
+  readonly where: object | undefined
+}
+
+/** Adds the conditions of custom parameters and of a wire on `root`. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,
-  { model, customParameters }: { readonly model: Model; readonly customParameters: ReadonlyMap<string, CustomParameter> },
+  narrowing: Narrowing,
 ): Awaitable<Visibility> {
-  return parameters.own.length > 0 && visibility instanceof CallerVisibility
-    ? visibility.narrow(root, parameters, customParameters, model)
-    : visibility
+  const isNarrowed = parameters.own.length > 0 || narrowing.where !== undefined
+  return isNarrowed && visibility instanceof CallerVisibility ? visibility.narrow(root, parameters, narrowing) : visibility
 }
 
 const NO_FLAGS: ReadonlySet<string> = new Set()
@@ -83,7 +98,11 @@ class CallerVisibility implements Visibility {
     this.ctx = ctx
   }
 
-  async narrow(root: Resource | undefined, parameters: Parameters, own: ReadonlyMap<string, CustomParameter>, model: Model): Promise<this> {
+  async narrow(
+    root: Resource | undefined,
+    parameters: Parameters,
+    { model, customParameters: own, limits, where: given }: Narrowing,
+  ): Promise<this> {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
     for (const { name, value } of parameters.own) {
@@ -93,6 +112,14 @@ class CallerVisibility implements Visibility {
     this.where = where
     this.#own = reader.values
     this.shape += reader.shape
+    if (given === undefined || root === undefined) return this
+    const read = await retryWithRules(this, () => {
+      const ofCaller = new FilterQueryReader(undefined, { visibility: this, limits, values: reader.values })
+      return { condition: ofCaller.read(given, root, 'where'), ...ofCaller }
+    })
+    this.where = [...where, read.condition]
+    this.#own = read.values
+    this.shape += read.shape
     return this
   }
 

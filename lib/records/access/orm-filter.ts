@@ -1,29 +1,47 @@
 /**
- * ORM filter: turns MikroORM's FilterQuery, from scopes, entity filters and custom parameters, into a Condition. NULL is neither equal nor
- * unequal to anything, as in SQL. Refuses with a plain Error: the application is wrong.
+ * ORM filter: turns MikroORM's FilterQuery, from scopes, entity filters, custom parameters and wires, into a Condition. As in SQL, NULL is
+ * neither equal nor unequal to anything. Refuses with a plain Error where the application is wrong, with parameter_invalid where a client
+ * is.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
+import { all, any, certain, complement, isNull, not, unlessNull, type TernaryCondition } from './ternary-condition.ts'
+import { parameterError } from '../../foundation/errors/errors.ts'
+import type { Limits } from '../../foundation/base/limits.ts'
+import { isVisible, visibleNames, type Visibility } from '../plan/visibility.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** A condition in three-valued logic: with NULL both may be untrue, and `$not` must keep that. */
-interface TernaryCondition {
-  readonly holds: Condition
-  readonly fails: () => Condition
+/** A client's condition: knows the attributes that the client may filter by, under their public names. */
+interface CallerLimits {
+  readonly visibility: Visibility
+  readonly limits: Limits
+  /** Of conditions before. */
+  readonly values: readonly unknown[]
 }
 
+/** Parts of a client's condition. */
+const MAX_PARTS = 1000
+/** Levels of a client's condition: `$not`, `$or` and relations. */
+const MAX_LEVELS = 30
+
 export class FilterQueryReader {
-  readonly values: unknown[] = []
+  readonly values: unknown[]
+  /** Undefined: the application's condition, which may use every property. */
+  readonly #caller: CallerLimits | undefined
+  #parts = 0
+  #level = 0
   readonly #of: Resource | undefined
   readonly #isOfModel: boolean
   /** The conditions without values, as a cache key. */
   shape = ''
 
   /** @param of the resource of a scope; undefined for custom parameters; 'model' for a condition with fixed values */
-  constructor(of: Resource | 'model' | undefined) {
+  constructor(of: Resource | 'model' | undefined, caller?: CallerLimits) {
+    this.#caller = caller
+    this.values = [...(caller?.values ?? [])]
     this.#isOfModel = of === 'model'
     this.#of = of === 'model' ? undefined : of
   }
@@ -37,10 +55,11 @@ export class FilterQueryReader {
   #object(query: unknown, attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     if (Array.isArray(query)) return all(this.#each(query, attributes, hops, where))
     if (typeof query !== 'object' || query === null || Object.getPrototypeOf(query) !== Object.prototype) {
-      throw new Error(`${where}: a condition must be a plain object of properties, got ${typeof query}.`)
+      throw this.#wrong(where, `a condition must be a plain object of properties, got ${query === null ? 'null' : typeof query}.`)
     }
     if (Object.getOwnPropertySymbols(query).length > 0)
-      throw new Error(`${where}: a condition in SQL (raw, sql) is not supported here, only one of properties.`)
+      throw this.#wrong(where, 'a condition in SQL (raw, sql) is not supported here, only one of properties.')
+    this.#descend(where)
     this.shape += '{'
     const parts: TernaryCondition[] = []
     for (const [name, given] of Object.entries(query) as [string, unknown][]) {
@@ -48,14 +67,59 @@ export class FilterQueryReader {
       const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
-        if (!Array.isArray(value)) throw new Error(`${where}: ${name} must be an array.`)
+        if (!Array.isArray(value)) throw this.#wrong(where, `${name} must be an array.`)
         const members = this.#each(value, attributes, hops, where)
         parts.push(name === '$and' ? all(members) : any(members))
       } else if (name === '$not') parts.push(not(this.#object(value, attributes, hops, where)))
-      else parts.push(this.#property(findAttribute(name, attributes, where), value, hops, `${where}.${name}`))
+      else parts.push(this.#property(this.#find(name, attributes, where), value, hops, `${where}.${name}`))
     }
     this.shape += '}'
+    this.#level--
     return all(parts)
+  }
+
+  #descend(where: string): void {
+    this.#level++
+    this.#count(1, where)
+    if (this.#caller !== undefined && this.#level > MAX_LEVELS) throw this.#tooLarge(where, `deeper than ${MAX_LEVELS} levels`)
+  }
+
+  #count(parts: number, where: string): void {
+    this.#parts += parts
+    if (this.#caller !== undefined && this.#parts > MAX_PARTS) throw this.#tooLarge(where, `of more than ${MAX_PARTS} parts`)
+  }
+
+  #tooLarge(where: string, what: string): Error {
+    return parameterError({ code: 'limit_exceeded', detail: `The condition is ${what}.`, parameter: where.slice(0, 100) })
+  }
+
+  /** @throws Error for a name that the condition may not use */
+  #find(name: string, attributes: readonly Attribute[], where: string): Attribute {
+    if (this.#caller === undefined) return findAttribute(name, attributes, where)
+    const { visibility } = this.#caller
+    const attribute = attributes.find(each => each.name === name && isVisible(each, visibility))
+    if (attribute === undefined) {
+      const suggestion = findNearest(name, visibleNames(attributes, visibility))
+      const detail = `There is no attribute "${name.slice(0, 100)}" to filter by.${formatHint(suggestion)}`
+      throw parameterError({
+        code: 'attribute_unknown',
+        detail,
+        parameter: `${where}.${name}`.slice(0, 200),
+        ...(suggestion === undefined ? {} : { suggestion }),
+      })
+    }
+    if (!attribute.filterable)
+      throw parameterError({ code: 'not_filterable', detail: `"${name}" cannot be filtered by.`, parameter: `${where}.${name}` })
+    return attribute
+  }
+
+  #wrong(where: string, what: string, code: 'value_invalid' | 'operator_invalid' = 'value_invalid'): Error {
+    if (this.#caller === undefined) return new Error(`${where}: ${what}`)
+    return parameterError({
+      code,
+      detail: `The condition cannot be read at "${where.slice(0, 200)}": ${what}`,
+      parameter: where.slice(0, 200),
+    })
   }
 
   #each(query: readonly unknown[], attributes: readonly Attribute[], hops: readonly ToOneAttribute[], where: string): TernaryCondition[] {
@@ -66,8 +130,12 @@ export class FilterQueryReader {
   }
 
   #property(attribute: Attribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
+    this.#count(1, where)
     if (attribute.kind === 'scalar') return this.#scalar(attribute, value, { hops, attribute }, where)
-    if (attribute.kind === 'embedded') return this.#object(value, attribute.attributes, hops, where)
+    if (attribute.kind === 'embedded') {
+      if (attribute.array) throw this.#wrong(where, 'a list of objects cannot be filtered by.')
+      return this.#object(value, attribute.attributes, hops, where)
+    }
     return attribute.kind === 'toOneOf' ? this.#polymorphic(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
   }
 
@@ -85,7 +153,7 @@ export class FilterQueryReader {
     )
     if (relation === undefined) {
       const values = branches.map(({ discriminator }) => JSON.stringify(discriminator.value)).join(', ')
-      throw new Error(`${where}: a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
+      throw this.#wrong(where, `a relation to one of several entities takes null, an entity, or [discriminator (one of ${values}), key].`)
     }
     this.shape += `${JSON.stringify(relation.discriminator.value)} `
     return unlessNull({ kind: 'linked', hops, relation, keys: [this.#keyRef(entity ?? key, relation.target, where)] }, () => empty)
@@ -93,13 +161,14 @@ export class FilterQueryReader {
 
   #ref(value: unknown, type: ScalarType, where: string): ValueRef {
     const typed = typedValue(value, type)
-    if (typed === undefined) throw new Error(`${where}: the value cannot be of the type ${type.kind}.`)
+    if (typed === undefined) throw this.#wrong(where, `the value cannot be of the type ${type.kind}.`)
     if (this.#isOfModel) return { from: 'model', value: typed, type }
     return { from: 'scope', of: this.#of, index: this.values.push(typed) - 1, type }
   }
 
   #keyRef(value: unknown, resource: Resource, where: string): KeyRef {
-    const key = keyValues(value, resource, where)
+    const key = keyValues(value, resource)
+    if (key === undefined) throw this.#wrong(where, `not a key of ${this.#caller === undefined ? resource.className : resource.plural}.`)
     return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
@@ -107,12 +176,14 @@ export class FilterQueryReader {
     if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array)
       return this.#isAnyOf([value], attribute.type, operand, where)
     if (Array.isArray(value)) return this.#isAnyOf(value, attribute.type, operand, where)
+    this.#descend(where)
     this.shape += '{'
     const parts = Object.entries(value).map(([operator, given]: [string, unknown]) => {
       this.shape += operator
       return this.#compareScalar(operator, given ?? null, attribute, operand, where)
     })
     this.shape += '}'
+    this.#level--
     return all(parts)
   }
 
@@ -122,11 +193,11 @@ export class FilterQueryReader {
       case '$eq':
         return this.#isAnyOf([given], type, operand, where)
       case '$in':
-        return this.#isAnyOf(asArray(given, where), type, operand, where)
+        return this.#isAnyOf(this.#list(given, where), type, operand, where)
       case '$ne':
         return not(this.#isAnyOf([given], type, operand, where))
       case '$nin':
-        return not(this.#isAnyOf(asArray(given, where), type, operand, where))
+        return not(this.#isAnyOf(this.#list(given, where), type, operand, where))
       case '$gt':
       case '$gte':
       case '$lt':
@@ -142,11 +213,26 @@ export class FilterQueryReader {
       case '$not':
         return not(this.#scalar(attribute, given, operand, where))
       default:
-        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+        throw this.#unknownOperator(operator, where)
     }
   }
 
+  #unknownOperator(operator: string, where: string): Error {
+    return this.#wrong(where, `the operator "${operator.slice(0, 100)}" is not supported here.`, 'operator_invalid')
+  }
+
+  #list(value: unknown, where: string): readonly unknown[] {
+    if (Array.isArray(value)) return value
+    throw this.#wrong(where, 'the operator takes an array.')
+  }
+
+  #checkLength({ length }: readonly unknown[], where: string): void {
+    const most = this.#caller?.limits.maxListValues ?? Infinity
+    if (length > most) throw this.#tooLarge(where, `with a list of more than ${most} values`)
+  }
+
   #isAnyOf(list: readonly unknown[], type: ScalarType, operand: Operand, where: string): TernaryCondition {
+    this.#checkLength(list, where)
     const values: ValueRef[] = []
     for (const item of list) if (item !== null) values.push(this.#ref(item, type, where))
     this.shape += `in${values.length}${values.length < list.length ? '?' : ''} `
@@ -170,7 +256,7 @@ export class FilterQueryReader {
     const entries = Object.entries(value as Record<string, unknown>)
     const operators = entries.filter(([name]) => name.startsWith('$') && !['$and', '$or', '$not'].includes(name))
     if (operators.length === 0) return this.#related(relation, value, hops, where)
-    if (operators.length < entries.length) throw new Error(`${where}: operators and properties cannot be mixed here.`)
+    if (operators.length < entries.length) throw this.#wrong(where, 'operators and properties cannot be mixed here.')
     this.shape += '{'
     const parts = operators.map(([operator, given]) => {
       this.shape += operator
@@ -191,11 +277,11 @@ export class FilterQueryReader {
       case '$eq':
         return this.#linksAnyOf([given], relation, hops, where)
       case '$in':
-        return this.#linksAnyOf(asArray(given, where), relation, hops, where)
+        return this.#linksAnyOf(this.#list(given, where), relation, hops, where)
       case '$ne':
         return not(this.#linksAnyOf([given], relation, hops, where))
       case '$nin':
-        return not(this.#linksAnyOf(asArray(given, where), relation, hops, where))
+        return not(this.#linksAnyOf(this.#list(given, where), relation, hops, where))
       case '$some':
         return this.#related(relation, given, hops, where)
       case '$none':
@@ -203,13 +289,20 @@ export class FilterQueryReader {
       case '$every':
         return certain(complement(this.#someNot(relation, given, hops, where)))
       default:
-        throw new Error(`${where}: the operator "${operator}" is not supported here.`)
+        throw this.#unknownOperator(operator, where)
     }
   }
 
   /** Null in the list stands for an empty link. */
   #linksAnyOf(list: readonly unknown[], relation: RelationAttribute, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const present = list.filter(item => item !== null)
+    this.#checkLength(list, where)
+    const { shownKey } = relation.target
+    if (this.#caller !== undefined && shownKey !== undefined && present.length > 0) {
+      const name = relation.target.attributes.find(({ property }) => property === shownKey.property)!.name
+      const linked = this.#related(relation, { [name]: { $in: present } }, hops, where)
+      return present.length === list.length ? linked : any([linked, this.#linksAnyOf([null], relation, hops, where)])
+    }
     this.shape += `in${present.length}${present.length < list.length ? '?' : ''} `
     const keys = present.map(item => this.#keyRef(item, relation.target, where))
     const empty: Condition =
@@ -227,7 +320,7 @@ export class FilterQueryReader {
   }
 
   #someNot(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): Condition {
-    if (relation.kind === 'toOne') throw new Error(`${where}: $every goes with lists only.`)
+    if (relation.kind === 'toOne') throw this.#wrong(where, '$every goes with lists only.')
     return { kind: 'some', hops, relation, where: this.#object(value, relation.target.attributes, [], where).fails() }
   }
 }
@@ -236,45 +329,6 @@ function findAttribute(name: string, attributes: readonly Attribute[], where: st
   for (const attribute of attributes) if (attribute.property === name) return attribute
   const names = attributes.map(({ property }) => property)
   throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
-}
-
-function complement(of: Condition): Condition {
-  return { kind: 'not', of }
-}
-
-function isNull(operand: Operand): Condition {
-  return { kind: 'null', operand }
-}
-
-/** NULL neither meets nor fails the condition. */
-function unlessNull(holds: Condition, absent: () => Condition): TernaryCondition {
-  return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
-}
-
-/** The condition is never unknown. */
-function certain(holds: Condition): TernaryCondition {
-  return { holds, fails: () => complement(holds) }
-}
-
-function not({ holds, fails }: TernaryCondition): TernaryCondition {
-  return { holds: fails(), fails: () => holds }
-}
-
-function all(of: readonly TernaryCondition[]): TernaryCondition {
-  return of.length === 1
-    ? of[0]!
-    : { holds: { kind: 'all', of: of.map(part => part.holds) }, fails: () => ({ kind: 'any', of: of.map(part => part.fails()) }) }
-}
-
-function any(of: readonly TernaryCondition[]): TernaryCondition {
-  return of.length === 1
-    ? of[0]!
-    : { holds: { kind: 'any', of: of.map(part => part.holds) }, fails: () => ({ kind: 'all', of: of.map(part => part.fails()) }) }
-}
-
-function asArray(value: unknown, where: string): readonly unknown[] {
-  if (Array.isArray(value)) return value
-  throw new Error(`${where}: the operator takes an array.`)
 }
 
 function isEntity(value: object): boolean {
@@ -301,12 +355,11 @@ export function typedValue(value: unknown, type: ScalarType): unknown {
   return readScalar(value, { kind: type.kind })
 }
 
-function keyValues(value: unknown, target: Resource, where: string): readonly unknown[] {
+function keyValues(value: unknown, target: Resource): readonly unknown[] | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && isEntity(value)) {
     return keyOfEntity(target, Reference.unwrapReference(value) as Record<string, unknown>)
   }
   const parts = (Array.isArray(value) ? value : [value]).flat(5) as unknown[]
   const key = parts.map((part, index) => (target.key[index] === undefined ? undefined : typedValue(part, target.key[index].type)))
-  if (key.length !== target.key.length || key.includes(undefined)) throw new Error(`${where}: not a key of ${target.className}.`)
-  return key
+  return key.length !== target.key.length || key.includes(undefined) ? undefined : key
 }

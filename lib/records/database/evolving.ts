@@ -1,5 +1,6 @@
 /** Evolving: the options of `schema: 'evolve'`, and the plan of its changes. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 
 export interface EvolveStep {
@@ -26,10 +27,19 @@ export interface EvolvePlan {
   readonly renames: readonly PossibleRename[]
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- values of any model
+export type OldRow = Readonly<Record<string, any>>
+type FillValue = string | number | boolean | object | null | ((row: OldRow) => unknown)
+/** Makes rows of those of a resource or an old table. */
+export interface FillFrom {
+  readonly from: string
+  readonly each: (row: OldRow) => object | readonly object[] | null | undefined
+}
+
 /** The options of `schema: 'evolve'`, and what takes its plan. */
 export interface Evolving {
-  /** Values for empty rows, by resource and property. */
-  readonly fill: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly fill: Readonly<Record<string, 'made-up' | FillFrom | Readonly<Record<string, FillValue>>>>
+  readonly makeUp?: ((type: ScalarType, name: string, bearer: string, round: number) => Iterator<unknown>) | undefined
   /** New names of properties, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Whether to drop what the model lacks: empty parts, everything, or named parts. */
@@ -43,14 +53,6 @@ export interface Evolving {
   readonly begins?: boolean
   /** Called with the plan, before any change. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
-}
-
-/** A value of the command line. */
-export class FillText {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
 }
 
 export class Rehearsed extends Error {}

@@ -8,13 +8,14 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { findParameterName, type Vocabulary } from '../request/query-string.ts'
+import type { ShownDepth } from '../request/reserved-parameters.ts'
 import { planListOrder } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
 import type { Field, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
 interface Selection {
-  readonly depth: 0 | 1 | 2
+  readonly depth: ShownDepth
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
 }
@@ -111,7 +112,7 @@ function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
   return selection.include === undefined || selection.include.has(attribute.name)
 }
 
-function buildNode(resource: Resource, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): RecordNode {
+function buildNode(resource: Resource, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): RecordNode {
   const shown = resource.attributes.flatMap(attribute => {
     const ids = findIds(attribute, resource)
     const own = isWanted(attribute, selection) && (ids === undefined || isNamed(attribute, depth, selection)) ? [attribute] : []
@@ -127,17 +128,18 @@ function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefi
 }
 
 /** Whether `author` is shown beside `authorId`: at depth 2, or where the request names `author`. */
-function isNamed({ name }: Attribute, depth: 0 | 1 | 2, selection: ParsedSelection): boolean {
+function isNamed({ name }: Attribute, depth: ShownDepth, selection: ParsedSelection): boolean {
   return depth === 2 || selection.expanded.has(name) || selection.include?.has(name) === true
 }
 
-function buildField(attribute: Attribute, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): Field | undefined {
+function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
   // A renderer of an embedded object gets all attributes, whatever the request selects.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(selection, attribute.name) : WHOLE, visibility)
   }
+  if (depth === 'links' && attribute.kind === 'toMany' && !isNamed(attribute, depth, selection)) return undefined
   if (isIds(attribute)) {
     if (!isVisible(attribute, visibility)) return undefined
     return attribute.kind === 'toOne'
@@ -157,7 +159,7 @@ function buildField(attribute: Attribute, depth: 0 | 1 | 2, selection: ParsedSel
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, selection: ParsedSelection, visibility: Visibility): Field {
+function oneOfField(attribute: ToOneOfAttribute, shown: ShownDepth | undefined, selection: ParsedSelection, visibility: Visibility): Field {
   const nodeFor = ({ target, type }: PolymorphicTarget): RecordNode | undefined => {
     if (shown === undefined) return undefined
     const { resource, fields } = buildNode(target, shown, selection, visibility)
@@ -166,7 +168,7 @@ function oneOfField(attribute: ToOneOfAttribute, shown: 0 | 1 | 2 | undefined, s
   return { kind: 'oneOf', attribute, shown: branchesFor(attribute, visibility).map(branch => ({ branch, node: nodeFor(branch) })) }
 }
 
-function embeddedField(attribute: EmbeddedAttribute, depth: 0 | 1 | 2, selection: ParsedSelection, visibility: Visibility): Field {
+function embeddedField(attribute: EmbeddedAttribute, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): Field {
   const wanted = attribute.attributes.filter(child => isWanted(child, selection))
   return { kind: 'embedded', attribute, fields: wanted.flatMap(child => buildField(child, depth, selection, visibility) ?? []) }
 }

@@ -23,16 +23,26 @@ export interface OuterRequest<Caller extends object> {
 /** Headers about the outer message alone: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
+type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
+
 export class InnerClient<Caller extends object = object> extends LazyClient {
   /** The sender of the outer request. */
   readonly principal: Caller | undefined
+  /** Whether the headers say who asks, and not the outer request. */
+  readonly logsIn: boolean = false
+  /** A condition on the records, as the caller sees them. */
+  readonly where: object | undefined
   /** Without access rules and scopes. */
   readonly isEngine: boolean
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
 
   /** @param isSame whether the request is the outer one at another path, so that all headers apply */
-  constructor({ request, principal, end, passed = [] }: OuterRequest<Caller>, isEngine: boolean, isSame = false) {
+  constructor(
+    { request, principal, end, passed = [] }: Pick<OuterRequest<Caller>, 'principal' | 'end' | 'passed'> & { readonly request: SentAround },
+    isEngine: boolean,
+    isSame = false,
+  ) {
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
     super(
       { headers },
@@ -60,6 +70,17 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
 
   override get reason(): unknown {
     return this.signal.reason
+  }
+}
+
+/** A request that a wire asks for: see `WireApi`. */
+export class WireCall extends InnerClient {
+  override readonly logsIn = true
+  override readonly where: object | undefined
+
+  constructor(request: SentAround, end: RequestAbort, where: object | undefined) {
+    super({ request, principal: undefined, end }, false)
+    this.where = where
   }
 }
 

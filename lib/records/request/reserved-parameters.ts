@@ -10,13 +10,16 @@ export interface RawSort {
   readonly descending: boolean
 }
 
+/** 0 shows no relations, 1 their IDs, 2 their records; `links`, for wires alone, the IDs of to-one relations. */
+export type ShownDepth = 0 | 1 | 2 | 'links'
+
 interface ReservedValues {
   readonly limit: number
   readonly offset: number
   /** From 1; exists if the application names the parameter. */
   readonly page: number
   readonly sort: readonly RawSort[]
-  readonly depth: 0 | 1 | 2
+  readonly depth: ShownDepth
   readonly attributes: readonly string[]
   readonly expand: readonly string[]
 }

@@ -9,7 +9,8 @@ import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Rehearsed, type EvolveStep, type Evolving } from '../../../records/database/evolving.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
 import { askForRenames } from '../../evolve/find-renames.ts'
-import { Plan, show, sayFilled } from '../../evolve/plan.ts'
+import { Plan } from '../../evolve/plan.ts'
+import { isGiven } from '../../evolve/read-fill.ts'
 import { exampleFill, isModelled, keyOfTable, readRequest, type EvolveRequest } from '../../evolve/request.ts'
 import { name } from '../../sql/sql.ts'
 import { CREATES_SCHEMA, createSchema, findViews, isOfView, lockSchema, SchemaError, type Views } from '../schema/add-schema.ts'
@@ -20,6 +21,8 @@ import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
 import { checkRows } from './check-rows.ts'
 import { dropColumn, dropTables } from './drop-tables.ts'
+import { addFilled, fillEmpty } from './fill-column.ts'
+import { addRows, prepareRows } from './fill-rows.ts'
 import { findLoss } from './guard-statement.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
@@ -60,10 +63,18 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   const first = await compareAll(evolution)
   const begun = plan.steps.length
   await askForOldTables(first, evolution)
+  const rows = await prepareRows(first, evolution)
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
   // To read the whole database takes longer than all else.
-  const difference = plan.steps.length === begun ? first : await compareAll(evolution)
+  let difference = plan.steps.length === begun ? first : await compareAll(evolution)
+  if (rows.length > 0) {
+    // Links of other tables may lead to the new rows.
+    await run({ ...difference, changedTables: {}, newViews: {}, changedViews: {} }, evolution)
+    for (const each of rows) if (plan.faults.length === 0) await addRows(each, evolution)
+    plan.check(PLACE)
+    difference = await compareAll(evolution)
+  }
   for (const table of Object.values(difference.changedTables)) await checkRows(table, { session, plan, request: evolution.request })
   plan.check(PLACE)
   await run(difference, evolution)
@@ -116,7 +127,7 @@ async function prepareTable(table: TableDifference, evolution: Evolution): Promi
     if (changedProperties.has('generated')) await keepComputed(column, toTable, evolution)
     const value = request.fill.get(keyOfTable(request, toTable))?.get(column.name)
     if (value !== undefined && changedProperties.has('nullable') && column.nullable !== true)
-      await fillEmpty({ table: toTable, column, value }, session, plan)
+      await fillEmpty({ table: toTable, old: fromTable, column, value }, { session, plan, request })
   }
   for (const column of unmodelled) {
     const isKey = fromTable.getPrimaryKey()?.columnNames.includes(column.name) === true
@@ -147,11 +158,11 @@ function needsValue(column: Column, table: string, request: EvolveRequest): bool
   return request.fill.get(table)?.has(column.name) === true || (column.nullable !== true && hasNoDefault(column))
 }
 
-async function addNeeded(column: Column, { toTable }: TableDifference, { session, request, plan }: Evolution): Promise<void> {
+async function addNeeded(column: Column, { toTable, fromTable }: TableDifference, { session, request, plan }: Evolution): Promise<void> {
   const table = keyOfTable(request, toTable)
   const value = request.fill.get(table)?.get(column.name)
   if (value === undefined) return plan.refuseRequired(`${toTable.name}.${column.name}`, exampleFill(request, table, column.name))
-  await addFilled({ table: toTable, column, value }, session, plan)
+  await addFilled({ table: toTable, old: fromTable, column, value }, { session, plan, request })
 }
 
 async function leaveColumn(column: Column, isKey: boolean, toTable: DatabaseTable, { session, plan }: Evolution): Promise<void> {
@@ -176,7 +187,7 @@ function guessRenames(
     type: column.type.replace(/\(.*$/, '').replace('varchar', 'text'),
     place: place(all, column),
   })
-  const isOpen = ({ name: column }: Column): boolean => request.fill.get(keyOfTable(request, toTable))?.has(column) !== true
+  const isOpen = ({ name: column }: Column): boolean => !isGiven(request.fill.get(keyOfTable(request, toTable))?.get(column))
   const loneColumns = {
     table: toTable.name,
     key: keyOfTable(request, toTable),
@@ -269,69 +280,4 @@ function sayStatement(sql: string): string {
     if (found !== null) return say(...found.slice(1).map(part => part.replaceAll(/^"((?:[^"]|"")+)"$/g, '$1')))
   }
   return `The database is told: ${sql.split('\n')[0]!}`
-}
-
-/** Gives rows a column's value, without triggers. */
-interface Filled {
-  readonly table: DatabaseTable
-  readonly column: Column
-  readonly value: { readonly json: unknown; readonly stored: unknown }
-}
-
-/** As the column reads a text. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
-  if (value instanceof Date) return value.toISOString()
-  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
-}
-
-/** Existing rows get the value. */
-async function addFilled({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
-  const quoted = table.getQuotedName()
-  const add = `alter table ${quoted} add column ${name(column.name)} ${column.type}`
-  const [[count] = [0]] = await ask(session, `select count(*)::int from ${quoted}`)
-  // A default fills the rows without an update.
-  const drop = `alter table ${quoted} alter column ${name(column.name)} drop default`
-  await command(session, `${add} default ${session.escapeLiteral(textOf(value.stored))}`)
-  await command(session, drop)
-  plan.add(`${table.name}.${column.name}: the column is added; ${sayFilled(Number(count), value.json)}`, [`${add} default ?`, drop])
-}
-
-async function fillEmpty({ table, column, value }: Filled, session: PoolClient, plan: Plan): Promise<void> {
-  const from = `${table.getQuotedName()} where ${name(column.name)} is null`
-  const [[count] = [0]] = await ask(session, `select count(*)::int from ${from}`)
-  if (Number(count) === 0) return
-  const sql =
-    `update ${table.getQuotedName()} set ${name(column.name)} = ` +
-    `${session.escapeLiteral(textOf(value.stored))} where ${name(column.name)} is null`
-  await command(session, 'savepoint mikro_fill')
-  try {
-    await withoutTriggers(table, session, () => command(session, sql))
-  } catch (error) {
-    if ((error as { readonly code?: string }).code !== '23505') throw error
-    await command(session, 'rollback to savepoint mikro_fill')
-    plan.faults.push(`rows of "${table.name}" would have the same ${column.name}, which must be unique: ${show(value.json)}`)
-    return
-  }
-  await command(session, 'release savepoint mikro_fill')
-  plan.add(`${table.name}.${column.name}: ${sayFilled(Number(count), value.json)}`, [
-    `update ${table.getQuotedName()} set ${name(column.name)} = ? where ${name(column.name)} is null`,
-  ])
-}
-
-const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
-
-/** A trigger would see a change of the application. */
-async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
-  const quoted = table.getQuotedName()
-  const triggers = await ask(
-    session,
-    "select tgname, tgenabled from pg_trigger where tgrelid = to_regclass($1) and not tgisinternal and tgenabled <> 'D'",
-    [quoted],
-  )
-  for (const [trigger] of triggers) await command(session, `alter table ${quoted} disable trigger ${name(String(trigger))}`)
-  await run()
-  for (const [trigger, mode] of triggers)
-    await command(session, `alter table ${quoted} ${MODES[String(mode)]!} trigger ${name(String(trigger))}`)
 }

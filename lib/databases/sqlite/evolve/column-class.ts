@@ -1,5 +1,5 @@
 /** The kind of a column's values, by declared type. */
-import type { EvolvedColumn } from '../../evolve/request.ts'
+import type { EvolvedColumn } from '../../evolve/evolved-columns.ts'
 import { toParameter } from '../sql/encode.ts'
 
 export type ColumnClass = 'integer' | 'real' | 'numeric' | 'text' | 'json' | 'datetime' | 'date' | 'time' | 'blob' | 'any'

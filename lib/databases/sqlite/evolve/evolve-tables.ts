@@ -4,6 +4,7 @@ import type Database from 'better-sqlite3'
 import { DropRequest } from '../../evolve/drop-request.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { askForRenames, type LoneColumn } from '../../evolve/find-renames.ts'
+import { isGiven } from '../../evolve/read-fill.ts'
 import { isModelled, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { compareSchema } from '../schema/add-schema.ts'
@@ -15,6 +16,7 @@ import { checkRows, countBroken, countOf, describeDuplicates, listBrokenObjects 
 import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
+import { addRows, prepareRows } from './fill-rows.ts'
 import { rebuildTable } from './rebuild-table.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
@@ -30,12 +32,14 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   for (const targets of tables) renameColumns(targets, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
   askForOldTables(tables, evolution, plan)
+  const rows = prepareRows(evolution, tables.flat(), plan)
   const changes = tables.flatMap(targets => changeOne(targets, evolution, drops, plan) ?? [])
   dropTables([...tables.map(([target]) => target!), ...schema.getViews()], { ...evolution, drops }, plan)
   drops.finish(name => isModelled(name, request))
   plan.refuseLosses()
   if (plan.faults.length > 0) return { plan, findings: undefined }
   const findings = addRest(evolution, plan)
+  for (const each of rows) if (plan.faults.length === 0) addRows(each, db, plan)
   for (const change of changes) if (plan.faults.length === 0) checkRows(change, db, plan)
   if (plan.steps.length > 0 && plan.faults.length === 0) checkWhole(before, db, plan)
   plan.keepHints()
@@ -80,11 +84,12 @@ function guessRenames(
   const added = wanted.flatMap(({ name, type, generated }, place): LoneColumn[] =>
     generated !== undefined ||
     existing.columns.some(column => foldCase(column.name) === foldCase(name)) ||
-    request.fill.get(targets[0]!.name)?.has(name) === true
+    isGiven(request.fill.get(targets[0]!.name)?.get(name))
       ? []
       : [{ name, type: classify(type), place }],
   )
-  const isNeeded = (name: string): boolean => change?.needed.includes(name) === true
+  const isNeeded = (name: string): boolean =>
+    change?.needed.includes(name) === true || request.fill.get(targets[0]!.name)?.has(name) === true
   askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 

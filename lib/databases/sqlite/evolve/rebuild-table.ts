@@ -5,12 +5,14 @@
  */
 import type Database from 'better-sqlite3'
 import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
+import { computeValues } from '../../evolve/compute-fill.ts'
 import { exampleFill, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { toParameter } from '../sql/encode.ts'
 import { foldCase, type ExistingTable } from '../schema/existing-table.ts'
 import { describeDuplicates, selectKey, findRows, countOf } from './check-rows.ts'
+import { placeOf, readOldRows } from './fill-rows.ts'
 import { guardRows } from './guard-rows.ts'
 import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
@@ -31,6 +33,7 @@ export interface Rebuilding {
 export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void {
   const { db, plan } = rebuilding
   const faults = plan.faults.length
+  const computed = computeFills(change, rebuilding)
   checkConverted(change, rebuilding)
   checkRequired(change, rebuilding)
   const kept = keepObjects(change, rebuilding)
@@ -51,7 +54,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
     statements,
   )
   db.exec(create)
-  runCopy(change, rebuilding, copy, parameters)
+  runCopy({ change, computed }, rebuilding, copy, parameters)
   if (plan.faults.length === faults) guardRows(change, newTable, db, plan)
   if (plan.faults.length > faults) return
   db.exec(`drop table ${table}`)
@@ -140,8 +143,10 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
     if (!source && fill < 0) continue
     targets.push(quoted(name))
     const old = conversion >= 0 ? `mikro_evolve(${conversion}, ${quoted(name)})` : quoted(name)
-    if (fill >= 0) parameters.push(toParameter(filled[fill]!.value.stored))
-    values.push(fill < 0 ? old : source ? `ifnull(${old}, ?)` : '?')
+    const isEach = fill >= 0 && filled[fill]!.value.each !== undefined
+    if (fill >= 0 && !isEach) parameters.push(toParameter(filled[fill]!.value.stored))
+    const given = isEach ? `mikro_fill(${fill}, ${placeOf(existing)})` : '?'
+    values.push(fill < 0 ? old : source ? `ifnull(${old}, ${given})` : given)
   }
   const { rowid, rowidKey } = existing
   if (rowid !== undefined && !rowidKey && !text.columns.some(({ name }) => foldCase(name) === rowid)) {
@@ -155,14 +160,33 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
   return { sql, parameters }
 }
 
+interface Copying {
+  readonly change: TableChange
+  /** Of each filled column, by place. */
+  readonly computed: readonly ReadonlyMap<string, unknown>[]
+}
+
+/** Values that functions of `fill` give, as parameters. */
+function computeFills({ existing, filled }: TableChange, { db, request, plan, table }: Rebuilding): ReadonlyMap<string, unknown>[] {
+  return filled.map(({ column, value, isNew }) => {
+    if (value.each === undefined) return new Map()
+    const rows = readOldRows(existing, { db, request }, table, isNew ? '' : ` where ${quoted(column)} is null`)
+    const values = computeValues(value, rows, request.columns.get(table), plan)
+    return new Map([...values].map(([place, stored]) => [place, toParameter(stored)]))
+  })
+}
+
 /** Copies the rows without checks. `checkRows` finds all rows that a new check refuses. */
-function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
+function runCopy({ change, computed }: Copying, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
   const { db, plan } = rebuilding
   const { converted, existing } = change
   db.function('mikro_evolve', { directOnly: true, safeIntegers: true }, (at: bigint, value: unknown) => {
     const { from, to } = converted[Number(at)]!
     return convertValue(value, from, to)
   })
+  db.function('mikro_fill', { directOnly: true, safeIntegers: true }, (at: bigint, place: unknown) =>
+    computed[Number(at)]!.get(place as string),
+  )
   db.pragma('ignore_check_constraints = on')
   try {
     db.prepare(sql).run(...parameters)
@@ -178,7 +202,7 @@ function runCopy(change: TableChange, rebuilding: Rebuilding, sql: string, param
 function describeFill({ column, value, isNew }: FilledColumn, { existing }: TableChange, { db }: Rebuilding): string {
   const place = `${existing.name}.${column}`
   const count = countOf(db, `from main.${quoted(existing.name)}${isNew ? '' : ` where ${quoted(column)} is null`}`)
-  return `${place}: ${sayFilled(count, value.json)}`
+  return `${place}: ${sayFilled(count, value)}`
 }
 
 function readSequence(db: Database.Database, { name, sql }: ExistingTable): bigint | undefined {

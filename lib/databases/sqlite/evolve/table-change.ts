@@ -5,7 +5,9 @@ import type Database from 'better-sqlite3'
 import type { Evolving } from '../../../records/database/evolving.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
-import type { EvolvedColumn, EvolveRequest } from '../../evolve/request.ts'
+import type { Filling } from '../../evolve/read-fill.ts'
+import type { EvolvedColumn } from '../../evolve/evolved-columns.ts'
+import type { EvolveRequest } from '../../evolve/request.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
 import type { ColumnClass } from './column-class.ts'
 import type { ColumnText, CreateText } from './create-text.ts'
@@ -36,7 +38,7 @@ interface NewLink {
 /** In all rows (`isNew`), or in rows without a value. */
 export interface FilledColumn {
   readonly column: string
-  readonly value: { readonly json: unknown; readonly stored: unknown }
+  readonly value: Filling
   readonly isNew: boolean
 }
 

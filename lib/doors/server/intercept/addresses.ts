@@ -2,6 +2,7 @@
 import { findPathBelow, readBase } from '../../../records/request/address.ts'
 import { readPath } from '../../../records/request/parse-request.ts'
 import { originForm } from '../transport.ts'
+import type { Wire } from '../../../foundation/base/wire.ts'
 
 export type Origins = string | URL | readonly (string | URL)[]
 
@@ -9,6 +10,8 @@ export interface InterceptedAddress {
   readonly origin: string
   /** Requests to other paths are not intercepted. `undefined`: the whole origin, with the engine's base. */
   readonly base: string | undefined
+  /** Undefined: the engine's. */
+  readonly wire?: Wire | undefined
 }
 
 export function formatAddress({ origin, base = '' }: InterceptedAddress): string {

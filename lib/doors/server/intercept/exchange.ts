@@ -7,6 +7,7 @@ import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'
 import type { InterceptedAddress } from './addresses.ts'
 import { originForm, written, type TransportEngine, type TransportResponse } from '../transport.ts'
+import type { Wire } from '../../../foundation/base/wire.ts'
 import { LazyClient } from '../../../foundation/async/abort.ts'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { RestError } from '../../../foundation/errors/errors.ts'
@@ -16,10 +17,15 @@ import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
 /** Throws nothing: errors go to the handler. */
-export function dispatch(engine: TransportEngine, { origin, base }: InterceptedAddress, options: DispatchOptions, handler: Handler): void {
+export function dispatch(
+  engine: TransportEngine,
+  { origin, base, wire = engine.wire }: InterceptedAddress,
+  options: DispatchOptions,
+  handler: Handler,
+): void {
   let head: Head
   try {
-    head = readHead(origin, options)
+    head = { ...readHead(origin, options), wire }
   } catch (error) {
     handler.onResponseError?.(null, error)
     destroy(options.body, error)
@@ -36,6 +42,7 @@ interface Head {
   readonly body: RequestBody | undefined
   readonly isSecure: boolean
   readonly declaredBytes: number | undefined
+  readonly wire: Wire | undefined
 }
 
 /** Microtasks within which an immediate answer arrives. */
@@ -62,7 +69,7 @@ class InterceptedExchange {
     this.#engine = engine
     this.#head = head
     this.#handler = handler
-    this.#client = new LazyClient(head, { base, isSecure: head.isSecure })
+    this.#client = new LazyClient(head, { base, isSecure: head.isSecure, wire: head.wire })
   }
 
   begin(headersTimeout: number): void {
@@ -112,7 +119,7 @@ class InterceptedExchange {
     let value: unknown
     const { method } = this.#head
     try {
-      const json = new JsonBody(this.#head.headers, rulesOf(this.#engine, method))
+      const json = new JsonBody(this.#head.headers, rulesOf(this.#engine, method, this.#head.wire))
       await this.#receive(body, chunk => json.add(chunk))
       value = json.value()
     } catch (error) {
@@ -216,7 +223,7 @@ class InterceptedExchange {
   }
 }
 
-function readHead(origin: string, options: DispatchOptions): Head {
+function readHead(origin: string, options: DispatchOptions): Omit<Head, 'wire'> {
   const { method, query, upgrade } = options
   let { path } = options
   if (typeof path !== 'string' || !/^(?:\/|https?:\/\/)/.test(path) || /[^\u0021-\u00ff]/.test(path)) {

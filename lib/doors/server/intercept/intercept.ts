@@ -9,7 +9,8 @@ import { routeAgents, type ConnectionRoute } from './http-agents.ts'
 import { Layer, fail, layDispatcher, readRequestOrigin, type Answerer, type Decide } from './layers.ts'
 import { StandingInterceptions, type InterceptionReach } from './standing.ts'
 import { connectLocally, type LocalSocket } from './local-socket.ts'
-import { anything, flag, readOptions } from '../../../foundation/base/option-table.ts'
+import type { Wire } from '../../../foundation/base/wire.ts'
+import { anything, flag, readOptions, wire as checkWire } from '../../../foundation/base/option-table.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from './addresses.ts'
 import type { TransportEngine } from '../transport.ts'
 import type { WorldEngine } from '../controls/world-engine.ts'
@@ -26,6 +27,8 @@ export interface InterceptOptions {
   readonly strict?: boolean
   /** Whether the interception holds in the whole process. Default: false in a test and inside of `within`. */
   readonly everywhere?: boolean
+  /** The grammar of these origins. Default: the engine's `wire`, or its own grammar. */
+  readonly wire?: Wire
 }
 
 /**
@@ -83,8 +86,11 @@ function endRoutingIfUnused(): void {
 
 /** @throws Error where an address is intercepted in the same context */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
-  const { base, strict, everywhere } = readOptions(options, { base: [anything], strict: [flag], everywhere: [flag, false] }, 'intercept')
-  return new EngineInterception(engine, readAddresses(origin, base, engine.versions), strict, standing.locate(everywhere), onDisposed)
+  const table = { base: [anything], strict: [flag], everywhere: [flag, false], wire: [checkWire] } as const
+  const { base, strict, everywhere, wire } = readOptions(options, table, 'intercept')
+  if (wire !== undefined) internalsOf(engine).expectWire()
+  const addresses = readAddresses(origin, base, engine.versions).map(address => ({ ...address, wire }))
+  return new EngineInterception(engine, addresses, strict, standing.locate(everywhere), onDisposed)
 }
 
 /** Runs work in a context in which the engine's interceptions come first. Interceptions made inside end with the work. */
@@ -158,18 +164,23 @@ class EngineInterception implements Interception {
   }
 
   /** Makes a connection for a single request, so that none outlives the interception. */
-  #connect({ base }: InterceptedAddress, isEncrypted: boolean): LocalSocket {
+  #connect(address: InterceptedAddress, isEncrypted: boolean): LocalSocket {
     const [client, end] = connectLocally(isEncrypted)
-    void this.#serve(end, base).catch((error: unknown) => client.destroy(error as Error))
+    void this.#serve(end, address).catch((error: unknown) => client.destroy(error as Error))
     return client
   }
 
-  async #serve(end: LocalSocket, base: string | undefined): Promise<void> {
+  async #serve(end: LocalSocket, { base, wire }: InterceptedAddress): Promise<void> {
     const { createServer } = await import('../http.ts')
     let server = this.#servers.get(base)
     if (server === undefined) {
       // Some in-process browsers (happy-dom, jsdom) check CORS.
-      server = createServer(this.engine, { cors: true, allowedHosts: true, ...(base === undefined ? {} : { base }) })
+      server = createServer(this.engine, {
+        cors: true,
+        allowedHosts: true,
+        ...(base === undefined ? {} : { base }),
+        ...(wire === undefined ? {} : { wire }),
+      })
       server.maxRequestsPerSocket = 1
       this.#servers.set(base, server)
     }

@@ -1,0 +1,189 @@
+/** Answer wire: hands a request of another grammar to its wire, with an API whose calls are whole requests of the engine's own grammar. */
+import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
+import { runCoroutine, type Coroutine } from '../../foundation/async/awaitable.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { RestResponse } from '../../foundation/base/response.ts'
+import { FormBody } from '../../foundation/http/form-body.ts'
+import { READ_METHODS } from '../../foundation/http/http-methods.ts'
+import { commitUnlessRefused } from '../../foundation/http/refused.ts'
+import type { Wire, WireApi, WireAttribute, WireList, WireQuery, WireResource } from '../../foundation/base/wire.ts'
+import { idNames } from '../../model/key.ts'
+import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import { isOpen } from '../../records/plan/visibility.ts'
+import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
+import { WireCall, readCarried, readRefusal } from '../../records/request/inner-request.ts'
+import { NO_HEADERS } from '../../records/request/parse-request.ts'
+import { checkNames } from '../../foundation/base/suggest.ts'
+import { findAddress, type Arrival, type StageParts } from './arrival.ts'
+import { finishAnswer } from './respond.ts'
+import { buildWireAnswer, readWireRequest } from './wire-message.ts'
+
+interface Stages {
+  readonly parts: StageParts
+  /** The stages of the engine's own grammar. */
+  readonly pass: (arrival: Arrival, parts: StageParts) => Coroutine<RestResponse>
+}
+
+export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort, stages: Stages): Promise<RestResponse> {
+  const { parts } = stages
+  const { context, record, trace } = arrival
+  const { base } = findAddress(context, parts.options)
+  const body = arrival.body instanceof FormBody ? arrival.body.plain() : arrival.body
+  const request = readWireRequest({ ...arrival, headers: context.headers ?? NO_HEADERS, body }, base)
+  if (record !== undefined && body !== undefined) record.keep(body)
+  trace?.enter('handler')
+  const readOnly = parts.options.readOnly || (context instanceof LazyClient && context.readOnly)
+  const version = parts.options.versions[0] ?? NO_VERSION
+  const { model, transaction } = parts.served.get(version)!
+  const api = new CallsOfWire(
+    { headers: request.headers, base, readOnly, connected: context as object },
+    { model, root: formatRoot(base, version), arrival, end, stages },
+  )
+  const answer = async (): Promise<RestResponse> => {
+    const given = buildWireAnswer(await wire.answer(request, api), 'wire.answer')
+    end.throwIfReached()
+    end.checkTime()
+    return given
+  }
+  const isWhole = !readOnly && !READ_METHODS.includes(request.method)
+  const response = isWhole ? await commitUnlessRefused(work => transaction(work, end), answer) : await answer()
+  return finishAnswer(response, 'route', { method: request.method, path: arrival.path, context, request: undefined }, parts)
+}
+
+type Sender = ConstructorParameters<typeof WireCall>[0]
+
+interface CallParts {
+  readonly model: Model
+  /** `/api/v1` */
+  readonly root: string
+  readonly arrival: Arrival
+  readonly end: RequestAbort
+  readonly stages: Stages
+}
+
+interface CallOfWire {
+  readonly query?: QueryInput | undefined
+  readonly body?: unknown
+  readonly where?: object | undefined
+}
+
+const QUERY_NAMES = ['where', 'sort', 'limit', 'offset', 'attributes', 'expand']
+
+class CallsOfWire implements WireApi {
+  readonly #sender: Sender
+  readonly #parts: CallParts
+
+  constructor(sender: Sender, parts: CallParts) {
+    this.#sender = sender
+    this.#parts = parts
+  }
+
+  get resources(): readonly WireResource[] {
+    return describeResources(this.#parts.model)
+  }
+
+  as(headers: Readonly<Record<string, string>>): WireApi {
+    return new CallsOfWire({ ...this.#sender, headers }, this.#parts)
+  }
+
+  async list(resource: WireResource | string, query: WireQuery = {}): Promise<WireList> {
+    checkNames(query, QUERY_NAMES, 'api.list')
+    const { body } = await this.#ask('GET', pathOf(resource), { query: writeQuery(query), where: query.where })
+    return { records: readCarried(body), count: (body as { readonly count: number }).count } as WireList
+  }
+
+  async get(
+    resource: WireResource | string,
+    id: string | number | bigint,
+    query: Pick<WireQuery, 'attributes' | 'expand'> = {},
+  ): Promise<never> {
+    checkNames(query, ['attributes', 'expand'], 'api.get')
+    return this.#carried('GET', pathOf(resource, id), { query: writeQuery(query) })
+  }
+
+  async create(resource: WireResource | string, body: unknown): Promise<unknown> {
+    return this.#carried('POST', pathOf(resource), { body })
+  }
+
+  async update(resource: WireResource | string, id: string | number | bigint, body: unknown): Promise<never> {
+    return this.#carried('PATCH', pathOf(resource, id), { body })
+  }
+
+  async remove(resource: WireResource | string, id: string | number | bigint): Promise<unknown> {
+    return this.#carried('DELETE', pathOf(resource, id), {})
+  }
+
+  async ask(method: string, path: string, query?: QueryInput, body?: unknown): Promise<unknown> {
+    if (typeof path !== 'string' || !path.startsWith('/'))
+      throw new TypeError(`api.ask: the path must begin with "/", got ${JSON.stringify(path)}.`)
+    return this.#carried(method, path, { query, body })
+  }
+
+  async #carried(method: string, path: string, question: CallOfWire): Promise<never> {
+    return readCarried((await this.#ask(method, path, question)).body) as never
+  }
+
+  /** @throws RestError for a refusal */
+  async #ask(method: string, path: string, { query, body, where }: CallOfWire): Promise<RestResponse> {
+    const { root, arrival, end, stages } = this.#parts
+    const context = new WireCall(this.#sender, end, where)
+    const inner = { method, path: root + path, query, body, context, trace: arrival.trace, record: undefined }
+    const response = await runCoroutine(stages.pass(inner, stages.parts))
+    if (response.status < 400) return response
+    throw readRefusal(response)
+  }
+}
+
+function pathOf(resource: WireResource | string, id?: string | number | bigint): string {
+  const path = `/${encodeURIComponent(typeof resource === 'string' ? resource : resource.name)}`
+  return id === undefined ? path : `${path}/${String(id).split(',').map(encodeURIComponent).join(',')}`
+}
+
+function writeQuery({ sort, limit, offset, attributes, expand }: WireQuery): Record<string, string | number | readonly string[]> {
+  return {
+    ...(sort === undefined || sort.length === 0 ? {} : { sort: sort.join(',') }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(offset === undefined || offset === 0 ? {} : { offset }),
+    ...(attributes === undefined ? {} : { attributes: attributes.join(',') }),
+    ...(expand === undefined || expand.length === 0 ? {} : { expand: expand.join(',') }),
+  }
+}
+
+/** A request may add names to an open resource: the model is then another one. */
+const described = new WeakMap<Model, readonly WireResource[]>()
+
+function describeResources(model: Model): readonly WireResource[] {
+  let resources = described.get(model)
+  if (resources === undefined) described.set(model, (resources = Object.freeze(model.resources.filter(isOpen).map(describeResource))))
+  return resources
+}
+
+function describeResource(resource: Resource): WireResource {
+  const { plural, singular, table, attributes } = resource
+  const shown = attributes.filter(({ hidden }) => !hidden)
+  return Object.freeze({
+    name: plural,
+    singular,
+    table,
+    key: Object.freeze([...idNames(resource)]),
+    attributes: Object.freeze(shown.map(describeAttribute)),
+  })
+}
+
+function describeAttribute(attribute: Attribute): WireAttribute {
+  const { name, kind, nullable } = attribute
+  return Object.freeze({
+    name,
+    kind,
+    type: kind === 'scalar' ? attribute.type.kind : undefined,
+    nullable,
+    column: findColumn(attribute),
+    target: isRelation(attribute) && attribute.target.served && isOpen(attribute.target) ? attribute.target.plural : undefined,
+  })
+}
+
+function findColumn(attribute: Attribute): string | undefined {
+  if (attribute.kind === 'scalar') return attribute.source.kind === 'column' ? attribute.source.column : undefined
+  if (attribute.kind === 'embedded') return attribute.document?.column
+  return attribute.kind === 'toOne' && attribute.owner && attribute.columns.length === 1 ? attribute.columns[0] : undefined
+}

@@ -1,0 +1,69 @@
+/** Arrival: a request before any parsing, and what the stages of a request need of the engine. */
+import type { EntityManager } from '@mikro-orm/core'
+import { LazyClient } from '../../foundation/async/abort.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
+import type { QueryInput } from '../../foundation/base/query-input.ts'
+import type { EngineHandle } from '../../model/hook-context.ts'
+import type { Model } from '../../model/model.ts'
+import type { LearnedNames } from '../../model/open-attributes.ts'
+import type { DatabaseFailure } from '../../records/database/dialect.ts'
+import type { Address } from '../../records/request/address.ts'
+import type { Routes } from '../../records/request/custom-routes.ts'
+import type { QueryCache } from '../../records/request/parsed-query.ts'
+import type { Authentication } from '../auth/authentication.ts'
+import type { JournalRecord } from '../journal/journal-record.ts'
+import type { CheckedOptions } from '../options/options.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Services } from './operate.ts'
+import type { Growth } from './served-versions.ts'
+
+/** The headers and the signal of a request. */
+export interface HandleContext {
+  /** Request headers, lower-case names; the token travels in `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Aborts the request: `handle` rejects with the signal's reason, and nothing is committed. */
+  readonly signal?: AbortSignal
+}
+
+export const NO_CONTEXT: HandleContext = Object.freeze({})
+
+export interface Arrival {
+  readonly method: string
+  readonly path: string
+  readonly query: QueryInput | undefined
+  readonly body: unknown
+  readonly context: HandleContext
+  /** `undefined` where no time is measured. */
+  readonly trace: Trace | undefined
+  /** `undefined` without a journal. */
+  readonly record: JournalRecord | undefined
+}
+
+export interface StageParts {
+  /** For hooks and handlers. */
+  readonly engine: EngineHandle
+  readonly options: CheckedOptions
+  readonly served: ReadonlyMap<string, Services>
+  /** Of the first version. */
+  readonly model: Model
+  readonly clock: Clock
+  readonly life: Lifecycle
+  /** `undefined` for no routes. */
+  readonly routes: Routes | undefined
+  readonly queries: QueryCache
+  /** `undefined` when the module is off. */
+  readonly authentication: Authentication | undefined
+  /** Makes an entity manager for a request. */
+  readonly fork: () => EntityManager
+  /** Says whether the database is locked or does not work. */
+  readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
+  /** Adds a request's names to open resources. */
+  readonly grow: (more: LearnedNames) => Growth
+}
+
+/** A way in may have its own base. */
+export function findAddress(context: HandleContext, options: CheckedOptions): Address {
+  const base = context instanceof LazyClient ? context.base : undefined
+  return base === undefined || base === options.base ? options : { base, versions: options.versions }
+}

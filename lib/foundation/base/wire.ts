@@ -1,0 +1,137 @@
+/**
+ * Wire: the grammar of an application's own backend, as requests and answers: the public types of the option `wire`. A folder of
+ * `lib/wires/` imports nothing else.
+ */
+
+import type { QueryInput } from './query-input.ts'
+
+/** A header or a query may repeat a name: `?id=1&id=2` are two pairs. */
+export interface WireRequest {
+  /** Upper case. HEAD too: the body of the answer is left out. */
+  readonly method: string
+  /** Below the base, percent-encoded as sent, without the query: `/posts/1`. */
+  readonly path: string
+  /** Decoded: `['posts', '1']`. */
+  readonly segments: readonly string[]
+  /** Of the query, decoded, in the order as sent. */
+  readonly pairs: readonly (readonly [name: string, value: string])[]
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON as a value; by `takes` an object of fields, a string, or a Uint8Array. `undefined`: no body. */
+  readonly body: unknown
+}
+
+export interface WireAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** A string and a Uint8Array go out as they are; any other value as JSON. */
+  readonly body?: unknown
+}
+
+export interface WireAttribute {
+  readonly name: string
+  readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
+  /** Of a scalar: `text`, `integer`, `float`, `decimal`, `bigint`, `boolean`, `date`, `datetime`, `time`, `json`, ... */
+  readonly type: string | undefined
+  readonly nullable: boolean
+  /** Of a value or a link in the table of the resource: `author_id`. */
+  readonly column: string | undefined
+  /** The name of the linked resource. */
+  readonly target: string | undefined
+}
+
+export interface WireResource {
+  /** In the plural: `posts`. */
+  readonly name: string
+  readonly singular: string
+  readonly table: string
+  /** Names of the attributes that make the ID. */
+  readonly key: readonly string[]
+  readonly attributes: readonly WireAttribute[]
+}
+
+export interface WireQuery {
+  /**
+   * A query object of MikroORM, by the names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Knows what the caller can
+   * see: hidden, private and closed attributes are unknown. Default: all records.
+   */
+  readonly where?: object
+  /** Keys of the engine's `sort`: `['views.desc', 'id']`. Default: that of the resource. */
+  readonly sort?: readonly string[]
+  /** Default: the resource's, at most `limits.maxLimit`. */
+  readonly limit?: number
+  /** Default: 0. */
+  readonly offset?: number
+  /** Default: all. */
+  readonly attributes?: readonly string[]
+  /** Paths of relations: `['author', 'comments.author']`. Default: none, and relations are IDs. */
+  readonly expand?: readonly string[]
+}
+
+export interface WireList {
+  readonly records: readonly Readonly<Record<string, unknown>>[]
+  /** Of all records that the condition meets. */
+  readonly count: number
+}
+
+/** A resource, or the name of one. */
+type Named = WireResource | string
+
+/** The ID as in a path of the engine: `7`, or `'7,en'` of two parts. */
+type IdOfWire = string | number | bigint
+
+/**
+ * Each call is a whole request in the engine's own grammar, with the rights of the caller: log-in, access, scopes, write rules, validation,
+ * limits and hooks hold. A refusal is a `RestError` with `status`, `code`, `message` and `errors`.
+ */
+export interface WireApi {
+  /** The resources that somebody may ask for. */
+  readonly resources: readonly WireResource[]
+  list(resource: Named, query?: WireQuery): Promise<WireList>
+  get(resource: Named, id: IdOfWire, query?: Pick<WireQuery, 'attributes' | 'expand'>): Promise<Readonly<Record<string, unknown>>>
+  /** Of an array: all or none, and the records in its order. */
+  create(resource: Named, body: unknown): Promise<unknown>
+  /** Changes the attributes of `body` alone. */
+  update(resource: Named, id: IdOfWire, body: unknown): Promise<Readonly<Record<string, unknown>>>
+  /** Gives the record as it was. */
+  remove(resource: Named, id: IdOfWire): Promise<unknown>
+  /** Any request, below the version: `ask('POST', '/login', undefined, { email, password })`. Gives what `ctx.ask` gives. */
+  ask(method: string, path: string, query?: QueryInput, body?: unknown): Promise<unknown>
+  /** The same for another caller, by the headers of the request: `api.as({ authorization: 'Bearer ...' })`. */
+  as(headers: Readonly<Record<string, string>>): WireApi
+}
+
+/** What a wire makes an answer of. */
+export interface WireError {
+  readonly status: number
+  /** `record_not_found`, `validation_failed`, ...: see the reference of errors. */
+  readonly code: string
+  readonly message: string
+  readonly detail: string
+  /** Field errors and errors of parameters, with `code`, `detail`, and `path` or `parameter`. */
+  readonly errors?: readonly object[]
+  /** Such as `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Answers in the grammar of an application's own backend, in the place of the engine's own. Ways in alone use a wire; `engine.handle` keeps
+ * the engine's grammar.
+ *
+ * @example
+ * const wire = {
+ *   async answer({ method, segments: [name, id] }, api) {
+ *     if (method === 'GET' && id !== undefined) return { status: 200, body: await api.get(name, id) }
+ *     return { status: 200, body: (await api.list(name)).records }
+ *   },
+ *   refuse: ({ status, detail }) => ({ status, body: { message: detail } }),
+ * }
+ */
+export interface Wire {
+  /** A request that writes is one transaction, taken back where the status is 400 or more. */
+  answer(request: WireRequest, api: WireApi): WireAnswer | Promise<WireAnswer>
+  /** Answers what never reached `answer`, or was thrown in it. */
+  refuse(error: WireError, request: WireRequest): WireAnswer
+  /** Bodies beside JSON; others are refused with 415. Default: none. */
+  readonly takes?: readonly ('form' | 'text' | 'bytes')[]
+}

@@ -10,7 +10,7 @@ import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { checkChanges, nameAll } from '../validate/check-database.ts'
 import type { MadeValues } from '../statements/made-values.ts'
-import { NewRows } from '../statements/new-rows.ts'
+import { NewRecords } from '../statements/new-rows.ts'
 import { isInsertedOnce, leadsTo, planNew } from '../statements/plan-body.ts'
 import { planColumns, planRows } from '../statements/plan-rows.ts'
 import { insertMembers } from '../statements/insert-members.ts'
@@ -61,10 +61,10 @@ export async function insertFlat(data: SeedData, model: Model, connection: Conne
 }
 
 /** Undefined for values unfit for a column, and where the database would not refuse faults. */
-function bindFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): NewRows | undefined {
+function bindFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): NewRecords | undefined {
   if (!connection.keepsConstraints || connection.dialect.failsWhole) return undefined
   const shapes = new RowShapes(connection)
-  const rows = new NewRows(connection, values)
+  const rows = new NewRecords(connection, values)
   const checked = new Set<RowShape>()
   const pivots = new Map<string, ToManyAttribute>()
   for (const [name, records] of Object.entries(data)) {
@@ -144,12 +144,12 @@ function* insertAll(
   const checking = { known: new Set([...nameAll(changes), ...nameAllNew(changes)]), uniquesLater: keepsUnique }
   yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
   if (errors.listed.length > 0) throw new Unplanned()
-  const rows = new NewRows(connection, values)
+  const rows = new NewRecords(connection, values)
   for (const change of changes) rows.add(change)
   yield* insertNew(rows, connection)
 }
 
-function* insertNew(rows: NewRows, connection: Connection): Coroutine<void> {
+function* insertNew(rows: NewRecords, connection: Connection): Coroutine<void> {
   yield* wait(connection.deferReferences())
   yield* rows.insert()
   yield* insertMembers(rows, connection)

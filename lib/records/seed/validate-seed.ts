@@ -32,7 +32,7 @@ export async function validateTogether(
   const rules: ValidationRules = { dialect: connection.dialect, seeding: true, references }
   const first = validate(rules)
   if (!references.isOpen) return first
-  references.know(nameAllNew(first.changes))
+  references.addNewNames(nameAllNew(first.changes))
   await references.resolve(connection)
   if (references.isSettled) return first
   references.begin()

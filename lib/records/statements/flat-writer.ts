@@ -17,7 +17,7 @@ import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import { hasPrecondition, type VersionReader } from '../validate/read-version.ts'
 import { implyOwner, owningAttribute } from '../validate/relation-sides.ts'
-import { RowChanges, type RowAsked } from './row-changes.ts'
+import { RowChanges, type RowRequest } from './row-changes.ts'
 import type { LinkField, RowShape } from './row-shape.ts'
 import { bindFields, bindNewRow, type RowShapes } from './row-shapes.ts'
 import { RowRules } from './row-rules.ts'
@@ -48,8 +48,8 @@ export class FlatWriter {
     const shape = this.#shapes.findInsert(resource, body)
     if (shape === undefined || shape.callsEarly) return undefined
     const values = shape.made.length === 0 ? undefined : valuesForMember(body)
-    const asked: RowAsked = { resource, body, validation: { mode: 'create' }, view, values, rules: undefined, isWide: false }
-    return { values, isWide: false, run: () => this.#insert(shape, body, asked) }
+    const request: RowRequest = { resource, body, validation: { mode: 'create' }, view, values, rules: undefined, isWide: false }
+    return { values, isWide: false, run: () => this.#insert(shape, body, request) }
   }
 
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
@@ -60,8 +60,8 @@ export class FlatWriter {
     if (shape === undefined || shape.callsEarly) return undefined
     const values = shape.made.length === 0 ? undefined : new MadeValues()
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
-    const asked: RowAsked = { resource: list.target, body, validation, view, values, rules: undefined, isWide: false }
-    return { values, isWide: false, run: () => this.#append(shape, owner, linked, asked) }
+    const request: RowRequest = { resource: list.target, body, validation, view, values, rules: undefined, isWide: false }
+    return { values, isWide: false, run: () => this.#append(shape, owner, linked, request) }
   }
 
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
@@ -77,42 +77,42 @@ export class FlatWriter {
     return { values, isWide: false, run }
   }
 
-  *#append(shape: RowShape, owner: RecordAddress, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {
-    const { view } = asked
+  *#append(shape: RowShape, owner: RecordAddress, body: JsonObject, request: RowRequest): Coroutine<Written | undefined> {
+    const { view } = request
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     yield* this.#versions.read(owner, view, false)
-    return yield* this.#insert(shape, body, asked)
+    return yield* this.#insert(shape, body, request)
   }
 
   /** @param body the client's body with the link given by the path */
-  *#insert(shape: RowShape, body: JsonObject, asked: RowAsked): Coroutine<Written | undefined> {
-    const { resource, view, values } = asked
+  *#insert(shape: RowShape, body: JsonObject, request: RowRequest): Coroutine<Written | undefined> {
+    const { resource, view, values } = request
     const before = view.trace?.enter('validate')
-    const linkedBody = body === asked.body && shape.link !== undefined ? yield* this.#resolveLink(shape.link, body, view) : body
+    const linkedBody = body === request.body && shape.link !== undefined ? yield* this.#resolveLink(shape.link, body, view) : body
     const fields = linkedBody && bindFields(shape, linkedBody)
-    if (linkedBody === undefined || fields === undefined) return yield* this.#refuse(asked)
+    if (linkedBody === undefined || fields === undefined) return yield* this.#refuse(request)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const writing = WriteRules.of(this.#reader, view)
     if (writing !== undefined) yield* wait(writing.prepare(resource))
     const bound = bindNewRow({ shape, resource, body: linkedBody, fields, values }, this.#connection)
-    const key = bound && (yield* this.#rows.insert(bound, shape.row.stored, asked))
-    return key && (yield* this.#rows.answerNew(key, asked, writing))
+    const key = bound && (yield* this.#rows.insert(bound, shape.row.stored, request))
+    return key && (yield* this.#rows.answerNew(key, request, writing))
   }
 
-  *#update(shape: RowShape, address: RecordAddress, asked: RowAsked): Coroutine<Written | undefined> {
+  *#update(shape: RowShape, address: RecordAddress, request: RowRequest): Coroutine<Written | undefined> {
     const { resource, key, id } = address
-    const { body, view, rules } = asked
+    const { body, view, rules } = request
     if (shape.plain !== undefined && rules === undefined && isFree(shape, view)) {
       const parameters = bindFields(shape, body)
       const { row, columns, plain: statement } = shape
       const change = { row, columns: { columns, parameters: parameters! }, statement, address, shown: address, isTried: true }
-      const written = parameters === undefined ? undefined : yield* this.#rows.update(change, asked)
+      const written = parameters === undefined ? undefined : yield* this.#rows.update(change, request)
       if (written !== undefined) return written
     }
     // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know before, the changing statement
     // itself looks for the record.
-    const isUnseen = rules?.hides(resource) === true && this.#looksFirst(shape, asked)
+    const isUnseen = rules?.hides(resource) === true && this.#looksFirst(shape, request)
     if (rules?.asksOf(resource) === true) {
       if (!isUnseen) yield* rules.admit(address, body)
     } else if (this.#connection.mayHoldMisfits && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
@@ -123,15 +123,15 @@ export class FlatWriter {
     const { shape: changedShape } = changed
     const linkedBody = changedShape?.link === undefined ? changed.body : yield* this.#resolveLink(changedShape.link, changed.body, view)
     const parameters = changedShape && linkedBody && bindFields(changedShape, linkedBody)
-    if (changedShape === undefined || parameters === undefined) return yield* this.#refuse(asked, id)
+    if (changedShape === undefined || parameters === undefined) return yield* this.#refuse(request, id)
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
     const { row, columns, statement } = changedShape
-    return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address, isUnseen }, asked)
+    return yield* this.#rows.update({ row, columns: { columns, parameters }, statement, address, shown: address, isUnseen }, request)
   }
 
-  #looksFirst(shape: RowShape, asked: RowAsked): boolean {
-    return asked.rules?.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, asked.view)
+  #looksFirst(shape: RowShape, request: RowRequest): boolean {
+    return request.rules?.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, request.view)
   }
 
   /** Returns undefined where the linked record is missing or hidden. */

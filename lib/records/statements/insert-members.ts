@@ -7,7 +7,7 @@ import type { Statement } from '../database/dialect.ts'
 import type { RowConnection } from '../database/connection.ts'
 import { bindKey, findStatement, type BoundInsert } from './bind-write.ts'
 import { insertRows } from './insert-rows.ts'
-import type { NewRows } from './new-rows.ts'
+import type { NewRecords } from './new-rows.ts'
 
 /** The pivot table as a table of rows. */
 interface StoredPivot {
@@ -20,11 +20,11 @@ const NO_KEY: KeyValues = []
 
 const pivots = new WeakMap<ToManyAttribute, StoredPivot>()
 
-export function* insertMembers(rows: NewRows, connection: RowConnection): Coroutine<void> {
+export function* insertMembers(rows: NewRecords, connection: RowConnection): Coroutine<void> {
   yield* insertRows(bindMembers(rows, connection), connection)
 }
 
-function* bindMembers(rows: NewRows, connection: RowConnection): Generator<BoundInsert, void, undefined> {
+function* bindMembers(rows: NewRecords, connection: RowConnection): Generator<BoundInsert, void, undefined> {
   for (const { relation, owner, members } of rows.lists) {
     const list = relation as ToManyAttribute
     const { resource } = owner

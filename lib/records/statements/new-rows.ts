@@ -46,7 +46,7 @@ export type NewMember = NewRow | string | KeyValues
 
 const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
 
-export class NewRows {
+export class NewRecords {
   readonly rows: NewRow[] = []
   /** To be written behind the rows. */
   readonly lists: NewList[] = []

@@ -41,11 +41,11 @@ export class PlannedPivots {
     const { target } = place.list
     const hides = !isNew && this.#rules?.hides(target) === true
     // The statement itself leaves hidden members in the list, if nothing else depends on them.
-    const leavesHidden = hides && !this.#governs(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
+    const leavesHidden = hides && !this.#haveRules(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
     const unseen = hides && !leavesHidden ? yield* this.#findUnseen(place, keys, this.#rules) : []
-    if (this.#governs(place)) {
+    if (this.#haveRules(place)) {
       const before = isNew ? [] : toKeys(yield* this.#readMembers(place), target)
-      yield* this.#rules!.writing!.change(target, findMoved(before, [...keys, ...unseen]))
+      yield* this.#rules!.writing!.requireWritable(target, findMoved(before, [...keys, ...unseen]))
     }
     const given = this.#bind(place, keys)
     const stays = unseen.length === 0 ? given : this.#bind(place, [...keys, ...unseen])
@@ -60,14 +60,14 @@ export class PlannedPivots {
     const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, removed)
     const leaving = removed.filter(each => !unseen.includes(each))
     const isOrdered = findOrder(list) !== undefined
-    if (isOrdered || this.#governs(place)) {
+    if (isOrdered || this.#haveRules(place)) {
       const members = toKeys(yield* this.#readMembers(place), target)
       const gone = new Set(leaving.map(formatKey))
       const there = new Set(members.map(formatKey))
       const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
       // The unit of work, too, writes an ordered list anew.
       if (isOrdered) return yield* this.replace(place, after, false)
-      yield* this.#rules!.writing!.change(target, findMoved(members, after))
+      yield* this.#rules!.writing!.requireWritable(target, findMoved(members, after))
     }
     if (leaving.length > 0) {
       const take = this.#find(place, 'take', pivot => this.#connection.dialect.writing.take(pivot))
@@ -93,8 +93,8 @@ export class PlannedPivots {
   }
 
   /** Whether the members have the links, so that rules may forbid to write a member. */
-  #governs({ list }: PivotPlace): boolean {
-    return isHeldByOthers(list) && this.#rules?.writing?.govern(list.target) === true
+  #haveRules({ list }: PivotPlace): boolean {
+    return isHeldByOthers(list) && this.#rules?.writing?.hasRules(list.target) === true
   }
 
   /** Returns hidden members, which the caller cannot take out. */

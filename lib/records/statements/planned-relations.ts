@@ -11,7 +11,7 @@ import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { addTouched, bindDeleteAll, bindUpdate, findStatement } from './bind-write.ts'
 import { LinkStatements, toKeys } from './link-statements.ts'
 import type { MadeValues } from './made-values.ts'
-import { NewRows } from './new-rows.ts'
+import { NewRecords } from './new-rows.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
@@ -65,7 +65,7 @@ export class PlannedRelations {
   /** @param isMember whether the records themselves, like those nested in them, are more than the record of the answer */
   *#insert(changes: readonly RecordInput[], isMember = true): Coroutine<readonly KeyValues[]> {
     if (changes.length === 0) return []
-    const created = new NewRows(this.#connection, this.#values)
+    const created = new NewRecords(this.#connection, this.#values)
     const rows = changes.map(change => created.add(change))
     yield* created.insert()
     if (this.#rules !== undefined) {
@@ -74,7 +74,7 @@ export class PlannedRelations {
     for (const { relation, owner, members } of created.lists) {
       const { resource } = owner
       const key = created.keyOf(owner)
-      if (members.includes(owner)) this.#rules?.writing?.made(resource, key)
+      if (members.includes(owner)) this.#rules?.writing?.addNew(resource, key)
       if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
         const keys = members.map(member => created.keyOf(member))
         yield* this.#pivots.replace({ list: relation, resource, key }, keys, true)
@@ -172,7 +172,7 @@ export class PlannedRelations {
     const unseen = yield* rules.findUnseen(target, others)
     const leaving = others.filter(key => !unseen.includes(key))
     if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, rules)
-    else if (rules.writing !== undefined) yield* rules.writing.change(target, leaving)
+    else if (rules.writing !== undefined) yield* rules.writing.requireWritable(target, leaving)
     if (!list.orphanRemoval) for (const key of leaving) rules.touch(target, key, 'linked')
     return [...items, ...unseen.map(toItem)]
   }
@@ -188,7 +188,7 @@ export class PlannedRelations {
     if (this.#rules !== undefined) {
       yield* this.#rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
       if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, this.#rules)
-      else if (this.#rules.writing !== undefined) yield* this.#rules.writing.change(target, leaving)
+      else if (this.#rules.writing !== undefined) yield* this.#rules.writing.requireWritable(target, leaving)
     }
     if (list.orphanRemoval) {
       for (const { statement, parameters } of bindDeleteAll(stored, leaving, target, this.#connection))
@@ -220,7 +220,7 @@ export class PlannedRelations {
   *#mayRemove(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
     if (writing === undefined) return
     const removed = keys.map(key => ({ resource, key }))
-    yield* writing.remove(removed, this.#connection)
+    yield* writing.requireRemovable(removed, this.#connection)
   }
 
   *#findOthers(linking: PlannedLinking, items: readonly RecordRef[]): Coroutine<readonly unknown[]> {
@@ -248,8 +248,8 @@ export class PlannedRelations {
     const members = this.#statements.encodeKeys(keys, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     const rules = this.#rules?.writing
-    if (rules?.govern(target) === true)
-      yield* rules.change(target, toKeys(yield* this.#statements.read(unlinked, [members, owner]), target))
+    if (rules?.hasRules(target) === true)
+      yield* rules.requireWritable(target, toKeys(yield* this.#statements.read(unlinked, [members, owner]), target))
     if (planRows(target)!.touched.length > 0) {
       yield* this.#setEach(yield* this.#statements.read(unlinked, [members, owner]), linking, owner)
       return

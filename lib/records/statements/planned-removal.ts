@@ -61,9 +61,9 @@ export class PlannedRemoval {
     const requiresFirst =
       isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
     if (requiresFirst) yield* rules.require(address)
-    if (rules?.writing !== undefined) yield* rules.writing.change(resource, [key])
+    if (rules?.writing !== undefined) yield* rules.writing.requireWritable(resource, [key])
     yield* this.#versions.read(address, view, false)
-    if (rules?.writing !== undefined) yield* rules.writing.remove([address], this.#connection)
+    if (rules?.writing !== undefined) yield* rules.writing.requireRemovable([address], this.#connection)
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
@@ -79,7 +79,7 @@ export class PlannedRemoval {
     if (record === undefined) throw requiresFirst ? outsideScope(resource) : notFound(resource, id)
     if (resource.referrers.length > 0) yield* checkReferrers([{ resource, key }], new RequestCaller(this.#connection, this.#reader, view))
     const { rows } = yield* wait(removing ?? remove())
-    if (rows === 0) yield* requireRemoved(resource, key, record, view, this.#looking)
+    if (rows === 0) yield* requireRemoved(resource, key, record, view, this.#lookUp)
     return { resource, key, record }
   }
 
@@ -92,7 +92,7 @@ export class PlannedRemoval {
     const keys = readKeys(records, target) ?? (yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, list, view)))
     const removed = keys.map(key => ({ resource: target, key }))
     const writing = WriteRules.of(this.#reader, view)
-    if (writing !== undefined) yield* writing.remove(removed, this.#connection)
+    if (writing !== undefined) yield* writing.requireRemovable(removed, this.#connection)
     yield* checkReferrers(removed, new RequestCaller(this.#connection, this.#reader, view))
     const statements = bindDeleteAll(stored, keys, target, this.#connection)
     let count = 0
@@ -100,11 +100,11 @@ export class PlannedRemoval {
       count += (yield* wait(this.#connection.run(statement, parameters, index === statements.length - 1 ? 'reads' : 'writes'))).rows
     }
     const shown = keys.map((key, index) => ({ key, before: records[index]! }))
-    if (count < keys.length) yield* requireAllRemoved(target, shown, view, this.#looking)
+    if (count < keys.length) yield* requireAllRemoved(target, shown, view, this.#lookUp)
     return records
   }
 
-  get #looking(): { readonly connection: Connection; readonly reader: Reader } {
+  get #lookUp(): { readonly connection: Connection; readonly reader: Reader } {
     return { connection: this.#connection, reader: this.#reader }
   }
 }

@@ -31,7 +31,7 @@ import type { Validation } from '../validate/validate-record.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import { findAskedClass } from '../validate/record-class.ts'
-import { RowChanges, type RowAsked } from './row-changes.ts'
+import { RowChanges, type RowRequest } from './row-changes.ts'
 import { RowRules } from './row-rules.ts'
 import { Unplanned } from '../unit-of-work/unplanned.ts'
 
@@ -42,7 +42,7 @@ interface PlannedBody {
   readonly values: MadeValues
 }
 
-interface AskedWrite extends RowAsked {
+interface PlannedRequest extends RowRequest {
   readonly values: MadeValues
   /** As sent by the client. */
   readonly id?: string
@@ -108,7 +108,7 @@ export class PlannedWriter {
     return this.#connection.writesAlone()
   }
 
-  #relations({ values, rules }: Pick<AskedWrite, 'values' | 'rules'>): PlannedRelations {
+  #relations({ values, rules }: Pick<PlannedRequest, 'values' | 'rules'>): PlannedRelations {
     return new PlannedRelations(this.#connection, values, rules)
   }
 
@@ -120,18 +120,18 @@ export class PlannedWriter {
   ): Coroutine<Written | undefined> {
     const { isWide } = plan
     const rules = RowRules.of(this.#reader, view)
-    const asked: AskedWrite = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
-    const change = yield* this.#validate(plan, asked)
+    const request: PlannedRequest = { resource, body, view, validation: { mode: 'create' }, isWide, values, rules }
+    const change = yield* this.#validate(plan, request)
     yield* wait(this.#reader.prepare(resource, view))
-    const key = isWide ? yield* this.#relations(asked).create(change) : yield* this.#insert(change, stored, asked)
+    const key = isWide ? yield* this.#relations(request).create(change) : yield* this.#insert(change, stored, request)
     if (key === undefined) return undefined
     if (rules !== undefined) yield* rules.confirm()
-    const written = yield* this.#rows.answerNew(key, asked, rules?.writing)
-    yield* this.#requireLists(change, key, asked)
+    const written = yield* this.#rows.answerNew(key, request, rules?.writing)
+    yield* this.#requireLists(change, key, request)
     return written
   }
 
-  *#requireLists({ lists, resource }: RecordInput, key: KeyValues, { view }: AskedWrite): Coroutine<void> {
+  *#requireLists({ lists, resource }: RecordInput, key: KeyValues, { view }: PlannedRequest): Coroutine<void> {
     if (lists.length > 0) yield* requireLists(lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
   }
 
@@ -145,25 +145,25 @@ export class PlannedWriter {
     const { target: resource } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     const rules = RowRules.of(this.#reader, view)
-    if (rules?.writing !== undefined && !isHeldByOthers(list)) yield* rules.writing.change(owner.resource, [owner.key])
+    if (rules?.writing !== undefined && !isHeldByOthers(list)) yield* rules.writing.requireWritable(owner.resource, [owner.key])
     yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }
-    const asked: AskedWrite = { resource, body, view, validation, isWide, values, rules }
-    const change = yield* this.#validate(plan, asked)
+    const request: PlannedRequest = { resource, body, view, validation, isWide, values, rules }
+    const change = yield* this.#validate(plan, request)
     yield* wait(this.#reader.prepare(resource, view))
     const link = owningAttribute(list)
     const linkedChange = link === undefined ? change : withLink(change, link, owner.key)
-    const key = isWide ? yield* this.#relations(asked).create(linkedChange) : yield* this.#insert(linkedChange, row.stored, asked)
+    const key = isWide ? yield* this.#relations(request).create(linkedChange) : yield* this.#insert(linkedChange, row.stored, request)
     if (key === undefined) return undefined
-    if (link === undefined) yield* this.#relations(asked).enterPivot(list, key, owner)
+    if (link === undefined) yield* this.#relations(request).enterPivot(list, key, owner)
     if (rules !== undefined) yield* rules.confirm()
-    return yield* this.#rows.answerNew(key, asked, rules?.writing)
+    return yield* this.#rows.answerNew(key, request, rules?.writing)
   }
 
-  *#insert(change: RecordInput, stored: StoredTable, asked: AskedWrite): Coroutine<KeyValues | undefined> {
-    const bound = bindInsert(change, stored, this.#connection, asked.values)
-    return bound && (yield* this.#rows.insert(bound, stored, asked))
+  *#insert(change: RecordInput, stored: StoredTable, request: PlannedRequest): Coroutine<KeyValues | undefined> {
+    const bound = bindInsert(change, stored, this.#connection, request.values)
+    return bound && (yield* this.#rows.insert(bound, stored, request))
   }
 
   /** Changes the linked record; answers with the linking record. */
@@ -218,16 +218,25 @@ export class PlannedWriter {
   ): Coroutine<Written | undefined> {
     const { resource, key, id } = address
     const { values } = plan
-    const asked: AskedWrite = { resource, body, view, validation: { mode: 'update', key }, isWide: plan.body.isWide, values, rules, id }
-    const relations = this.#relations(asked)
+    const request: PlannedRequest = {
+      resource,
+      body,
+      view,
+      validation: { mode: 'update', key },
+      isWide: plan.body.isWide,
+      values,
+      rules,
+      id,
+    }
+    const relations = this.#relations(request)
     // Errors of the body come before version_conflict.
     const linksLater = current === undefined && this.#refusesLinks(plan.body) && seesMembers(plan.body, view)
-    const change = yield* this.#validate(plan.body, asked, linksLater)
+    const change = yield* this.#validate(plan.body, request, linksLater)
     yield* wait(this.#reader.prepare(shown.resource, view))
     // Missing parts come before version_conflict.
     const documents = yield* readDocuments(change, key, this.#connection)
     if (documents === undefined) return undefined
-    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, asked)
+    if (current !== undefined) yield* this.#checkVersion(current, change, plan.body, request)
     if (plan.body.isWide && (yield* relations.areRefused(change.lists, resource, key))) return undefined
     const rowChange = plan.body.isWide ? yield* relations.createLinked(change) : change
     const columns = bindColumns(rowChange, plan.row.stored, this.#connection, documents)
@@ -237,12 +246,12 @@ export class PlannedWriter {
       try {
         yield* relations.replace(change.lists, resource, key)
       } catch (error) {
-        if (linksLater && this.#connection.dialect.breaksConstraint(error)) yield* this.#validate(plan.body, asked)
+        if (linksLater && this.#connection.dialect.breaksConstraint(error)) yield* this.#validate(plan.body, request)
         throw error
       }
     }
-    const written = (yield* this.#rows.update({ row: plan.row, columns, address, shown }, asked)) ?? this.#leave(plan.body)
-    yield* this.#requireLists(change, key, asked)
+    const written = (yield* this.#rows.update({ row: plan.row, columns, address, shown }, request)) ?? this.#leave(plan.body)
+    yield* this.#requireLists(change, key, request)
     return written
   }
 
@@ -252,11 +261,16 @@ export class PlannedWriter {
   }
 
   /** All errors of the body come first, taken values included. */
-  *#checkVersion(current: Record<string, unknown>, change: RecordInput, { keepsUnique }: BodyPlan, asked: AskedWrite): Coroutine<void> {
+  *#checkVersion(
+    current: Record<string, unknown>,
+    change: RecordInput,
+    { keepsUnique }: BodyPlan,
+    request: PlannedRequest,
+  ): Coroutine<void> {
     try {
       checkVersion(current, change)
     } catch (error) {
-      const { body, resource, validation, view } = asked
+      const { body, resource, validation, view } = request
       if (this.#finds(keepsUnique)) yield* this.#validator.validate(body, resource, validation, view)
       throw error
     }
@@ -282,7 +296,7 @@ export class PlannedWriter {
    */
   *#validate(
     { keepsUnique, mayLack }: BodyPlan,
-    { resource, body, validation, view, isWide, id }: AskedWrite,
+    { resource, body, validation, view, isWide, id }: PlannedRequest,
     linksLater = false,
   ): Coroutine<RecordInput> {
     // An undone write has drawn keys, and a rule for writing refuses members before the row is written.

@@ -10,7 +10,7 @@ import type { Reader } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { addTouched, bindDiffers, bindKey, bindScope, bindUpdate, type BoundColumns, type BoundStatement } from './bind-write.ts'
 import { refuseNew } from '../unit-of-work/check-outcome.ts'
-import { dropped } from '../validate/dropped-writes.ts'
+import { statementDropped } from '../validate/dropped-writes.ts'
 import { findTaken, type RefusedBody } from './find-taken.ts'
 import type { MadeValues } from './made-values.ts'
 import type { RowPlan } from './plan-rows.ts'
@@ -21,7 +21,7 @@ import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
-export interface RowAsked extends RefusedBody {
+export interface RowRequest extends RefusedBody {
   readonly values: MadeValues | undefined
   /** `undefined`: the caller may do everything. */
   readonly rules: RowRules | undefined
@@ -56,26 +56,26 @@ export class RowChanges {
   *insert(
     bound: BoundStatement & { readonly key: KeyValues | undefined },
     stored: StoredTable,
-    asked: RowAsked,
+    request: RowRequest,
   ): Coroutine<KeyValues | undefined> {
-    const { rows, counted } = yield* this.#run(bound, stored, asked)
+    const { rows, counted } = yield* this.#run(bound, stored, request)
     // A trigger has dropped or replaced the row.
     if (rows === 0) throw new Unplanned()
-    return bound.key ?? keyFromCount(counted, asked.resource)
+    return bound.key ?? keyFromCount(counted, request.resource)
   }
 
   *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
     if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
-    writing?.made(resource, key)
+    writing?.addNew(resource, key)
     if (writing !== undefined) yield* writing.confirm()
     return { resource, key, record }
   }
 
   /** Returns undefined where a value has no parameter, or `isTried` and no row changed. */
-  *update(change: PlannedRowChange, asked: RowAsked): Coroutine<Written | undefined> {
+  *update(change: PlannedRowChange, request: RowRequest): Coroutine<Written | undefined> {
     const { address, shown } = change
-    const { view, rules } = asked
+    const { view, rules } = request
     const { resource, key, id } = shown
     let answer: Promise<JsonRecord | undefined> | undefined
     const startReading = (): void => {
@@ -85,7 +85,7 @@ export class RowChanges {
       answer?.catch(() => {})
     }
     // Stages of a trace follow each other.
-    const rows = yield* this.#set(change, asked, asked.isWide || view.trace !== undefined ? undefined : startReading)
+    const rows = yield* this.#set(change, request, request.isWide || view.trace !== undefined ? undefined : startReading)
     if (rows === undefined || (rows === 0 && change.isTried === true)) return undefined
     if (rules !== undefined) {
       yield* rules.confirm()
@@ -93,7 +93,7 @@ export class RowChanges {
     }
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record !== undefined) {
-      if (rows === 0) yield* this.#requireSet(change, asked.resource)
+      if (rows === 0) yield* this.#requireSet(change, request.resource)
       if (rules?.writing !== undefined) yield* rules.writing.confirm()
       return { resource, key, record }
     }
@@ -106,38 +106,38 @@ export class RowChanges {
     if (columns.columns.length === 0) return
     const connection = this.#connection
     const differs = bindDiffers(columns, stored, bindKey(address.key, resource, stored, connection), connection)
-    if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* dropped(resource, 'changed', connection)
+    if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* statementDropped(resource, 'changed', connection)
   }
 
   /** Returns undefined where a value has no parameter, and nothing is written. */
-  *#set(change: PlannedRowChange, asked: RowAsked, sendNext: (() => void) | undefined): Coroutine<number | undefined> {
+  *#set(change: PlannedRowChange, request: RowRequest, sendNext: (() => void) | undefined): Coroutine<number | undefined> {
     const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
     if (columns.columns.length === 0) return 0
     const connection = this.#connection
-    const self = bindKey(address.key, asked.resource, stored, connection)
+    const self = bindKey(address.key, request.resource, stored, connection)
     if (touched.length === 0) {
       const { parameters } = columns
       const all = [...parameters, ...self, ...parameters]
       if (isUnseen === true) {
-        const scopedStatement = yield* this.#findSeen(change, asked)
-        all.push(...bindScope(scopedStatement, all.length, asked.view.visibility, connection.dialect))
-        return (yield* this.#run({ statement: scopedStatement, parameters: all }, stored, asked, sendNext)).rows
+        const scopedStatement = yield* this.#findSeen(change, request)
+        all.push(...bindScope(scopedStatement, all.length, request.view.visibility, connection.dialect))
+        return (yield* this.#run({ statement: scopedStatement, parameters: all }, stored, request, sendNext)).rows
       }
       const known = statement && { statement, parameters: all }
-      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, asked, sendNext)).rows
+      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, request, sendNext)).rows
     }
     // Calls functions of the model for real changes only.
     const differs = bindDiffers(columns, stored, self, connection)
     if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
-    const all = addTouched(columns, touched, connection, asked.values!)
+    const all = addTouched(columns, touched, connection, request.values!)
     if (all === undefined) return undefined
-    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, asked, sendNext)).rows
+    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, request, sendNext)).rows
   }
 
   #findSeen(
     { row, columns: { columns }, statement }: PlannedRowChange,
-    { resource, view }: RowAsked,
+    { resource, view }: RowRequest,
   ): Iterable<Promise<unknown>, Statement> {
     const { writing } = this.#connection.dialect
     let known = visibleStatements.get(statement!)
@@ -153,19 +153,19 @@ export class RowChanges {
   *#run(
     { statement, parameters }: BoundStatement,
     { keepsUnique }: StoredTable,
-    asked: RowAsked,
+    request: RowRequest,
     sendNext?: () => void,
   ): Coroutine<RowsWritten> {
     const connection = this.#connection
     const { dialect } = connection
     try {
-      const running = connection.run(statement, parameters, asked.isWide ? 'writes' : 'reads')
+      const running = connection.run(statement, parameters, request.isWide ? 'writes' : 'reads')
       if (running instanceof Promise) sendNext?.()
       return yield* wait(running)
     } catch (error) {
       // An existing database may lack the model's constraints.
-      const isTaken = keepsUnique && connection.keepsConstraints && !asked.isWide && dialect.breaksConstraint(error)
-      if (isTaken) yield* findTaken(error, asked, dialect, this.#validator)
+      const isTaken = keepsUnique && connection.keepsConstraints && !request.isWide && dialect.breaksConstraint(error)
+      if (isTaken) yield* findTaken(error, request, dialect, this.#validator)
       throw error
     }
   }

@@ -85,7 +85,7 @@ export class RowRules {
 
   /** Whether rules check new rows. */
   follows(resource: Resource): boolean {
-    return this.hides(resource) || this.writing?.govern(resource) === true
+    return this.hides(resource) || this.writing?.hasRules(resource) === true
   }
 
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
@@ -100,7 +100,7 @@ export class RowRules {
   }
 
   touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {
-    if (how === 'made') this.writing?.made(resource, key)
+    if (how === 'made') this.writing?.addNew(resource, key)
     if (!this.hides(resource)) return
     let rows = this.#touched.get(resource)
     if (rows === undefined) this.#touched.set(resource, (rows = { made: [], linked: [] }))

@@ -10,7 +10,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
-import { dropped, type Looking } from '../validate/dropped-writes.ts'
+import { statementDropped, type LookUp } from '../validate/dropped-writes.ts'
 import type { Touched, Work } from './unit-of-work.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 
@@ -65,13 +65,13 @@ export function outsideScope(resource: Resource) {
   return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
 }
 
-export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<never> {
+export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: LookUp): Coroutine<never> {
   const isThere = key.every(part => (part ?? null) !== null) && (yield* wait(reader.exists(resource, key, EVERYTHING)))
-  throw isThere ? outsideScope(resource) : yield* dropped(resource, 'inserted', connection)
+  throw isThere ? outsideScope(resource) : yield* statementDropped(resource, 'inserted', connection)
 }
 
 export function* confirmWritten({ touched, em }: Work, writing: WriteRules): Coroutine<void> {
   yield* wait(em.flush())
-  for (const { resource, entity, key } of touched) if (key === undefined) writing.made(resource, keyOfEntity(resource, entity))
+  for (const { resource, entity, key } of touched) if (key === undefined) writing.addNew(resource, keyOfEntity(resource, entity))
   yield* writing.confirm()
 }

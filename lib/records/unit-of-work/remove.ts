@@ -62,7 +62,7 @@ async function removeAll(resource: Resource, entities: readonly Entity[], work: 
 export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
   if (writing === undefined) return
   const rows = [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) }))
-  return runCoroutine(writing.remove(rows, connection))
+  return runCoroutine(writing.requireRemovable(rows, connection))
 }
 
 export async function removeWithLinks(removed: ReadonlyMap<Entity, Resource>, work: Work): Promise<void> {

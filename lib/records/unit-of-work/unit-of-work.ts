@@ -77,5 +77,5 @@ export function removesAlone(resource: Resource, { connection }: Work): boolean 
 }
 
 export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<unknown> {
-  return writing && runCoroutine(writing.change(resource, keys))
+  return writing && runCoroutine(writing.requireWritable(resource, keys))
 }

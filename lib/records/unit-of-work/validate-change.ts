@@ -44,8 +44,9 @@ export class ChangeValidator {
   *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')
-    const asked = yield* wait(this.#validateByModel(body, resource, validation, view))
-    const { change, errors } = validation.mode === 'update' ? yield* this.#omitUnchanged(asked, body, resource, validation, view) : asked
+    const validated = yield* wait(this.#validateByModel(body, resource, validation, view))
+    const { change, errors } =
+      validation.mode === 'update' ? yield* this.#omitUnchanged(validated, body, resource, validation, view) : validated
     // Checked first, so that errors of a nested body reveal nothing to callers who may not create such records.
     if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
@@ -137,19 +138,19 @@ export class ChangeValidator {
 
   /** A value equal to the shown value is no change, even where the model would refuse the value. */
   *#omitUnchanged(
-    asked: ValidatedInput,
+    validated: ValidatedInput,
     body: JsonObject,
     resource: Resource,
     validation: Validation,
     view: View,
   ): Coroutine<ValidatedInput> {
     const { key } = validation
-    if (key === undefined) return asked
+    if (key === undefined) return validated
     const { mayHoldMisfits } = this.#connection
-    const isPlain = asked.errors.listed.length === 0 && !mayHoldMisfits
-    if (isPlain && !givesStoredForms(body, resource)) return asked
+    const isPlain = validated.errors.listed.length === 0 && !mayHoldMisfits
+    if (isPlain && !givesStoredForms(body, resource)) return validated
     const rest = omitUnchanged(body, resource, yield* this.#readShown(body, resource, key, view), mayHoldMisfits)
-    return rest === body ? asked : yield* wait(this.#validateByModel(rest, resource, validation, view))
+    return rest === body ? validated : yield* wait(this.#validateByModel(rest, resource, validation, view))
   }
 
   *#readShown(body: JsonObject, resource: Resource, key: KeyValues, view: View): Coroutine<readonly JsonRecord[]> {

@@ -15,14 +15,19 @@ import { NO_PARAMETERS } from '../request/query-string.ts'
 import type { ListInput } from './record-input.ts'
 import { omitUnchanged } from './unchanged.ts'
 
-export interface Looking {
+export interface LookUp {
   readonly connection: ReadingConnection
   readonly reader: Reader
 }
 
 type Undone = 'inserted' | 'changed' | 'deleted'
 
-export function* dropped(resource: Resource, undone: Undone, connection: ReadingConnection, table = resource.table): Coroutine<RestError> {
+export function* statementDropped(
+  resource: Resource,
+  undone: Undone,
+  connection: ReadingConnection,
+  table = resource.table,
+): Coroutine<RestError> {
   const names = yield* wait(connection.droppers(table))
   const named = names.length === 0 ? '' : `: ${names.map(name => `"${name}"`).join(', ')}`
   const detail =
@@ -36,11 +41,11 @@ export function* dropped(resource: Resource, undone: Undone, connection: Reading
  *
  * @param before the record as shown before
  */
-export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, looking: Looking): Coroutine<void> {
-  const { reader, connection } = looking
+export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, lookUp: LookUp): Coroutine<void> {
+  const { reader, connection } = lookUp
   if (!(yield* wait(reader.exists(resource, key, EVERYTHING)))) return
   const after = yield* wait(reader.record(resource, key, view))
-  if (after !== undefined && isSame(after, before)) throw yield* dropped(resource, 'deleted', connection)
+  if (after !== undefined && isSame(after, before)) throw yield* statementDropped(resource, 'deleted', connection)
 }
 
 /** In a single statement, where the database compares lists of keys. */
@@ -48,16 +53,16 @@ export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
   view: View,
-  looking: Looking,
+  lookUp: LookUp,
 ): Coroutine<void> {
   const keys = removed.map(({ key }) => key)
-  const left = keys.length > 1 ? yield* wait(looking.reader.existing(resource, keys, EVERYTHING)) : undefined
+  const left = keys.length > 1 ? yield* wait(lookUp.reader.existing(resource, keys, EVERYTHING)) : undefined
   for (const { key, before } of removed)
-    if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, looking)
+    if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, lookUp)
 }
 
 /** Undefined where nothing could drop the change. */
-export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: Looking): Coroutine<JsonRecord | undefined> {
+export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: LookUp): Coroutine<JsonRecord | undefined> {
   if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined
   return yield* wait(reader.asStored.record(resource, key))
 }
@@ -74,15 +79,15 @@ export function* requireWritten(
   { resource, key }: { readonly resource: Resource; readonly key: KeyValues },
   { body, stored, lists }: WrittenChange,
   view: View,
-  looking: Looking,
+  lookUp: LookUp,
 ): Coroutine<void> {
-  const after = stored && (yield* wait(looking.reader.asStored.record(resource, key)))
+  const after = stored && (yield* wait(lookUp.reader.asStored.record(resource, key)))
   if (stored !== undefined && after !== undefined && isSame(after, stored)) {
     const rest = omitUnchanged(body, resource, [stored], true)
     if (Object.keys(rest).some(name => isInRow(name, rest[name], stored, resource)))
-      throw yield* dropped(resource, 'changed', looking.connection)
+      throw yield* statementDropped(resource, 'changed', lookUp.connection)
   }
-  yield* requireLists(lists, resource, key, view, looking)
+  yield* requireLists(lists, resource, key, view, lookUp)
 }
 
 /** Whether the record's own row has the value, and shows it. */
@@ -98,9 +103,9 @@ export function* requireLists(
   resource: Resource,
   key: KeyValues,
   view: View,
-  looking: Looking,
+  lookUp: LookUp,
 ): Coroutine<void> {
-  const { connection, reader } = looking
+  const { connection, reader } = lookUp
   for (const { attribute, items, removed } of lists) {
     const table = attribute.via.kind === 'pivot' ? attribute.via.table : attribute.target.table
     if (attribute.where !== undefined || (yield* wait(connection.droppers(table))).length === 0) continue
@@ -112,7 +117,7 @@ export function* requireLists(
     const left = removed?.filter(({ key: each }) => after.has(formatKey(each))).length
     const others = members.filter(each => !kept.has(formatKey(each)))
     const isLeft = left === undefined ? (yield* countSeen(attribute.target, others, view, reader)) > items.length - kept.size : left > 0
-    if (!isLinked || isLeft) throw yield* dropped(attribute.target, 'changed', connection, table)
+    if (!isLinked || isLeft) throw yield* statementDropped(attribute.target, 'changed', connection, table)
   }
 }
 

@@ -28,11 +28,11 @@ export class References {
   readonly #lookedUp = new Set<string>()
   #expected = NO_NAMES
   /** The new record under validation, which may link itself. */
-  own: string | undefined
+  ownName: string | undefined
   #isSettled = true
 
   begin(): void {
-    this.own = undefined
+    this.ownName = undefined
     if (this.#wanted.size === 0) return
     this.#open = []
     this.#wanted = new Map()
@@ -71,7 +71,7 @@ export class References {
   #lookUp(target: Resource, id: ShownKey): Pick<ExistingRef, 'key' | 'name' | 'isThere'> | 'open' | undefined {
     const text = shownText(id, target)
     const name = nameShown(target, text)
-    if (name === this.own || this.#expected.has(name)) return { key: NO_KEY, name }
+    if (name === this.ownName || this.#expected.has(name)) return { key: NO_KEY, name }
     const key = this.#found.get(target)?.get(text)
     if (key !== undefined) return { key, isThere: true }
     if (this.#lookedUp.has(name)) return undefined
@@ -81,7 +81,7 @@ export class References {
   }
 
   /** Makes the body's new records known (`nameNew`). */
-  know(names: ReadonlySet<string>): void {
+  addNewNames(names: ReadonlySet<string>): void {
     this.#expected = names
     for (const { ref, target, text } of this.#open) {
       const name = nameShown(target, text)
@@ -92,7 +92,7 @@ export class References {
   }
 
   /** Makes a record known that the seed creates here, for later records. */
-  expect(target: Resource, id: ShownKey): void {
+  addNewName(target: Resource, id: ShownKey): void {
     this.#expected = new Set([...this.#expected, nameShown(target, shownText(id, target))])
   }
 

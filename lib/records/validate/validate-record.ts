@@ -71,8 +71,8 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const lists: ListInput[] = []
   const draft: Holder = { mode, owner: key ?? readGivenKey(body, resource), links: [], within: [] }
   const { references } = context
-  const outerName = references.own
-  references.own = mode === 'create' ? nameGiven(body, resource) : undefined
+  const outerName = references.ownName
+  references.ownName = mode === 'create' ? nameGiven(body, resource) : undefined
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value === undefined) continue
@@ -102,7 +102,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   }
   const { links } = draft
   const change = { resource, path: context.path, values, links, lists }
-  references.own = outerName
+  references.ownName = outerName
   if (mode === 'update') return change
   const completed = links.length === 0 && lists.length === 0 ? change : markOwnLinks(change, implied)
   const filled = [implied?.name, linkedFrom, ...completed.links.slice(links.length).map(({ attribute }) => attribute.name)]
@@ -285,7 +285,7 @@ function connect(
   const body = bodyOfNew(change, id, attribute)
   if (body === undefined || !isShownKey(key)) return refer(key, id, target, context)
   const found = context.references.refer(target, key, id, context.path)
-  if (found === undefined && context.seeding) context.references.expect(target, key)
+  if (found === undefined && context.seeding) context.references.addNewName(target, key)
   return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
 }
 

@@ -36,7 +36,7 @@ export class WriteRules {
     return writing && new WriteRules(reader, view, writing)
   }
 
-  govern(resource: Resource): boolean {
+  hasRules(resource: Resource): boolean {
     return findRuled(resource).length > 0
   }
 
@@ -49,14 +49,12 @@ export class WriteRules {
 
   /** Refuses to change the record of a path, except by links in other rows; returns whether the record was found. */
   *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<boolean> {
-    return this.govern(resource) && isAboutOwnRow(body, resource) && (yield* this.change(resource, [key]))
+    return this.hasRules(resource) && isAboutOwnRow(body, resource) && (yield* this.requireWritable(resource, [key]))
   }
 
-  /**
-   * Refuses rows the caller may not write; to be asked before the change. Returns whether all were found; false where no rule was asked.
-   */
-  *change(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
-    if (keys.length === 0 || !this.govern(resource)) return false
+  /** Refuses rows the caller may not write; call before the change. Returns whether all were found; false without a rule. */
+  *requireWritable(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
+    if (keys.length === 0 || !this.hasRules(resource)) return false
     const known = this.#rowsOf(resource)
     const others = keys.filter(key => !known.has(formatKey(key)))
     let areFound = false
@@ -76,23 +74,26 @@ export class WriteRules {
   }
 
   /** Remembers a new row, for `confirm`. */
-  made(resource: Resource, key: KeyValues): void {
-    if (this.govern(resource)) this.#rowsOf(resource).set(formatKey(key), key)
+  addNew(resource: Resource, key: KeyValues): void {
+    if (this.hasRules(resource)) this.#rowsOf(resource).set(formatKey(key), key)
   }
 
   /** Refuses rows the caller may not write, also those that the database deletes or unlinks along. To be asked before the deletion. */
-  *remove(removed: readonly { readonly resource: Resource; readonly key: KeyValues }[], connection: ReadingConnection): Coroutine<void> {
+  *requireRemovable(
+    removed: readonly { readonly resource: Resource; readonly key: KeyValues }[],
+    connection: ReadingConnection,
+  ): Coroutine<void> {
     const seen = new Set<string>()
     for (let doomed = group(removed); doomed.size > 0;) {
       const next = new Map<Resource, KeyValues[]>()
       for (const [resource, keys] of doomed) {
         const unseen = keys.filter(key => !seen.has(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`))
         for (const key of unseen) seen.add(`${findHierarchyRoot(resource).className}\0${formatKey(key)}`)
-        yield* this.change(resource, unseen)
+        yield* this.requireWritable(resource, unseen)
         for (const { resource: other, attribute } of resource.referrers) {
           if (attribute.onDelete === 'refuse' || unseen.length === 0 || !this.#reaches(other, attribute.onDelete)) continue
           const keysOfOther = yield* this.#findReferring(other, attribute, unseen, connection)
-          if (attribute.onDelete === 'unlink') yield* this.change(other, keysOfOther)
+          if (attribute.onDelete === 'unlink') yield* this.requireWritable(other, keysOfOther)
           else next.set(other, [...(next.get(other) ?? []), ...keysOfOther])
         }
       }
@@ -102,7 +103,7 @@ export class WriteRules {
 
   /** Whether a deletion reaches rows with rules. */
   #reaches(resource: Resource, by: 'cascade' | 'unlink', passed: Set<Resource> = new Set()): boolean {
-    if (this.govern(resource)) return true
+    if (this.hasRules(resource)) return true
     if (by === 'unlink' || passed.has(resource)) return false
     passed.add(resource)
     return resource.referrers.some(

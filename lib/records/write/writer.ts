@@ -16,7 +16,7 @@ import { append, changeLink, create, update } from '../unit-of-work/apply.ts'
 import { checkAttributeBody } from '../validate/check-attribute-body.ts'
 import { confirmWritten, flushAndCheck, outsideScope, refuseLeft, refuseNew } from '../unit-of-work/check-outcome.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
-import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type Looking } from '../validate/dropped-writes.ts'
+import { readBefore, requireAllRemoved, requireLists, requireRemoved, requireWritten, type LookUp } from '../validate/dropped-writes.ts'
 import { runTranslated } from '../unit-of-work/run-translated.ts'
 import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from '../statements/explain-way.ts'
 import { giveBody, type FillMode } from '../validate/fill-body.ts'
@@ -52,7 +52,7 @@ export class Writer {
   readonly #planned: PlannedWriter
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
-  readonly #looking: Looking
+  readonly #lookUp: LookUp
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
@@ -66,7 +66,7 @@ export class Writer {
     this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
-    this.#looking = { connection, reader }
+    this.#lookUp = { connection, reader }
   }
 
   /** POST of a collection. */
@@ -83,7 +83,7 @@ export class Writer {
     const entity = yield* wait(create(change, work))
     yield* flushAndCheck(work, this.#reader, { resource, entity })
     const written = yield* this.#written(resource, keyOfEntity(resource, entity), view)
-    yield* requireLists(change.lists, resource, written.key, view, this.#looking)
+    yield* requireLists(change.lists, resource, written.key, view, this.#lookUp)
     return written
   }
 
@@ -153,10 +153,10 @@ export class Writer {
     const entity = yield* this.#loaded(address, work, view, body)
     const change = yield* this.#validator.validate(body, findClass(resource, entity), { mode: 'update', key }, view, entity)
     const before = yield* wait(this.#before(address, change, view))
-    const stored = yield* readBefore(resource, key, this.#looking)
+    const stored = yield* readBefore(resource, key, this.#lookUp)
     yield* wait(update(entity, change, work))
     yield* flushAndCheck(work, this.#reader)
-    yield* requireWritten(address, { body, stored, lists: change.lists }, view, this.#looking)
+    yield* requireWritten(address, { body, stored, lists: change.lists }, view, this.#lookUp)
     return yield* this.#changed(resource, key, view, before)
   }
 
@@ -210,11 +210,11 @@ export class Writer {
       if (work.writing !== undefined) yield* work.writing.admit({ resource: target, key: linked, id: '' }, body)
       const change = yield* this.#validator.validate(body, findClass(target, related), { mode: 'update', key: linked }, view, related)
       before = yield* wait(this.#before(address, change, view))
-      stored = yield* readBefore(target, linked, this.#looking)
+      stored = yield* readBefore(target, linked, this.#lookUp)
       yield* wait(update(related, change, work))
     }
     yield* flushAndCheck(work, this.#reader)
-    if (linked !== undefined) yield* requireWritten({ resource: target, key: linked }, { body, stored, lists: [] }, view, this.#looking)
+    if (linked !== undefined) yield* requireWritten({ resource: target, key: linked }, { body, stored, lists: [] }, view, this.#lookUp)
     if (linked !== undefined) yield* wait(refuseLeft(target, linked, work, this.#reader))
     return yield* this.#changed(resource, key, view, before)
   }
@@ -235,7 +235,7 @@ export class Writer {
     if (record === undefined) throw isAlone ? notFound(resource, id) : outsideScope(resource)
     yield* wait(remove(resource, [loaded ?? reference(resource, key, work.em)], work))
     yield* wait(work.em.flush())
-    yield* requireRemoved(resource, key, record, view, this.#looking)
+    yield* requireRemoved(resource, key, record, view, this.#lookUp)
     return { resource, key, record }
   }
 
@@ -267,7 +267,7 @@ export class Writer {
     }
     yield* wait(remove(target, [related], work))
     yield* wait(work.em.flush())
-    yield* requireRemoved(target, linked, written.record, view, this.#looking)
+    yield* requireRemoved(target, linked, written.record, view, this.#lookUp)
     yield* wait(refuseLeft(address.resource, address.key, work, this.#reader))
     return written
   }
@@ -292,7 +292,7 @@ export class Writer {
       target,
       keys.map((key, index) => ({ key, before: records[index]! })),
       view,
-      this.#looking,
+      this.#lookUp,
     )
     return records
   }
@@ -334,7 +334,7 @@ export class Writer {
 
   *#written(resource: Resource, key: KeyValues, view: View): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, view))
-    return record === undefined ? yield* refuseNew(resource, key, this.#looking) : { resource, key, record }
+    return record === undefined ? yield* refuseNew(resource, key, this.#lookUp) : { resource, key, record }
   }
 
   /** Whether a write may begin again: functions of the application are called once for a request. */

@@ -41,8 +41,8 @@ const seed = {
     { id: 2, name: 'Bob', email: 'bob@example.test', password: 'b', tenant: 2 },
   ],
   posts: [
-    { id: 1, title: 'One', views: 3, author: 1 },
-    { id: 2, title: 'Two', views: null, author: 1 },
+    { id: 1, title: 'One', views: 3, author: 1, meta: { color: 'red' } },
+    { id: 2, title: 'Two', views: null, author: 1, meta: { size: { width: 7 } } },
     { id: 3, title: 'Three', views: 30, author: 2 },
   ],
 }
@@ -129,10 +129,23 @@ describeStores('a wire', () => {
     // NULL is neither equal nor unequal.
     assert.deepEqual(await titles({ views: { $ne: 3 } }), ['Three'])
     assert.deepEqual(await titles({ $not: { views: 3 } }), ['Three'])
+    assert.deepEqual(await titles({ title: { $like: 't%' } }), [])
+    assert.deepEqual(await titles({ title: { $ilike: 't%' } }), ['Two', 'Three'])
+    assert.deepEqual(await titles({ title: { $ilike: '_WO' } }), ['Two'])
+    assert.deepEqual(await titles({ meta: { color: 'red' } }), ['One'])
+    assert.deepEqual(await titles({ meta: { size: { width: { $gte: 5 } } } }), ['Two'])
+    assert.deepEqual(await titles({ $or: [{ meta: { color: { $in: ['red', 'x'] } } }, { meta: { 'si;ze': null } }] }), [
+      'One',
+      'Two',
+      'Three',
+    ])
+    assert.deepEqual(await titles({ meta: { color: { $ilike: 'R%' } } }), ['One'])
     // Bob is out of scope, and so is his name.
     assert.deepEqual(await titles({ author: { name: 'Bob' } }), [])
     for (const condition of [
       { author: { password: 'a' } },
+      { meta: { 'a"b': 1 } },
+      { views: { $like: '3' } },
       { pasword: 1 },
       { $where: 1 },
       { views: { $regex: 'x' } },
@@ -145,6 +158,18 @@ describeStores('a wire', () => {
     }
     assert.equal((await ask(engine, '/vaults')).status, 403)
     assert.equal((await ask(engine, '/nothing')).status, 404)
+  })
+
+  it('sorts NULL first or last, as the grammar of the engine does', async () => {
+    await using engine = await createEngine({ entities, seed, wire: plainWire() })
+    const ids = async (sort: string): Promise<unknown> =>
+      ((await ask(engine, `/posts?sort=${sort}`)).body as { id: number }[]).map(({ id }) => id)
+    assert.deepEqual(await ids('views'), [2, 1, 3])
+    assert.deepEqual(await ids('views.nullslast'), [1, 3, 2])
+    assert.deepEqual(await ids('views.desc'), [3, 1, 2])
+    assert.deepEqual(await ids('views.desc.nullsfirst'), [2, 3, 1])
+    const { body } = await engine.handle('GET', '/v1/posts?sort=views.asc.nullslast,id.desc&limit=1&offset=2')
+    assert.deepEqual([body.sort, body.posts.map(({ id }: { id: number }) => id)], ['views.asc.nullslast,id.desc', [2]])
   })
 
   it('bounds conditions: deep and long ones are 400', async () => {

@@ -98,7 +98,7 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
 }
 
 /** Rows of one table, by column. */
-export interface NewRows {
+export interface FilledRows {
   readonly from: RowsFrom
   readonly source: string
   readonly rows: readonly { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[]
@@ -111,7 +111,7 @@ export function computeRows(
   modelled: ReadonlyMap<string, EvolvedColumn> | undefined,
   own: ReadonlyMap<string, EvolvedColumn>,
   plan: Plan,
-): NewRows {
+): FilledRows {
   const made: { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[] = []
   const { meta, asked } = from
   const byName = new Map(

@@ -3,7 +3,7 @@ import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
 import type { KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { Condition, Operand, ValueRef } from '../../records/plan/read-plan.ts'
+import type { Condition, Operand, ValueRef, SortTerm } from '../../records/plan/read-plan.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { BuilderSource } from './builder-source.ts'
 import type { Sql } from './sql.ts'
@@ -71,7 +71,7 @@ export interface Flavour {
    *
    * @param mayBeNull whether NULL is possible
    */
-  readonly order: (value: Sql, descending: boolean, mayBeNull: boolean) => Sql
+  readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   readonly rowLimit: (parameter: Sql) => Sql

@@ -18,7 +18,7 @@ export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql
 }
 
 export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: FromClause): Sql {
-  return tables.flavour.order(value, term.descending, mayBeNull(term, resource))
+  return tables.flavour.order(value, term, mayBeNull(term, resource))
 }
 
 /** At most one end of a path has a value, except behind a list. */

@@ -1,4 +1,5 @@
 /** Parameters: describes reserved parameters, flags, custom parameters and headers. */
+import { formatSortKey } from '../../records/request/reserved-parameters.ts'
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Resource } from '../../model/model.ts'
@@ -213,7 +214,7 @@ export class ParameterSchemas extends Describer {
 }
 
 function formatSort(sort: NonNullable<ListDefaults['sort']>): string {
-  return sort.map(({ path, descending }) => `${path}.${descending ? 'desc' : 'asc'}`).join()
+  return sort.map(formatSortKey).join()
 }
 
 function describeNames(resource: Resource): string {

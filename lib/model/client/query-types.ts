@@ -52,8 +52,10 @@ export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>>
 
 type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
 
-/** A relation sorts by the number of its records. */
-export type SortKey<P> = P extends unknown ? SortPath<P> | `${SortPath<P>}.asc` | `${SortPath<P>}.desc` : never
+type SortOrder = '' | '.asc' | '.desc'
+
+/** A relation sorts by the number of its records. NULL is the smallest value, unless the key says where it stands. */
+export type SortKey<P> = P extends unknown ? `${SortPath<P>}${SortOrder}${'' | '.nullsfirst' | '.nullslast'}` : never
 
 /** The query of one record: `depth`, `attributes`, `expand` and flags. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {

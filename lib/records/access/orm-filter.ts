@@ -11,7 +11,7 @@ import { all, any, certain, complement, isNull, not, unlessNull, type TernaryCon
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isVisible, visibleNames, type Visibility } from '../plan/visibility.ts'
-import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
+import { isText, readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 /** A client's condition: knows the attributes that the client may filter by, under their public names. */
@@ -172,13 +172,28 @@ export class FilterQueryReader {
     return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
+  /** A key inside JSON: `{ meta: { color: 'red' } }`. Compares texts and numbers by what they look like. */
+  #within(json: ScalarAttribute, name: string, value: unknown, operand: Operand, where: string): TernaryCondition {
+    if (name === '' || /["\\\0]/.test(name)) throw this.#wrong(where, `the key ${JSON.stringify(name.slice(0, 100))} cannot be named here.`)
+    const { source } = json
+    const names = source.kind === 'within' ? [...source.names, name] : [name]
+    const most = this.#caller?.limits.maxJsonNames ?? Infinity
+    if (names.length > most) throw this.#tooLarge(where, `with more than ${most} names inside of JSON`)
+    const within = source.kind === 'within' ? source.json : json
+    const attribute: ScalarAttribute = { ...json, type: { kind: 'jsonValue' }, source: { kind: 'within', json: within, names } }
+    this.shape += `${JSON.stringify(name)}>`
+    return this.#scalar(attribute, value, { ...operand, attribute }, `${where}.${name}`)
+  }
+
   #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): TernaryCondition {
     if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array)
       return this.#isAnyOf([value], attribute.type, operand, where)
     if (Array.isArray(value)) return this.#isAnyOf(value, attribute.type, operand, where)
     this.#descend(where)
     this.shape += '{'
+    const isJson = isWithinReach(attribute)
     const parts = Object.entries(value).map(([operator, given]: [string, unknown]) => {
+      if (isJson && !operator.startsWith('$')) return this.#within(attribute, operator, given ?? null, operand, where)
       this.shape += operator
       return this.#compareScalar(operator, given ?? null, attribute, operand, where)
     })
@@ -206,7 +221,11 @@ export class FilterQueryReader {
         return unlessNull({ kind: 'compare', operand, operator: sign, value: this.#ref(given, type, where) }, () => isNull(operand))
       }
       case '$like':
-        return unlessNull({ kind: 'like', operand, value: this.#ref(given, { kind: 'text' }, where) }, () => isNull(operand))
+      case '$ilike': {
+        if (this.#caller !== undefined && !isText(type)) throw this.#wrong(where, `"${operator}" compares texts.`, 'operator_invalid')
+        const value = this.#ref(given, { kind: 'text' }, where)
+        return unlessNull({ kind: 'like', operand, fold: operator === '$ilike', value }, () => isNull(operand))
+      }
       case '$exists':
         this.shape += String(given)
         return given === false ? certain(isNull(operand)) : not(certain(isNull(operand)))
@@ -331,6 +350,12 @@ function findAttribute(name: string, attributes: readonly Attribute[], where: st
   throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
 }
 
+/** Whether keys inside a value can be named. */
+function isWithinReach({ type, source }: ScalarAttribute): boolean {
+  if (type.kind === 'jsonValue') return true
+  return type.kind === 'json' && type.codec === undefined && source.kind !== 'getter' && source.kind !== 'none'
+}
+
 function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
@@ -351,6 +376,7 @@ export function typedValue(value: unknown, type: ScalarType): unknown {
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
+  if (type.kind === 'jsonValue') return typeof value === 'string' ? value : typeof value === 'object' ? undefined : JSON.stringify(value)
   // A value that no record can have, such as a text too long for the column, finds nothing.
   return readScalar(value, { kind: type.kind })
 }

@@ -6,7 +6,7 @@ import { plainIds } from '../../model/ids-name.ts'
 import { isRelation, type Attribute, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { ScalarAttribute, ToManyAttribute } from '../../model/model.ts'
 import { findParameterName, type Vocabulary } from '../request/query-string.ts'
-import type { RawSort } from '../request/reserved-parameters.ts'
+import { formatSortKey, type RawSort } from '../request/reserved-parameters.ts'
 import { isOpen, walkPath, type Walk } from './paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
@@ -42,7 +42,7 @@ export function planOrder(
       : keys.map(key =>
           planSort(resource, key, limits, given === undefined ? undefined : visibility, findParameterName(vocabulary, 'sort')),
         ),
-    sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join(),
+    sort: keys.map(formatSortKey).join(),
   }
 }
 
@@ -54,7 +54,7 @@ function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, vi
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
   const all = columns.map(attribute => ({ hops: [], attribute, descending: false }))
-  return { terms: [...asked, ...all], sort: keys.map(key => `${key.path}.${key.descending ? 'desc' : 'asc'}`).join() }
+  return { terms: [...asked, ...all], sort: keys.map(formatSortKey).join() }
 }
 
 /** The columns of an attribute that have an order; those of a link as plain values. */
@@ -130,7 +130,7 @@ interface SortRequest {
 function listTerms(walk: Walk, before: readonly RelationAttribute[], request: SortRequest): SortTerm[] {
   const hops = [...before, ...walk.hops]
   const { key, isSortable, visibility, parameter } = request
-  const { descending } = key
+  const order = { descending: key.descending, nulls: key.nulls }
   if ('classes' in walk) {
     return walk.classes.flatMap(({ is, walk: rest }) =>
       listTerms(rest, hops, request).map(term => ({ ...term, classes: [{ ...is, at: hops.length }, ...(term.classes ?? [])] })),
@@ -142,9 +142,9 @@ function listTerms(walk: Walk, before: readonly RelationAttribute[], request: So
   const { attribute } = walk
   if (attribute.kind === 'toOneOf' && isSortable) {
     const branches = visibility === undefined ? attribute.branches : branchesFor(attribute, visibility)
-    return branches.map(branch => ({ hops: [...hops, branch], attribute: undefined, descending }))
+    return branches.map(branch => ({ hops: [...hops, branch], attribute: undefined, ...order }))
   }
-  if (isRelation(attribute) && isSortable) return [{ hops: [...hops, attribute], attribute: undefined, descending }]
+  if (isRelation(attribute) && isSortable) return [{ hops: [...hops, attribute], attribute: undefined, ...order }]
   if (attribute.kind !== 'scalar' || !isOrdered(attribute.type) || !isSortable) {
     const what =
       attribute.kind === 'embedded' && attribute.array
@@ -161,5 +161,5 @@ function listTerms(walk: Walk, before: readonly RelationAttribute[], request: So
       value: key.path,
     })
   }
-  return [{ hops, attribute, descending }]
+  return [{ hops, attribute, ...order }]
 }

@@ -51,8 +51,8 @@ export type Condition =
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
   /** Some of many patterns match. With `fold`, plain values are patterns, too. */
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: boolean; readonly filter: number }
-  /** SQL's own LIKE, for scopes alone. */
-  | { readonly kind: 'like'; readonly operand: Operand; readonly value: ValueRef }
+  /** SQL's own LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
+  | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }
   | {
       readonly kind: 'linked'
@@ -81,6 +81,8 @@ export interface SortTerm {
   /** Undefined: sorts by the number of records behind the hops. */
   readonly attribute: ScalarAttribute | undefined
   readonly descending: boolean
+  /** Undefined: NULL is the smallest value. */
+  readonly nulls?: 'first' | 'last' | undefined
   /**
    * The key in other entities, where the path leads through a relation to several entities. Except behind lists, at most one term has a
    * value.

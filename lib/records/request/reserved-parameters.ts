@@ -8,6 +8,8 @@ import type { ReservedOfClient } from '../../model/client/query-names.ts'
 export interface RawSort {
   readonly path: string
   readonly descending: boolean
+  /** Undefined: NULL is the smallest value. */
+  readonly nulls?: 'first' | 'last' | undefined
 }
 
 /** 0 shows no relations, 1 their IDs, 2 their records; `links`, for wires alone, the IDs of to-one relations. */
@@ -132,14 +134,22 @@ function parseList(text: string): readonly string[] | undefined {
 }
 
 function parseSort(text: string): readonly RawSort[] | undefined {
-  return parseList(text)?.map(key => {
-    if (key.endsWith('.desc')) return { path: key.slice(0, -5), descending: true }
-    return { path: key.endsWith('.asc') ? key.slice(0, -4) : key, descending: false }
+  return parseList(text)?.map(written => {
+    const nulls: RawSort['nulls'] = written.endsWith('.nullsfirst') ? 'first' : written.endsWith('.nullslast') ? 'last' : undefined
+    const key = nulls === undefined ? written : written.slice(0, written.lastIndexOf('.'))
+    const order = nulls === undefined ? {} : { nulls }
+    if (key.endsWith('.desc')) return { path: key.slice(0, -5), descending: true, ...order }
+    return { path: key.endsWith('.asc') ? key.slice(0, -4) : key, descending: false, ...order }
   })
+}
+
+/** `age.desc.nullslast` */
+export function formatSortKey({ path, descending, nulls }: RawSort): string {
+  return `${path}.${descending ? 'desc' : 'asc'}${nulls === undefined ? '' : `.nulls${nulls}`}`
 }
 
 function formatSort(keys: readonly RawSort[]): string {
   let shape = ''
-  for (const { path, descending } of keys) shape += `${path}${descending ? '-' : '+'},`
+  for (const { path, descending, nulls = '' } of keys) shape += `${path}${descending ? '-' : '+'}${nulls},`
   return shape
 }

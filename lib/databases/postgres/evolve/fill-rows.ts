@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
 import { qualifyTable } from '../../../model/table-name.ts'
-import { computeRows, type NewRows } from '../../evolve/compute-fill.ts'
+import { computeRows, type FilledRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import type { RowsFrom } from '../../evolve/read-fill.ts'
@@ -23,9 +23,9 @@ interface AddedTo {
 }
 
 /** Reads and computes before any table changes. Only empty tables get rows. */
-export async function prepareRows(difference: SchemaDifference, filling: AddedTo): Promise<NewRows[]> {
+export async function prepareRows(difference: SchemaDifference, filling: AddedTo): Promise<FilledRows[]> {
   const { session, request, plan } = filling
-  const prepared: NewRows[] = []
+  const prepared: FilledRows[] = []
   for (const from of request.from) {
     const target = quote(from.table)
     if ((await isThere(target, session)) && (await ask(session, `select 1 from ${target} limit 1`)).length > 0) continue
@@ -74,7 +74,7 @@ async function findSource({ from }: RowsFrom, difference: SchemaDifference, fill
   return lone === undefined ? undefined : { table: lone.table, quoted: lone.quoted, key }
 }
 
-export async function addRows({ from, source, rows }: NewRows, { session, plan, request }: AddedTo): Promise<void> {
+export async function addRows({ from, source, rows }: FilledRows, { session, plan, request }: AddedTo): Promise<void> {
   if (rows.length === 0) return
   const quoted = quote(from.table)
   for (const { shown, values } of rows) {

@@ -44,9 +44,9 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
     isInKeys: (column, list) => sql`${castColumn(column, idParts(list.resource)[0]!.type)} = any(${bind(list)})`,
     isInLinks,
 
-    order(value, descending, mayBeNull) {
+    order(value, { descending, nulls: asked = descending ? 'last' : 'first' }, mayBeNull) {
       // Only if NULL is possible: else a common index would not serve.
-      const nulls = mayBeNull ? (descending ? ' nulls last' : ' nulls first') : ''
+      const nulls = mayBeNull ? ` nulls ${asked}` : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
     keyOrder: (column, type) => (type === undefined ? text(column) : compileOrdered(column, type, own)),
@@ -170,7 +170,10 @@ function compileMatches({ collation, from, to }: CaseFolding): {
       if (!isFolded) return sql`${value} like any(${patterns})`
       return sql`${fold(value)} like any(select ${fold(sql`p`)} from unnest(${patterns}) as p)`
     },
-    like: ({ operand, value }, columns) => sql`${compileText(operand, columns)} like ${filterValue(value, operand.attribute, GIVEN_LIKE)}`,
+    like({ operand, value, fold: isFolded }, columns) {
+      const [stored, pattern] = [compileText(operand, columns), filterValue(value, operand.attribute, GIVEN_LIKE)]
+      return isFolded ? sql`${fold(stored)} like ${fold(pattern)}` : sql`${stored} like ${pattern}`
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 /** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of others. */
 import type Database from 'better-sqlite3'
-import { computeRows, type NewRows, type OldRows } from '../../evolve/compute-fill.ts'
+import { computeRows, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import type { RowsFrom } from '../../evolve/read-fill.ts'
@@ -62,7 +62,7 @@ function showWhole(value: unknown): unknown {
 }
 
 /** Reads and computes before any table changes. Only empty tables get rows. */
-export function prepareRows(evolution: FileEvolution, wanted: readonly { readonly name: string }[], plan: Plan): NewRows[] {
+export function prepareRows(evolution: FileEvolution, wanted: readonly { readonly name: string }[], plan: Plan): FilledRows[] {
   const { db, request } = evolution
   return request.from.flatMap(from => {
     const target = readPlainTable(db, from.table)
@@ -93,7 +93,7 @@ function findModelled(name: string, { columns, namesOf }: EvolveRequest): string
   return [...columns.keys()].find(key => namesOf(key).includes(name))
 }
 
-export function addRows({ from, source, rows }: NewRows, db: Database.Database, plan: Plan): void {
+export function addRows({ from, source, rows }: FilledRows, db: Database.Database, plan: Plan): void {
   if (rows.length === 0) return
   for (const { shown, values } of rows) {
     const columns = [...values.keys()]

@@ -42,7 +42,8 @@ export const SQLITE_FLAVOUR: Flavour = {
   isInLinks,
 
   // NULL is the smallest value in SQLite.
-  order: (value, descending) => sql`${value}${descending ? ' desc' : ''}`,
+  order: (value, { descending, nulls }, mayBeNull) =>
+    sql`${value}${descending ? ' desc' : ''}${nulls === undefined || !mayBeNull ? '' : ` nulls ${nulls}`}`,
   keyOrder: column => text(column),
   // For a bare `limit ?` SQLite plans with the value, and prepares again whenever a value is bound. The sign prevents both.
   rowLimit: parameter => sql`+${parameter}`,

@@ -34,23 +34,39 @@ export function toGlob(pattern: string): string {
 const CHECK_EVERY = 100_000
 
 /**
- * The SQL function `mikro_like(text, pattern)`. Deterministic.
+ * The SQL function `mikro_like(text, pattern, fold)`. Deterministic.
  *
  * @param checkClock is called between pieces of work, and may throw
  */
-export function likeFunction(checkClock: () => void): (value: unknown, pattern: unknown) => number | null {
-  let last: { readonly text: string; readonly pattern: Pattern } | undefined
+export function likeFunction(checkClock: () => void): (value: unknown, pattern: unknown, fold: unknown) => number | null {
+  let last: { readonly text: string; readonly fold: unknown; readonly pattern: Pattern } | undefined
   let work = 0
   const step = (): void => {
     if (++work % CHECK_EVERY === 0) checkClock()
   }
-  return (value, pattern) => {
+  return (value, pattern, fold) => {
     if (value === null || typeof pattern !== 'string') return null
     // SQL leaves long texts, and texts with a NUL, to the function.
     if (typeof value !== 'string') return 0
-    if (last?.text !== pattern) last = { text: pattern, pattern: parse(pattern) }
-    return matches([...value], last.pattern, step) ? 1 : 0
+    if (last?.text !== pattern || last.fold !== fold)
+      last = { text: pattern, fold, pattern: parse(fold === 1 ? foldCase(pattern) : pattern) }
+    return matches([...(fold === 1 ? foldCase(value) : value)], last.pattern, step) ? 1 : 0
   }
+}
+
+/** Simple case folding, as the flags `iu` of RegExp do: a character never becomes two. */
+function foldCase(text: string): string {
+  let folded = ''
+  for (const character of text) folded += foldCharacter(character)
+  return folded
+}
+
+/** By the capital letter, so that `s` and the long `s` are equal. */
+function foldCharacter(character: string): string {
+  if (character < '\u0080') return character.toLowerCase()
+  const upper = character === 'ı' ? character : character.toUpperCase()
+  const lower = ([...upper].length === 1 ? upper : character).toLowerCase()
+  return [...lower].length === 1 ? lower : character
 }
 
 /** Takes each text between two `%` at its first place, which is enough if the pattern matches at all. */

@@ -43,10 +43,11 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
   }
 }
 
-export function matchLike({ operand, value: pattern }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
+export function matchLike({ operand, value: pattern, fold }: Condition & { kind: 'like' }, scope: ColumnScope): Sql {
   const value = compileText(operand, scope)
   const parameter = (form: ValueForm): Sql => filterValue(pattern, operand.attribute, form)
-  return eitherWay(isLong(value), sql`mikro_like(${value}, ${parameter('value')})`, sql`${value} glob ${parameter(LIKE_GLOB)}`)
+  if (fold) return sql`mikro_like(${value}, ${parameter('value')}, 1)`
+  return eitherWay(isLong(value), sql`mikro_like(${value}, ${parameter('value')}, 0)`, sql`${value} glob ${parameter(LIKE_GLOB)}`)
 }
 
 function isLong(value: Sql): Sql {

@@ -102,6 +102,7 @@ describeStores('fromJson', () => {
         { id: 2, userId: 8, postId: 1 },
         { id: 3, userId: 1, postId: 2 },
       ],
+      likes: [{ id: 1, userId: 7 }],
     }
     await using engine = await createEngine({ ...fromJson(data) })
     assert.deepEqual(await get(engine, '/v1/posts?attributes=id,userId,userIds'), [
@@ -111,11 +112,13 @@ describeStores('fromJson', () => {
     ])
     assert.deepEqual(await get(engine, '/v1/posts?user.id=2&attributes=id'), [{ id: 3 }])
     assert.deepEqual(await get(engine, '/v1/notes'), data.notes)
+    assert.deepEqual(await get(engine, '/v1/likes'), [{ id: 1, userId: null }])
     assert.deepEqual(engine.notes.slice(0, -1), [
       'posts[1].userId is 7, the ID of no record of users, so it is null here.',
       'posts[0].userIds has 9, the ID of no record of users, and 1 more such links, so it is left out here.',
       'notes.userId is a plain attribute: 7 of notes[0] is not the ID of any record of users.',
       'notes.postId is a plain attribute: 0 of notes[0] is not the ID of any record of posts.',
+      'likes[0].userId is 7, the ID of no record of users, so it is null here.',
     ])
     assert.throws(() => fromJson(data, { strict: true }), /posts\[1\]\.userId is 7, the ID of no record of users\./)
     await using strict = await createEngine({ ...fromJson({ users: data.users, posts: data.posts }, { required: true }) })

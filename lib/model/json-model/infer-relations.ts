@@ -163,7 +163,7 @@ function judge(key: string, proposal: Proposal, source: CollectionDraft, others:
     if (ids.length > 1 && new Set(ids).size < ids.length) return { objection: `the value${at} names a record twice` }
   }
   const [first] = gone
-  if (first !== undefined && gone.length > fitting)
+  if (first !== undefined && gone.length > Math.max(fitting, isClear ? 1 : 0))
     return { objection: `${shorten(first.id)} of ${source.at(first.index)} is not the ID of any record of ${target.name}` }
   return fitting > 0 || isClear ? { gone, converts } : { objection: 'it has no values' }
 }

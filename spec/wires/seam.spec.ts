@@ -417,6 +417,8 @@ describe('a wire', () => {
       nullable: false,
       column: 'author_id',
       target: 'authors',
+      ids: undefined,
+      writable: true,
     })
     assert.deepEqual(post.attributes[2], {
       name: 'views',
@@ -425,6 +427,8 @@ describe('a wire', () => {
       nullable: true,
       column: 'views',
       target: undefined,
+      ids: undefined,
+      writable: true,
     })
     assert.ok(!described[0]!.attributes.some(({ name }) => name === 'password'))
     assert.ok(Object.isFrozen(described) && Object.isFrozen(post) && Object.isFrozen(post.attributes))

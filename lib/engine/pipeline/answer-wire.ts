@@ -165,13 +165,14 @@ function describeResource(resource: Resource): WireResource {
     name: plural,
     singular,
     table,
+    single: resource.rules.single !== undefined,
     key: Object.freeze([...idNames(resource)]),
     attributes: Object.freeze(shown.map(describeAttribute)),
   })
 }
 
 function describeAttribute(attribute: Attribute): WireAttribute {
-  const { name, kind, nullable } = attribute
+  const { name, kind, nullable, ids } = attribute
   return Object.freeze({
     name,
     kind,
@@ -179,7 +180,15 @@ function describeAttribute(attribute: Attribute): WireAttribute {
     nullable,
     column: findColumn(attribute),
     target: isRelation(attribute) && attribute.target.served && isOpen(attribute.target) ? attribute.target.plural : undefined,
+    ids,
+    writable: !attribute.readOnly && holdsValue(attribute),
   })
+}
+
+function holdsValue(attribute: Attribute): boolean {
+  if (attribute.kind === 'toOne') return attribute.owner
+  if (attribute.kind === 'toMany') return attribute.via.kind === 'pivot' && attribute.via.owner
+  return attribute.kind !== 'scalar' || attribute.source.kind !== 'column' || !attribute.source.generated
 }
 
 function findColumn(attribute: Attribute): string | undefined {

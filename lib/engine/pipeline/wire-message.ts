@@ -31,6 +31,7 @@ export function readWireRequest({ method, path: sent, headers, body }: SentToWir
   return {
     method: method.toUpperCase(),
     path,
+    base,
     segments: path.split('/').slice(1).filter(isFilled).map(decodeSegment),
     pairs: mark < 0 ? [] : readPairs(target.slice(mark + 1)),
     headers: headers as WireRequest['headers'],
@@ -115,6 +116,6 @@ function readRefused(asked: SentToWire, base: string): WireRequest {
     return readWireRequest(asked, base)
   } catch {
     const path = asked.path.split('?', 1)[0]!
-    return { method: asked.method, path, segments: [], pairs: [], headers: asked.headers as WireRequest['headers'], body: asked.body }
+    return { method: asked.method, path, base, segments: [], pairs: [], headers: asked.headers as WireRequest['headers'], body: asked.body }
   }
 }

@@ -11,6 +11,8 @@ export interface WireRequest {
   readonly method: string
   /** Below the base, percent-encoded as sent, without the query: `/posts/1`. */
   readonly path: string
+  /** `/api`, or empty. */
+  readonly base: string
   /** Decoded: `['posts', '1']`. */
   readonly segments: readonly string[]
   /** Of the query, decoded, in the order as sent. */
@@ -38,6 +40,10 @@ export interface WireAttribute {
   readonly column: string | undefined
   /** The name of the linked resource. */
   readonly target: string | undefined
+  /** The name under which records show the IDs of a relation, where that is another one: `authorId`. */
+  readonly ids: string | undefined
+  /** Whether bodies of the resource say the value: of a link, whether this side holds it. */
+  readonly writable: boolean
 }
 
 export interface WireResource {
@@ -45,6 +51,8 @@ export interface WireResource {
   readonly name: string
   readonly singular: string
   readonly table: string
+  /** Whether there is one record alone, at `/profile`. */
+  readonly single: boolean
   /** Names of the attributes that make the ID. */
   readonly key: readonly string[]
   readonly attributes: readonly WireAttribute[]

@@ -92,12 +92,26 @@ describe('--watch', () => {
     await command.origin(2)
     assert.equal((await send(origin, 'POST', '/v1/trips', { title: 'Three' })).status, 422)
     assert.equal(await command.stop(), 0)
-    assert.deepEqual(
-      readdirSync(tmpdir()).filter(
-        name => name.startsWith('mikro-rest-trial-') && readdirSync(join(tmpdir(), name)).includes('app.sqlite'),
-      ),
-      [],
+  })
+
+  it('leaves no copy of a try that a further edit has ended', async () => {
+    const name = `copied-${process.pid}.sqlite`
+    await using command = begin(model('days: p.integer().nullable()'), name, '--config', 'model.mjs', '--evolve')
+    const origin = await command.origin()
+    const many = Array.from({ length: 500 }, () => ({ title: 'x'.repeat(500) }))
+    for (let count = 0; count < 10; count++) await send(origin, 'POST', '/v1/trips', many)
+    for (let count = 0; count < 8; count++) {
+      command.write(model(`days: p.integer().nullable(), more${count}: p.string().nullable()`))
+      await wait(500 + count * 150)
+    }
+    await command.until('the last model', async () =>
+      JSON.stringify(await send(origin, 'GET', '/v1/trips/1').catch(() => '')).includes('more7'),
     )
+    assert.equal(await command.stop(), 0)
+    const left = readdirSync(tmpdir())
+      .filter(each => each.startsWith('mikro-rest-trial-'))
+      .filter(each => readdirSync(join(tmpdir(), each)).includes(name))
+    assert.deepEqual(left, [])
   })
 
   it('serves the former model and the data in memory while options are refused or the module ends the process', async () => {

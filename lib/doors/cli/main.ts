@@ -18,7 +18,7 @@ import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
 import { watch } from './watch.ts'
-import { isTrial, isWatched, report, takeTurn } from './watched.ts'
+import { beginTrial, isTrial, isWatched, report, takeTurn } from './watched.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
 /** Takes the command line without node and script. Returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
@@ -30,6 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (args.help) return await print(formatHelp(), 0)
     if (args.showsVersion) return await print(`${(await readOwnPackage()).version}\n`, 0)
     if (args.watch) return await watch(argv, args)
+    if (isTrial()) beginTrial()
     return await run(args)
   } catch (error) {
     if (isTrial()) await report({ refused: oneLine(error) })

@@ -12,9 +12,6 @@ import { isInMemory } from '../../records/database/describe-database.ts'
 import { EvolveError } from '../../records/database/evolving.ts'
 import { isThere, withoutCopies } from './evolve-options.ts'
 
-// Without a listener the process ends at once, and the copy stays.
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-
 type Create = (options: EngineOptions) => Promise<RestEngine>
 
 /**
@@ -46,17 +43,12 @@ async function tryKept(create: Create, options: EngineOptions, kept: string): Pr
 
 async function tryCopy(create: Create, options: EngineOptions, path: string): Promise<void> {
   const copy = await copyForTrial(path)
-  const end = (_: NodeJS.Signals, number: number): never => process.exit(128 + number)
-  process.on('exit', copy.remove)
-  for (const signal of SIGNALS) process.on(signal, end)
   try {
     await tryAlone(create, { ...withoutCopies(options), database: copy.path })
   } catch (error) {
     if (error instanceof Error) error.message = error.message.replaceAll(copy.path, path)
     throw error
   } finally {
-    process.off('exit', copy.remove)
-    for (const signal of SIGNALS) process.off(signal, end)
     copy.remove()
   }
 }

@@ -51,6 +51,18 @@ export function report(facts: ChildReport): Promise<void> {
   })
 }
 
+// Without a listener a signal ends the process at once, and copies of a trial stay.
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+function endBySignal(_: NodeJS.Signals, number: number): never {
+  process.exit(128 + number)
+}
+
+/** Called as the first of a trial. */
+export function beginTrial(): void {
+  for (const signal of SIGNALS) process.on(signal, endBySignal)
+}
+
 /** Waits until the former child has ended. Ends the process with its watching process. */
 export async function takeTurn(): Promise<void> {
   if (!isTrial()) return
@@ -66,6 +78,7 @@ export async function takeTurn(): Promise<void> {
   })
   await report({ isReady: true })
   await begun
+  for (const signal of SIGNALS) process.off(signal, endBySignal)
   delete process.env[TRIAL]
 }
 

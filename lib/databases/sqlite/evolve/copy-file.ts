@@ -91,13 +91,17 @@ export async function copyFile(path: string, copy: string): Promise<void> {
 }
 
 /**
- * Copies into a folder of its own.
+ * Copies into a folder of its own, which goes with the process at the latest.
  *
  * @throws Error in one line for a file that cannot be read.
  */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-trial-'))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  const remove = (): void => {
+    process.off('exit', remove)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.on('exit', remove)
   try {
     const source = openReadOnly(path)
     try {

@@ -40,6 +40,8 @@ describe('data in the workbench', { skip: NO_BROWSER, timeout: 240_000 }, () => 
         await page.getByRole('link', { name: 'Next page' }).click()
         await page.getByText(`${maxLimit + 1} to 60 of 60`).waitFor()
         assert.equal(await page.locator('table.records tbody tr').count(), 60 - maxLimit)
+        // No ID is cut.
+        assert.ok(await page.locator('tbody th').evaluateAll(cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)))
         assert.equal(
           await page.evaluate('getComputedStyle(document.body).backgroundColor'),
           colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 22, 28)',

@@ -413,7 +413,6 @@ describe('a JSON file', () => {
       [['one.json', '--save', '--seed', 'one.json'], /--save .* does not go with --seed/],
       [['--save'], /--save goes with a JSON FILE/],
       [['one.json', '--save=often'], /^mikro-rest: --save takes no value but "sync", got "often"\.\n$/],
-      [['one.json', '--config', 'x.mjs'], /one\.json is a JSON file, whose model is inferred/],
     ]
     const last = ['one.json', '--get', '/v3/a/1', '--api-version', 'v3']
     const ended = runAll(folder, [...cases.map(([args]) => args), last])

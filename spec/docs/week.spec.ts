@@ -72,10 +72,10 @@ describe('docs/week-on-one-file.md', () => {
       }
     }
     const db = new Database(join(folder, 'notes.sqlite'), { readonly: true })
-    assert.deepEqual(db.prepare('select * from note order by id').all(), [
-      { id: 1, headline: 'Milk', rank: 1, stars: 0, author_id: 1 },
-      { id: 2, headline: 'Bread', rank: 2, stars: 0, author_id: 1 },
-      { id: 3, headline: 'More milk', rank: 3, stars: 0, author_id: 1 },
+    assert.deepEqual(db.prepare('select * from item order by id').all(), [
+      { id: 1, headline: 'Milk', rank: 1, stars: 5, shop_id: 1 },
+      { id: 2, headline: 'Bread', rank: 2, stars: 0, shop_id: 1 },
+      { id: 3, headline: 'More milk', rank: 3, stars: 5, shop_id: 1 },
     ])
     db.close()
     assert.ok(readdirSync(join(folder, 'notes.sqlite.copies')).length >= 6)

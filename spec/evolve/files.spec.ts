@@ -92,8 +92,8 @@ describe('schema: evolve on a file', () => {
       path,
       [Author, note({ ...more, days: p.integer(), kind: p.enum(['x', 'y']), author })],
       {},
-      'note.days is required, and rows have no value for it: say what they get, fill: { note: { days: 0 } }, or give the property a default',
-      "fill: { note: { kind: 'x' } }",
+      'note.days is required, and rows have no value for it: say what they get, fill: { note: { days: 0 } } (--fill note.days=0), or give the property a default',
+      "fill: { note: { kind: 'x' } } (--fill note.kind=x)",
       'fill: { note: { author: ... } }',
     )
     await evolve(path, [note(more)])

@@ -6,27 +6,34 @@ const { RestEngine } = (await import(process.argv[2]!)) as typeof Library
 const database = JSON.parse(process.argv[3]!) as NonNullable<Library.EngineOptions['database']>
 
 const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary(), name: p.text() } })
-const Item = defineEntity({
-  name: 'Item',
+const Place = defineEntity({ name: 'Place', properties: { id: p.integer().primary(), street: p.text() } })
+const Article = defineEntity({
+  name: 'Article',
   properties: {
     id: p.integer().primary(),
     headline: p.text(),
     amount: p.integer(),
     stars: p.integer(),
+    digits: p.integer(),
+    place: () => p.manyToOne(Place),
     code: p.text().nullable().unique(),
     owner: () => p.manyToOne(Owner),
   },
 })
 
 // What is loaded with the first engine is no part of what is killed.
-await (await RestEngine.create({ entities: [Owner, Item] })).close()
+await (await RestEngine.create({ entities: [Owner, Place, Article] })).close()
 process.stdout.write('begins\n')
 const engine = await RestEngine.create({
-  entities: [Owner, Item],
+  entities: [Owner, Place, Article],
   database,
   schema: 'evolve',
-  fill: { items: { stars: 3 } },
-  renamed: { items: { title: 'headline' } },
+  fill: {
+    articles: { stars: 3, digits: row => row['amount'].length, place: row => row['id'] },
+    places: { from: 'articles', each: row => ({ id: row['id'], street: row['street'] }) },
+  },
+  renamed: { entities: { Item: 'Article' }, articles: { title: 'headline' } },
+  drop: ['article.street', 'gone'],
 })
 await engine.close()
 process.stdout.write('done\n')

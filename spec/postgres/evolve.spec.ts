@@ -97,7 +97,7 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     const entities = [note({ title: p.string(), body: p.text().nullable(), stars: p.integer() })]
     await assert.rejects(
       RestEngine.create({ entities, database: own.database }),
-      /schema: 'evolve' \(--evolve\) with fill: \{ note: \{ stars: \.\.\. \} \}\.$/,
+      /schema: 'evolve' \(--evolve\) with fill: \{ note: \{ stars: \.\.\. \} \} \(--fill note\.stars=\.\.\.\)\.$/,
     )
     await own.run('drop table note')
     await using engine = await RestEngine.create({ entities, database: own.database, schema: 'keep' })

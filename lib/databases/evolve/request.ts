@@ -81,5 +81,7 @@ export function exampleFill({ columns, resourceOf }: EvolveRequest, table: strin
   const type = evolved?.prop.kind === 'scalar' ? evolved.type : undefined
   const [item] = type?.items ?? []
   const value = item === undefined ? (EXAMPLES[type?.kind ?? 'custom'] ?? '...') : JSON.stringify(item).replaceAll(/^"|"$/g, "'")
-  return `fill: { ${resourceOf(table)}: { ${evolved?.prop.name ?? column}: ${value} } }`
+  const [resource, name] = [resourceOf(table), evolved?.prop.name ?? column]
+  const way = value === '...' || value.startsWith('{') ? '' : ` (--fill ${resource}.${name}=${value.replaceAll("'", '')})`
+  return `fill: { ${resource}: { ${name}: ${value} } }${way}`
 }

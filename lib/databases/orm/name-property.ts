@@ -2,12 +2,13 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { defaultNames } from '../../model/resource-names.ts'
 
-/** Returns `{ note: { stars: ... } }`, for `fill`. */
+/** Returns `{ note: { stars: ... } } (--fill note.stars=...)`. */
 export function exampleFill(orm: MikroORM, table: string, column: string): string {
   const meta = [...orm.getMetadata()].find(({ tableName, pivotTable }) => tableName === table && pivotTable !== true)
   const prop = meta?.props.find(({ fieldNames }) => fieldNames?.includes(column))
   const resource = meta === undefined ? table : defaultNames(meta.className).singular
-  return `{ ${resource}: { ${prop?.name ?? column}: ... } }`
+  const property = prop?.name ?? column
+  return `{ ${resource}: { ${property}: ... } } (--fill ${resource}.${property}=...)`
 }
 
 /** How a kept database gets what is missing. */

@@ -213,7 +213,7 @@ describe('an existing file', () => {
       'the column "product"."sku" cannot be added, since it is NOT NULL without a default, and the table has rows: ' +
         'make it nullable, or give it a default in SQL; the column "product"."code" cannot',
       "schema: 'evolve' (--evolve) changes tables with their rows, which get what fill says: " +
-        'fill: { product: { sku: ... } }, { product: { code: ... } }.',
+        'fill: { product: { sku: ... } } (--fill product.sku=...), { product: { code: ... } } (--fill product.code=...).',
     )
     await assertRefused(
       path,

@@ -27,6 +27,7 @@ export async function bundle(root: string, dist: string): Promise<void> {
       'lib/doors/runners/node-test': 'lib/doors/runners/node-test.ts',
       'lib/doors/runners/vitest': 'lib/doors/runners/vitest.ts',
       'lib/doors/runners/playwright': 'lib/doors/runners/playwright.ts',
+      'lib/wires/json-server/index': 'lib/wires/json-server/index.ts',
       'lib/doors/cli/save-worker': 'lib/doors/cli/save-worker.ts',
     },
     outdir: dist,

@@ -7,6 +7,7 @@ import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeModel, type EvolveAr
 import { toBase, toFile, toHost, toHosts, toMilliseconds, toPort, refuseOthers } from './option-values.ts'
 import { checkTrial, readTrial, type TrialArguments } from './trial-arguments.ts'
 import { misuse, type CommandError } from './command-error.ts'
+import { checkGrammar, toGrammar, type Grammar } from './other-grammar.ts'
 
 export interface CommandArguments extends TrialArguments, EvolveArguments {
   /** A SQLite file, a JSON file of collections, or a module with the model. `undefined`: the sample model. */
@@ -25,6 +26,8 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly readOnly: boolean
   /** Hidden attributes: `name` or `table.name`. */
   readonly hide: readonly string[]
+  /** The backend whose grammar clients speak. */
+  readonly as: Grammar | undefined
   /** A front end's folder. */
   readonly static: string | undefined
   /** Empty: no other origin. */
@@ -100,6 +103,7 @@ const OPTIONS = {
   base: { type: 'string', value: 'PATH', text: 'path before the version, such as /api' },
   'api-version': { type: 'string', value: 'NAME', text: 'segment before the resource in paths; may be repeated (default v1)' },
   'no-version': { type: 'boolean', text: 'serve without a version in paths: /users' },
+  as: { type: 'string', value: 'NAME', text: 'answer as json-server does; a JSON FILE takes new attributes, pages of any origin read' },
   static: { type: 'string', value: 'DIR', text: 'serve the files of this folder beside the API: a front end; API paths come first' },
   ...EVOLVE_OPTIONS,
   'read-only': { type: 'boolean', text: 'answer POST, PUT, PATCH and DELETE with 405; a file is left as it is' },
@@ -165,7 +169,7 @@ const FORMER: Readonly<Record<string, string>> = {
 }
 
 const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[] = [
-  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'static', 'cors', 'cors-credentials', 'allow-host']],
+  ['The address', ['port', 'host', 'base', 'api-version', 'no-version', 'as', 'static', 'cors', 'cors-credentials', 'allow-host']],
   [
     'The data',
     ['config', 'context', 'migrate', 'seed', 'evolve', 'rename', 'fill', 'drop', 'copies', 'fresh', 'read-only', 'hide', 'watch'],
@@ -277,8 +281,9 @@ export function parseArguments(argv: readonly string[]): CommandArguments {
     versions: toVersions(values.get('api-version') ?? [], values.has('no-version')),
     readOnly: values.has('read-only'),
     hide: values.get('hide') ?? [],
+    as: toGrammar(last('as')),
     static: last('static'),
-    cors: values.get('cors') ?? [],
+    cors: values.get('cors') ?? (last('as') === 'json-server' ? ['*'] : []),
     corsCredentials: values.has('cors-credentials'),
     allowedHosts: toHosts(values.get('allow-host') ?? []),
     delay: toMilliseconds('--delay', last('delay') ?? '0', 0),
@@ -322,6 +327,7 @@ function check(args: CommandArguments): CommandArguments {
     throw misuse(
       '--cors-credentials lets pages send the cookies of the user: name their origins with --cors, as in --cors http://localhost:5173.',
     )
+  checkGrammar(args)
   checkDescription(args)
   checkEvolution(args)
   checkTrial(args, {

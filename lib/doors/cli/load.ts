@@ -23,6 +23,7 @@ import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
 import { findEntities, importModule, isModule } from './modules.ts'
 import type { LogIn } from './log-in.ts'
 import { isWatched } from './watched.ts'
+import { loadWire } from './other-grammar.ts'
 import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 export interface LoadedSource {
@@ -51,7 +52,8 @@ const SAMPLE_EXAMPLES = [
 export async function load(args: CommandArguments): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
-  const infer = { strict: args.strict, open: args.open, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
+  const isOpen = args.open || args.as === 'json-server'
+  const infer = { strict: args.strict, open: isOpen, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
   const choice = { logIn: args.login, hashes: args.hash, context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }
@@ -65,7 +67,8 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
   const database = readDatabase(model.options.database ?? ':memory:')
   if (readOnly && !isInMemory(database) && seed !== undefined)
     throw new CommandError(`--seed would write to ${describeDatabase(database)}, which --read-only opens for reading only.`, 2)
-  const evolved = evolveBy({ ...model.options, ...plainFile(model.options) }, args)
+  const wire = args.as === undefined ? {} : { wire: await loadWire(args.as) }
+  const evolved = evolveBy({ ...model.options, ...plainFile(model.options), ...wire }, args)
   const options = withSeed({ ...evolved, ...base, ...versions, ...(readOnly ? { readOnly: true } : {}) }, seed)
   const onlyReads =
     args.get !== undefined ||

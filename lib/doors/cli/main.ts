@@ -203,11 +203,15 @@ function describeUncopied({ message }: RestError, model: string): CommandError {
 async function get(
   engine: RestEngine,
   path: string,
-  { delay, explain: explains, quiet }: CommandArguments,
+  { as, delay, explain: explains, quiet }: CommandArguments,
   isJson: boolean,
 ): Promise<number> {
   if (delay > 0) engine.delay('*', delay)
   if (!quiet) for (const line of formatNotes(engine)) process.stderr.write(`mikro-rest: ${line}\n`)
+  if (as !== undefined) {
+    const answer = await engine.fetch(`http://localhost${path}`)
+    return await print(await answer.text(), answer.ok ? 0 : 1)
+  }
   const { response, explain } = explains
     ? await internalsOf(engine).explained('GET', path, undefined, {})
     : { response: await engine.handle('GET', path), explain: undefined }

@@ -35,6 +35,8 @@ const SAME_SIGNAL = 100
 const MANY = 10_000
 const SHOWN = 3
 
+const MOST_EXAMPLES = 3
+
 export async function serve(engine: RestEngine, loaded: LoadedSource, args: CommandArguments, saver?: Saver): Promise<void> {
   if (args.static !== undefined && !(await isFolder(args.static)))
     throw new CommandError(`--static takes a folder, and ${args.static} is none.`, 2)
@@ -50,7 +52,8 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   const options: ServerOptions = {
     readOnly: args.readOnly,
     delay: args.delay,
-    docs: true,
+    // The page describes the engine's own grammar.
+    docs: args.as === undefined,
     ...(hasWorkbench ? { workbench: { title: loaded.title } } : {}),
     ...(args.workbench === true ? { testControls: true } : {}),
     ...(args.static === undefined ? {} : { static: args.static }),
@@ -69,8 +72,12 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   void report({ port: address.port })
   // Trying the examples may take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
-  const requests = await findExampleRequests(lookAt(engine, loaded), internalsOf(engine).model, loaded.examples, slow)
-  printWelcome(engine, loaded, requests, { ...args, hasWorkbench }, address)
+  const paths = listPaths(engine, args)
+  const requests =
+    args.as === undefined
+      ? await findExampleRequests(lookAt(engine, loaded), internalsOf(engine).model, loaded.examples, slow)
+      : paths.slice(0, MOST_EXAMPLES)
+  printWelcome(engine, loaded, { paths, requests }, { ...args, hasWorkbench }, address)
   if (!args.quiet) printMissingIndexes(slow)
   await stopped
 }
@@ -151,29 +158,25 @@ function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
 function printWelcome(
   engine: RestEngine,
   { title, json, logIn }: LoadedSource,
-  requests: readonly string[],
-  { workbench, hasWorkbench, static: folder }: CommandArguments & { readonly hasWorkbench: boolean },
+  { paths, requests }: { readonly paths: readonly string[]; readonly requests: readonly string[] },
+  { workbench, hasWorkbench, as, static: folder }: CommandArguments & { readonly hasWorkbench: boolean },
   address: AddressInfo,
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
-  const resources = listVersions(engine.versions).flatMap(version => {
-    const root = formatRoot(engine.base, version)
-    return internalsOf(engine)
-      .modelOf(version)!
-      .resources.map(({ plural }) => `${root}/${plural}`)
-  })
   const notes = formatNotes(engine)
+  const served = `${escapeControls(title)}${as === undefined ? '' : ` as ${as}`}`
+  // A resource or a route of the name comes before the page.
+  const hasDocs = as === undefined && !internalsOf(engine).owns(`/${DOCS}`, false)
   const lines = [
-    `${styleText('bold', 'mikro-rest')} serves ${escapeControls(title)} at ${styleText('cyan', origin)}`,
+    `${styleText('bold', 'mikro-rest')} serves ${served} at ${styleText('cyan', origin)}`,
     ...(hasWorkbench ? [`Workbench: ${styleText('cyan', `${origin}${engine.base}/${WORKBENCH}`)}`] : []),
     ...(folder === undefined ? [] : [`Files of ${escapeControls(folder)}: ${styleText('cyan', origin)}`]),
-    // A resource or a route of the name comes before the page.
-    ...(internalsOf(engine).owns(`/${DOCS}`, false) ? [] : [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`]),
+    ...(hasDocs ? [`Documentation: ${styleText('cyan', `${origin}${engine.base}/${DOCS}`)}`] : []),
     '',
     ...(json === undefined ? [] : [`Inferred from ${escapeControls(json.name)}:`, ...formatInference(json), '']),
     ...(notes.length === 0 ? [] : [...notes.map(note => `  ${note}`), '']),
     'Resources:',
-    ...resources.map(path => `  ${escapeControls(path)}`),
+    ...paths.map(path => `  ${escapeControls(path)}`),
     '',
     'Try:',
     ...(logIn === undefined ? [] : [formatLogIn(logIn, `${origin}${formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)}`)]),
@@ -190,6 +193,16 @@ function printWelcome(
 function formatLogIn({ identifier, password, example }: LogIn, root: string): string {
   const body = escapeControls(JSON.stringify({ [identifier]: example.identifier, [password]: '...' })).replaceAll("'", String.raw`'\''`)
   return `  curl '${root}/login' -H 'content-type: application/json' -d '${body}'   # its auth_token is TOKEN`
+}
+
+/** Another grammar has no version in paths. */
+function listPaths(engine: RestEngine, { as }: CommandArguments): string[] {
+  return listVersions(engine.versions).flatMap(version => {
+    const root = as === undefined ? formatRoot(engine.base, version) : engine.base
+    return internalsOf(engine)
+      .modelOf(version)!
+      .resources.map(({ plural }) => `${root}/${plural}`)
+  })
 }
 
 function printMissingIndexes(missing: readonly UnindexedLink[]): void {

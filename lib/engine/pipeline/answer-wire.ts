@@ -7,6 +7,7 @@ import { FormBody } from '../../foundation/http/form-body.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
 import type { Wire, WireApi, WireAttribute, WireList, WireQuery, WireResource } from '../../foundation/base/wire.ts'
+import { isInferred } from '../../model/inferred-entities.ts'
 import { idNames } from '../../model/key.ts'
 import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
@@ -167,12 +168,12 @@ function describeResource(resource: Resource): WireResource {
     table,
     single: resource.rules.single !== undefined,
     key: Object.freeze([...idNames(resource)]),
-    attributes: Object.freeze(shown.map(describeAttribute)),
+    attributes: Object.freeze(shown.map(attribute => describeAttribute(attribute, isInferred(resource.entity)))),
   })
 }
 
-function describeAttribute(attribute: Attribute): WireAttribute {
-  const { name, kind, nullable, ids } = attribute
+function describeAttribute(attribute: Attribute, isOfFile: boolean): WireAttribute {
+  const { name, kind, nullable, ids = isOfFile && isRelation(attribute) ? name : undefined } = attribute
   return Object.freeze({
     name,
     kind,

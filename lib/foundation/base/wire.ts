@@ -40,7 +40,7 @@ export interface WireAttribute {
   readonly column: string | undefined
   /** The name of the linked resource. */
   readonly target: string | undefined
-  /** The name under which records show the IDs of a relation, where that is another one: `authorId`. */
+  /** The key that a JSON file, or the model, has for the IDs of a relation: `authorId`. Undefined: the name. */
   readonly ids: string | undefined
   /** Whether bodies of the resource say the value: of a link, whether this side holds it. */
   readonly writable: boolean

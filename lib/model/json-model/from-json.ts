@@ -7,6 +7,7 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readAttribute, type InferredType } from './infer-values.ts'
+import { markInferred } from '../inferred-entities.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
@@ -77,6 +78,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
       collection.name,
       buildSchema(collection, collections, name => schemas.get(name)!),
     )
+  for (const { meta } of schemas.values()) markInferred(meta.class)
   return {
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),

@@ -88,8 +88,8 @@ async function ask(
   return { status: response.status, headers: response.headers, body: (text === '' ? undefined : JSON.parse(text)) as never }
 }
 
-async function idsOf(engine: RestEngine, path: string): Promise<unknown[]> {
-  const { status, body } = await ask(engine, path)
+async function idsOf(engine: RestEngine, path: string, headers: Record<string, string> = {}): Promise<unknown[]> {
+  const { status, body } = await ask(engine, path, 'GET', undefined, headers)
   assert.equal(status, 200, `${path} ${JSON.stringify(body)}`)
   return (body as readonly Row[]).map(({ id }) => id)
 }
@@ -450,11 +450,13 @@ describe('json-server of two tenants', () => {
       wire: jsonServer(),
     })
     const { body } = await engine.handle('POST', '/v1/login', undefined, { email: 'm1@x.test', password: 'secret1' })
-    const headers = { authorization: `Bearer ${String((body as Row)['token'])}` }
+    const headers = { authorization: `Bearer ${String((body as Row)['auth_token'])}` }
     const second = await engine.handle('POST', '/v1/login', undefined, { email: 'm2@x.test', password: 'secret2' })
-    const bearer = `Bearer ${String((second.body as Row)['token'])}`
+    const bearer = `Bearer ${String((second.body as Row)['auth_token'])}`
     const others = async (): Promise<unknown> => (await ask(engine, '/db', 'GET', undefined, { authorization: bearer })).body
-    const known = await others()
+    const known = (await others()) as { readonly notes: readonly Row[] }
+    assert.equal(known.notes.length, 20)
+    assert.equal((await idsOf(engine, '/notes', headers)).length, 20)
     let seed = 7
     const pick = <T>(list: readonly T[]): T => list[(seed = (seed * 1103515245 + 12345) % 2147483648) % list.length]!
     const conditions = [

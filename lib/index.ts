@@ -19,6 +19,7 @@ export type {
   WireAttribute,
   WireError,
   WireList,
+  WireLogIn,
   WireQuery,
   WireRequest,
   WireResource,

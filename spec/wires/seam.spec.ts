@@ -419,6 +419,8 @@ describe('a wire', () => {
       target: 'authors',
       ids: undefined,
       writable: true,
+      inverse: 'posts',
+      through: undefined,
     })
     assert.deepEqual(post.attributes[2], {
       name: 'views',
@@ -429,9 +431,25 @@ describe('a wire', () => {
       target: undefined,
       ids: undefined,
       writable: true,
+      inverse: undefined,
+      through: undefined,
     })
     assert.ok(!described[0]!.attributes.some(({ name }) => name === 'password'))
     assert.ok(Object.isFrozen(described) && Object.isFrozen(post) && Object.isFrozen(post.attributes))
+  })
+
+  it('tells the log-in of the engine', async () => {
+    const told: WireApi['logIn'][] = []
+    const wire = plainWire((_, api) => {
+      told.push(api.logIn)
+      return Promise.resolve({ status: 200, body: [] })
+    })
+    await using engine = await RestEngine.create({ entities, wire, auth: auth({ entity: Author, ttl: 60, paths: { login: 'sessions' } }) })
+    await using open = await RestEngine.create({ entities, wire })
+    await ask(engine, '/')
+    await ask(open, '/')
+    const paths = { login: '/sessions', logout: '/logout' }
+    assert.deepEqual(told, [{ users: 'authors', identifier: 'email', password: 'password', ttl: 60, paths }, undefined])
   })
 
   it('is refused where it is no wire', async () => {

@@ -6,10 +6,10 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
-import type { Wire, WireApi, WireAttribute, WireList, WireQuery, WireResource } from '../../foundation/base/wire.ts'
+import type { Wire, WireApi, WireAttribute, WireList, WireLogIn, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 import { isInferred } from '../../model/inferred-entities.ts'
 import { idNames } from '../../model/key.ts'
-import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import { isRelation, type Attribute, type Model, type RelationAttribute, type Resource } from '../../model/model.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
 import { WireCall, readCarried, readRefusal } from '../../records/request/inner-request.ts'
@@ -38,7 +38,7 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
   const { model, transaction } = parts.served.get(version)!
   const api = new CallsOfWire(
     { headers: request.headers, base, readOnly, connected: context as object },
-    { model, root: formatRoot(base, version), arrival, end, stages },
+    { model, version, root: formatRoot(base, version), arrival, end, stages },
   )
   const answer = async (): Promise<RestResponse> => {
     const given = buildWireAnswer(await wire.answer(request, api), 'wire.answer')
@@ -55,6 +55,7 @@ type Sender = ConstructorParameters<typeof WireCall>[0]
 
 interface CallParts {
   readonly model: Model
+  readonly version: string
   /** `/api/v1` */
   readonly root: string
   readonly arrival: Arrival
@@ -77,6 +78,11 @@ class CallsOfWire implements WireApi {
   constructor(sender: Sender, parts: CallParts) {
     this.#sender = sender
     this.#parts = parts
+  }
+
+  get logIn(): WireLogIn | undefined {
+    const { stages, version } = this.#parts
+    return describeLogIn(stages.parts, version)
   }
 
   get resources(): readonly WireResource[] {
@@ -135,6 +141,19 @@ class CallsOfWire implements WireApi {
   }
 }
 
+function describeLogIn({ options: { auth }, authentication }: StageParts, version: string): WireLogIn | undefined {
+  const users = authentication?.describe(version).user?.plural
+  if (auth === undefined || users === undefined) return undefined
+  const { identifier, password, ttl, paths } = auth.options
+  return {
+    users,
+    identifier,
+    password,
+    ttl,
+    paths: Object.fromEntries(Object.entries(paths).map(([action, path]) => [action, `/${path}`])),
+  }
+}
+
 function pathOf(resource: WireResource | string, id?: string | number | bigint): string {
   const path = `/${encodeURIComponent(typeof resource === 'string' ? resource : resource.name)}`
   return id === undefined ? path : `${path}/${String(id).split(',').map(encodeURIComponent).join(',')}`
@@ -174,16 +193,25 @@ function describeResource(resource: Resource): WireResource {
 
 function describeAttribute(attribute: Attribute, isOfFile: boolean): WireAttribute {
   const { name, kind, nullable, ids = isOfFile && isRelation(attribute) ? name : undefined } = attribute
+  const target = isRelation(attribute) && attribute.target.served && isOpen(attribute.target) ? attribute.target : undefined
   return Object.freeze({
     name,
     kind,
     type: kind === 'scalar' ? attribute.type.kind : undefined,
     nullable,
     column: findColumn(attribute),
-    target: isRelation(attribute) && attribute.target.served && isOpen(attribute.target) ? attribute.target.plural : undefined,
+    target: target?.plural,
     ids,
     writable: !attribute.readOnly && holdsValue(attribute),
+    inverse: target === undefined ? undefined : findInverse(attribute as RelationAttribute, target),
+    through: kind === 'toMany' && attribute.via.kind === 'pivot' ? attribute.via.table : undefined,
   })
+}
+
+/** A hidden attribute is named nowhere. */
+function findInverse(attribute: RelationAttribute, target: Resource): string | undefined {
+  const name = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : attribute.otherSide
+  return target.attributes.find(each => each.name === name && !each.hidden)?.name
 }
 
 function holdsValue(attribute: Attribute): boolean {

@@ -44,6 +44,10 @@ export interface WireAttribute {
   readonly ids: string | undefined
   /** Whether bodies of the resource say the value: of a link, whether this side holds it. */
   readonly writable: boolean
+  /** The attribute of the linked resource that is the other side. */
+  readonly inverse: string | undefined
+  /** The table between two resources, of links of many to many. */
+  readonly through: string | undefined
 }
 
 export interface WireResource {
@@ -82,6 +86,19 @@ export interface WireList {
   readonly count: number
 }
 
+/** The log-in of the engine: the option `auth`. */
+export interface WireLogIn {
+  /** The resource of the users. */
+  readonly users: string
+  /** What a log-in sends, unless the application reads credentials of its own. */
+  readonly identifier: string
+  readonly password: string
+  /** Of a token, in seconds. */
+  readonly ttl: number
+  /** For `api.ask`: `{ login: '/login', logout: '/logout' }`. */
+  readonly paths: Readonly<Partial<Record<'login' | 'logout' | 'refresh' | 'me' | 'signUp', string>>>
+}
+
 /** A resource, or the name of one. */
 type Named = WireResource | string
 
@@ -95,6 +112,8 @@ type IdOfWire = string | number | bigint
 export interface WireApi {
   /** The resources that somebody may ask for. */
   readonly resources: readonly WireResource[]
+  /** `undefined` without log-in. */
+  readonly logIn: WireLogIn | undefined
   list(resource: Named, query?: WireQuery): Promise<WireList>
   get(resource: Named, id: IdOfWire, query?: Pick<WireQuery, 'attributes' | 'expand'>): Promise<Readonly<Record<string, unknown>>>
   /** Of an array: all or none, and the records in its order. */

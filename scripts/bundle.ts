@@ -28,6 +28,7 @@ export async function bundle(root: string, dist: string): Promise<void> {
       'lib/doors/runners/vitest': 'lib/doors/runners/vitest.ts',
       'lib/doors/runners/playwright': 'lib/doors/runners/playwright.ts',
       'lib/wires/json-server/index': 'lib/wires/json-server/index.ts',
+      'lib/wires/postgrest/index': 'lib/wires/postgrest/index.ts',
       'lib/doors/cli/save-worker': 'lib/doors/cli/save-worker.ts',
     },
     outdir: dist,

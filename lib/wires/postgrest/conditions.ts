@@ -1,0 +1,245 @@
+/** Conditions: the filters of PostgREST's grammar as conditions of the api. */
+import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
+import { Failure, notServed, unreadable } from './failure.ts'
+import { columnOf, needColumn, typeOf } from './tables.ts'
+import { TextReader, type Step } from './text-reader.ts'
+import { readText } from './values.ts'
+
+export type WireCondition = Readonly<Record<string, unknown>>
+
+/** `not.eq(any).value` */
+interface Expression {
+  readonly isNot: boolean
+  readonly operator: string
+  readonly quantifier: string | undefined
+  /** In brackets: `fts(english)`. */
+  readonly text: string
+}
+
+interface FilterSubject {
+  readonly api: WireApi
+  readonly attribute: WireAttribute
+  readonly steps: readonly Step[]
+  readonly type: string | undefined
+}
+
+const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
+const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
+const NO_SEARCH = new Set(['match', 'imatch', 'cd', 'ov', 'sl', 'sr', 'nxl', 'nxr', 'adj'])
+const SEARCH = new Set(['fts', 'plfts', 'phfts', 'wfts'])
+
+/** @throws Failure for an operator that cannot be read, or that is not served */
+export function parseExpression(sent: string): Expression {
+  const [, not, operator, quantifier, text] = OPERATOR.exec(sent) ?? []
+  if (operator === undefined || text === undefined)
+    throw unreadable('filter', sent, `unexpected "${sent[0] ?? 'end of input'}" expecting "not" or operator (eq, gt, ...)`)
+  if (quantifier !== undefined && !SEARCH.has(operator) && !(QUANTIFIED.has(operator) && /^(?:any|all)$/.test(quantifier)))
+    throw unreadable('filter', sent, `unexpected "(" expecting "."`)
+  return { isNot: not !== undefined, operator, quantifier, text }
+}
+
+/** `meta->>color`, `"a name"` */
+export function readPath(text: string, what: 'filter' | 'order' = 'filter'): { readonly name: string; readonly steps: readonly Step[] } {
+  const reader = new TextReader(text, found => unreadable(what, text, found))
+  const name = reader.name()
+  const steps = reader.steps()
+  reader.end()
+  return { name, steps }
+}
+
+/** A condition on one column: `age=gt.5`. */
+export function makeCondition(api: WireApi, resource: WireResource, path: string, sent: string): WireCondition {
+  const { name, steps } = readPath(path)
+  const expression = parseExpression(sent)
+  const attribute = needColumn(resource, name)
+  const type = typeOf(api, attribute)
+  if (steps.length > 0 && !isDocument(attribute))
+    throw new Failure(400, '42883', `operator does not exist: ${type ?? 'record'} ->> unknown`)
+  const made = compare({ api, attribute, steps, type }, expression)
+  return expression.isNot ? { $not: made } : made
+}
+
+function isDocument({ kind, type }: WireAttribute): boolean {
+  return kind === 'embedded' || type === 'json'
+}
+
+function compare(subject: FilterSubject, { operator, quantifier, text }: Expression): WireCondition {
+  if (NO_SEARCH.has(operator)) throw notServed(`The operator "${operator}"`)
+  if (SEARCH.has(operator)) return search(subject, text)
+  if (quantifier === undefined) return compareOne(subject, operator, text)
+  const inner = /^\{([^]*)\}$/.exec(text)?.[1]
+  if (inner === undefined) throw unreadable('filter', text, 'expecting "{"')
+  return { [quantifier === 'any' ? '$or' : '$and']: splitList(inner, text).map(each => compareOne(subject, operator, each)) }
+}
+
+function compareOne(subject: FilterSubject, operator: string, text: string): WireCondition {
+  switch (operator) {
+    case 'eq':
+      return equals(subject, text)
+    case 'neq':
+      return { $not: equals(subject, text) }
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return place(subject, { [`$${operator}`]: readOne(subject, text) })
+    case 'like':
+      return place(subject, { $like: pattern(subject, text) })
+    case 'ilike':
+      return place(subject, { $ilike: pattern(subject, text) })
+    case 'in':
+      return isAnyOf(subject, text)
+    case 'is':
+      return is(subject, text)
+    case 'isdistinct':
+      return { $or: [{ $not: equals(subject, text) }, place(subject, { $eq: null })] }
+    case 'cs':
+      return contains(subject, text)
+    default:
+      throw unreadable('filter', `${operator}.${text}`, `unexpected "${operator[0]!}" expecting "not" or operator (eq, gt, ...)`)
+  }
+}
+
+/** Puts a comparison below the attribute, and inside JSON below the names of its path. */
+function place({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
+  const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
+  const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
+  if (attribute.kind !== 'toOne' || plain) return { [attribute.name]: inner }
+  // The order and the text of a foreign key are those of the key that it refers to.
+  const target = api.resources.find(({ name }) => name === attribute.target)
+  return target === undefined ? { [attribute.name]: inner } : { [attribute.name]: { [target.key[0]!]: inner } }
+}
+
+function equals(subject: FilterSubject, text: string): WireCondition {
+  const { attribute, steps, type } = subject
+  if (steps.at(-1)?.isText === true) return place(subject, { $in: listForms(text) })
+  if (type === 'json' && steps.length === 0) throw new Failure(400, '42883', 'operator does not exist: json = unknown')
+  if (attribute.kind === 'toOneOf') throw notServed(`A filter on "${columnOf(attribute)}"`)
+  return place(subject, { $eq: readOne(subject, text) })
+}
+
+/** What is shown as the text: `5` is the text and the number. */
+function listForms(text: string): unknown[] {
+  if (text.includes('\0')) readText(text, 'text')
+  if (text === 'true' || text === 'false') return [text, text === 'true']
+  const value = Number(text)
+  return text !== '' && String(value) === text ? [text, value] : [text]
+}
+
+function readOne({ steps, type }: FilterSubject, text: string): unknown {
+  if (steps.length === 0) return readText(text, type)
+  return readText(text, steps.at(-1)!.isText ? 'text' : 'json')
+}
+
+/** `*` is `%`; a backslash takes the next character as it is. */
+function pattern({ type, steps }: FilterSubject, text: string): string {
+  if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined)
+    throw new Failure(400, '42883', `operator does not exist: ${type} ~~ unknown`)
+  if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw new Failure(400, '22025', 'LIKE pattern must not end with escape character')
+  return String(readText(text, 'text')).replaceAll('*', '%')
+}
+
+function isAnyOf(subject: FilterSubject, text: string): WireCondition {
+  const inner = /^\(([^]*)\)$/.exec(text.trim())?.[1]
+  if (inner === undefined) throw unreadable('filter', `in.${text}`, 'expecting "("')
+  const values = splitList(inner, text)
+  const { steps } = subject
+  return place(subject, {
+    $in: steps.at(-1)?.isText === true ? values.flatMap(listForms) : values.map(value => readOne(subject, value)),
+  })
+}
+
+function is(subject: FilterSubject, text: string): WireCondition {
+  const value = text.toLowerCase()
+  if (value === 'null') return place(subject, { $eq: null })
+  if (value === 'not_null') return { $not: place(subject, { $eq: null }) }
+  if (!['true', 'false', 'unknown'].includes(value))
+    throw unreadable('filter', `is.${text}`, 'expecting isVal: (null, not_null, true, false, unknown)')
+  if (subject.type !== 'boolean')
+    throw new Failure(400, '42804', `argument of IS ${value.toUpperCase()} must be type boolean, not type ${subject.type ?? 'record'}`)
+  return place(subject, { $eq: value === 'unknown' ? null : value === 'true' })
+}
+
+/** `{"color":"red"}` of JSON. */
+function contains(subject: FilterSubject, text: string): WireCondition {
+  if (!isDocument(subject.attribute)) throw notServed('The operator "cs" of arrays')
+  const parts: WireCondition[] = []
+  const walk = (value: unknown, names: readonly Step[]): void => {
+    if (Array.isArray(value)) throw notServed('The operator "cs" of a list inside JSON')
+    if (typeof value !== 'object' || value === null) return void parts.push(place({ ...subject, steps: names }, { $eq: value }))
+    for (const [name, inner] of Object.entries(value)) walk(inner, [...names, { name, isText: false }])
+  }
+  walk(readText(text, 'json'), subject.steps)
+  return parts.length === 0 ? { $not: place(subject, { $eq: null }) } : { $and: parts }
+}
+
+/** All words: what full-text search finds but for endings of words. */
+function search(subject: FilterSubject, text: string): WireCondition {
+  if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
+  const words = text
+    .split(/[\s&]+/)
+    .map(word => word.replaceAll(/^["']+|["']+$/g, ''))
+    .filter(word => word !== '')
+  const literal = (word: string): string => word.replaceAll(/[\\%_]/g, String.raw`\$&`)
+  return { $and: words.map(word => place(subject, { $ilike: pattern(subject, `%${literal(word)}%`) })) }
+}
+
+/**
+ * Splits at commas outside of quotes. supabase-js leaves quotes inside of quotes as they are: a quote closes where a comma or the end
+ * follows, and is a character elsewhere.
+ */
+export function splitList(text: string, whole: string): string[] {
+  if (text === '') return []
+  const reader = new TextReader(text, found => unreadable('filter', whole, found))
+  const values: string[] = []
+  let mayClose = true
+  do {
+    reader.count()
+    const isQuoted = mayClose && reader.sees('"')
+    const quoted = isQuoted ? reader.match(/"(?:[^"\\]|\\[^]|"(?!,|$))*"(?=,|$)/) : undefined
+    // Where no quote closes, none does further on.
+    if (isQuoted && quoted === undefined) mayClose = false
+    values.push(quoted?.slice(1, -1).replaceAll(/\\([^])/g, '$1') ?? reader.match(/[^,]*/) ?? '')
+  } while (reader.take(','))
+  reader.end()
+  return values
+}
+
+/** The value of a member of `or=(...)`: a list, a text in quotes, or up to the next comma or bracket. */
+function readMemberValue(reader: TextReader): string {
+  const start = reader.match(/(?:not\.)?[a-z]+(?:\(\w+\))?\./)
+  if (start === undefined) throw reader.wrong('expecting "not" or operator (eq, gt, ...)')
+  const list = reader.match(/\((?:"(?:[^"\\]|\\[^])*"|[^()"])*\)|\{(?:"(?:[^"\\]|\\[^])*"|[^{}"]|\{[^{}]*\})*\}/)
+  if (list !== undefined) return start + list
+  return start + (reader.sees('"') ? reader.quoted() : (reader.match(/[^,)]*/) ?? ''))
+}
+
+const MAX_LOGIC = 100_000
+
+/**
+ * Reads `(a.eq.1,and(b.gt.2,not.or(...)))`.
+ *
+ * @param condition makes the condition of one member
+ */
+export function parseLogic(kind: 'or' | 'and', text: string, condition: (path: string, sent: string) => WireCondition): WireCondition {
+  const reader = new TextReader(text, found => unreadable('logic tree', `${kind}${text}`, found))
+  if (text.length > MAX_LOGIC) throw reader.wrong(`: the tree has more than ${MAX_LOGIC} characters`)
+  const group = (of: string): WireCondition => ({ [`$${of}`]: reader.members(')', member) })
+  const member = (): WireCondition => {
+    const nested = reader.match(/(?:not\.)?(?:and|or)\s*\(/)
+    if (nested !== undefined) {
+      const made = group(nested.includes('and') ? 'and' : 'or')
+      return nested.startsWith('not.') ? { $not: made } : made
+    }
+    const path = reader.match(/(?:"(?:[^"\\]|\\[^])*"|->>?|[\p{L}\p{N}_$ -])+/u)
+    if (path === undefined) throw reader.wrong('expecting logic operator (and, or) or field name')
+    reader.need('.')
+    return condition(path.trim(), readMemberValue(reader))
+  }
+  reader.space()
+  reader.need('(')
+  const made = group(kind)
+  reader.space()
+  reader.end()
+  return made
+}

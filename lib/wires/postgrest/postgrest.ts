@@ -1,0 +1,137 @@
+/** PostgREST: the wire: a table or a function for the path, and every refusal in PostgREST's shape. */
+import type { Wire, WireAnswer, WireApi, WireError, WireRequest, WireResource } from '../../foundation/base/wire.ts'
+import { readPreferences, requireOne, wantsOne } from './answer.ts'
+import { Failure, isRefusal, translate } from './failure.ts'
+import { parseQuery } from './query.ts'
+import { readTable } from './read.ts'
+import { findTable } from './tables.ts'
+import { deleteRows, insertRows, putRow, updateRows } from './write.ts'
+
+/** A function of the database: gives a value, or `undefined` of a function without one. */
+export type RpcFunction = (args: Readonly<Record<string, unknown>>, api: WireApi) => unknown
+
+/** Options of `postgrest`. */
+export interface PostgrestOptions {
+  /** Functions by the names that `/rpc/{name}` has. */
+  readonly rpc?: Readonly<Record<string, RpcFunction>>
+}
+
+/**
+ * Answers as PostgREST does: tables and columns bear the names of the database.
+ *
+ * @example
+ * const engine = await RestEngine.create({ entities, wire: postgrest() })
+ * // GET /posts?select=id,author:users(name)&views=gte.10&order=views.desc
+ */
+export function postgrest(options: PostgrestOptions = {}): Wire {
+  const rpc = checkRpc(options, ['rpc'], 'postgrest')
+  return { answer: (request, api) => answerRest(rpc, request, api), refuse: refuseRest }
+}
+
+/** @throws TypeError for other options, and for what is no function */
+export function checkRpc(options: PostgrestOptions, names: readonly string[], place: string): Readonly<Record<string, RpcFunction>> {
+  for (const name of Object.keys(options))
+    if (!names.includes(name)) throw new TypeError(`${place}: there is no option "${name}", only ${names.join(' and ')}.`)
+  const { rpc = {} } = options
+  for (const [name, run] of Object.entries(rpc))
+    if (typeof run !== 'function') throw new TypeError(`${place}: "rpc.${name}" must be a function, got ${typeof run}.`)
+  return rpc
+}
+
+/** The anonymous key goes along as a token, and is nobody's. */
+export function isAnonymous({ headers }: WireRequest): boolean {
+  const { authorization, apikey } = headers
+  return authorization === undefined || (apikey !== undefined && authorization === `Bearer ${apikey}`)
+}
+
+/** The api of the caller; `apikey` alone is nobody. */
+export function apiOf(request: WireRequest, api: WireApi): WireApi {
+  if (!isAnonymous(request)) return api
+  const { authorization: _, ...headers } = request.headers
+  return api.as(headers)
+}
+
+export async function answerRest(rpc: Readonly<Record<string, RpcFunction>>, request: WireRequest, given: WireApi): Promise<WireAnswer> {
+  const api = apiOf(request, given)
+  let resource: WireResource | undefined
+  try {
+    checkProfile(request)
+    const [name = '', second, ...more] = request.segments
+    if (name === 'rpc' && second !== undefined && more.length === 0) return await call(rpc, second, request, api)
+    if (name === '' || second !== undefined) throw new Failure(404, 'PGRST125', 'Invalid path specified in request URL')
+    if (request.pairs.some(pair => pair.some(text => text.includes('\0'))))
+      throw new Failure(400, '22021', 'invalid byte sequence for encoding "UTF8": 0x00')
+    resource = findTable(api, name)
+    return await answerTable(api, resource, request)
+  } catch (error) {
+    if (error instanceof Failure) return error.answer
+    if (isRefusal(error) && error.status < 500)
+      return translate(error, { resource, isAnonymous: isAnonymous(request), method: request.method }).answer
+    throw error
+  }
+}
+
+/** @throws Failure for another schema than `public` */
+function checkProfile({ method, headers }: WireRequest): void {
+  const profile = headers[method === 'GET' || method === 'HEAD' ? 'accept-profile' : 'content-profile']
+  if (profile !== undefined && profile !== 'public')
+    throw new Failure(406, 'PGRST106', `Invalid schema: ${profile}`, { hint: 'Only the following schemas are exposed: public' })
+}
+
+function answerTable(api: WireApi, resource: WireResource, request: WireRequest): Promise<WireAnswer> {
+  const preferences = readPreferences(request)
+  const query = parseQuery(api, resource, request)
+  const writing = { api, query, request, preferences }
+  switch (request.method) {
+    case 'GET':
+    case 'HEAD':
+      return readTable(api, query, request, preferences)
+    case 'POST':
+      return insertRows(writing)
+    case 'PATCH':
+      return updateRows(writing)
+    case 'PUT':
+      return putRow(writing)
+    case 'DELETE':
+      return deleteRows(writing)
+    default:
+      throw new Failure(405, 'PGRST117', `Unsupported HTTP method: ${request.method}`)
+  }
+}
+
+async function call(rpc: Readonly<Record<string, RpcFunction>>, name: string, request: WireRequest, api: WireApi): Promise<WireAnswer> {
+  const { method, body, pairs } = request
+  if (!['GET', 'HEAD', 'POST'].includes(method)) throw new Failure(405, 'PGRST101', `Cannot use the ${method} method on RPC`)
+  const args: unknown = method === 'POST' ? (body ?? {}) : Object.fromEntries(pairs)
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw new Failure(400, 'PGRST102', 'Empty or invalid json')
+  if (!Object.hasOwn(rpc, name)) {
+    const names = Object.keys(args)
+    const called = `public.${name}${names.length === 0 ? '' : `(${names.join(', ')})`}`
+    throw new Failure(
+      404,
+      'PGRST202',
+      `Could not find the function ${called}${names.length === 0 ? ' without parameters' : ''} in the schema cache`,
+      {
+        details: `Searched for the function ${called}, but no matches were found in the schema cache.`,
+      },
+    )
+  }
+  const value = await rpc[name]!(args as Record<string, unknown>, api)
+  if (value === undefined) return { status: 204 }
+  if (!wantsOne(request) || !Array.isArray(value)) return json(value)
+  requireOne(value)
+  return json((value as unknown[])[0])
+}
+
+/** As JSON, even where the value is a text. */
+function json(value: unknown): WireAnswer {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: typeof value === 'string' ? JSON.stringify(value) : value,
+  }
+}
+
+export function refuseRest(error: WireError, request: WireRequest): WireAnswer {
+  return translate(error, { resource: undefined, isAnonymous: isAnonymous(request), method: request.method }).answer
+}

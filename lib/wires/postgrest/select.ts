@@ -1,0 +1,166 @@
+/** Select: reads `select` into a tree of tables, each with its columns, its embedded tables and, later, its filters. */
+import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
+import type { WireCondition } from './conditions.ts'
+import { Failure, unreadable } from './failure.ts'
+import { findColumn, findRelation, needColumn, type TableRelation } from './tables.ts'
+import { TextReader, type Step } from './text-reader.ts'
+import { checkCast } from './values.ts'
+
+export type AggregateName = 'count' | 'sum' | 'avg' | 'min' | 'max'
+
+export interface ColumnItem {
+  readonly kind: 'column'
+  readonly key: string
+  readonly attribute: WireAttribute
+  readonly steps: readonly Step[]
+  readonly cast: string | undefined
+}
+
+export interface AggregateItem {
+  readonly kind: 'aggregate'
+  readonly key: string
+  readonly how: AggregateName
+  /** Undefined: counts rows. */
+  readonly of: ColumnItem | undefined
+  readonly cast: string | undefined
+}
+
+export interface EmbedItem {
+  readonly kind: 'embed'
+  readonly key: string
+  /** As asked for: `users`, `author_id`. */
+  readonly name: string
+  readonly relation: TableRelation
+  readonly isInner: boolean
+  readonly isSpread: boolean
+  readonly node: TableNode
+}
+
+export type SelectItem = { readonly kind: 'all' } | ColumnItem | AggregateItem | EmbedItem
+
+/** A table of a request: that of the path, or an embedded one. */
+export interface TableNode {
+  readonly resource: WireResource
+  readonly items: readonly SelectItem[]
+  readonly where: WireCondition[]
+  sort: readonly string[]
+  limit: number | undefined
+  offset: number
+}
+
+/** EmbeddedRows tables of a request, each of which is a request of its own. */
+const MAX_EMBEDS = 50
+
+interface RawItem {
+  readonly isAll: boolean
+  readonly isSpread: boolean
+  readonly alias: string | undefined
+  readonly name: string
+  readonly steps: readonly Step[]
+  readonly cast: string | undefined
+  readonly aggregate: AggregateName | undefined
+  readonly aggregateCast: string | undefined
+  readonly hints: readonly string[]
+  readonly inner: readonly RawItem[] | undefined
+}
+
+const PLAIN: RawItem = {
+  isAll: false,
+  isSpread: false,
+  alias: undefined,
+  name: '',
+  steps: [],
+  cast: undefined,
+  aggregate: undefined,
+  aggregateCast: undefined,
+  hints: [],
+  inner: undefined,
+}
+
+/** @throws Failure for a text that cannot be read, unknown columns and relations */
+export function parseSelect(api: WireApi, resource: WireResource, text: string): TableNode {
+  const reader = new TextReader(text, found => unreadable('select parameter', text, found))
+  const items: RawItem[] = []
+  reader.space()
+  while (!reader.isAtEnd) {
+    if (items.length > 0) reader.need(',')
+    reader.space()
+    reader.count()
+    items.push(readItem(reader))
+    reader.space()
+  }
+  const counter = { embeds: 0 }
+  return resolveNode(api, resource, items.length === 0 ? [{ ...PLAIN, isAll: true }] : items, counter)
+}
+
+function readItem(reader: TextReader): RawItem {
+  const isSpread = reader.take('...')
+  if (!isSpread && reader.take('*')) return { ...PLAIN, isAll: true }
+  let name = reader.name()
+  let alias: string | undefined
+  if (!reader.sees('::') && reader.take(':')) {
+    alias = name
+    name = reader.name()
+  }
+  const hints: string[] = []
+  while (reader.take('!')) hints.push(reader.name())
+  if (hints.length > 0 || isSpread || (reader.sees('(') && !(name === 'count' && reader.sees('()')))) {
+    reader.need('(')
+    const inner = reader.members(')', () => readItem(reader))
+    return { ...PLAIN, isSpread, alias, name, hints, inner }
+  }
+  if (reader.take('()')) return { ...PLAIN, alias, aggregate: 'count', aggregateCast: readCast(reader) }
+  const steps = reader.steps()
+  const cast = readCast(reader)
+  const aggregate = reader.match(/\.(?:count|sum|avg|min|max)\(\)/)?.slice(1, -2) as AggregateName | undefined
+  return { ...PLAIN, alias, name, steps, cast, aggregate, aggregateCast: aggregate === undefined ? undefined : readCast(reader) }
+}
+
+function readCast(reader: TextReader): string | undefined {
+  if (!reader.take('::')) return undefined
+  const cast = reader.name().toLowerCase()
+  checkCast(cast)
+  return cast
+}
+
+function resolveNode(api: WireApi, resource: WireResource, raw: readonly RawItem[], counter: { embeds: number }): TableNode {
+  const items = raw.map((item): SelectItem => {
+    if (item.isAll) return { kind: 'all' }
+    return item.inner === undefined ? resolveValue(resource, item) : resolveEmbed(api, resource, item, counter)
+  })
+  return { resource, items, where: [], sort: [], limit: undefined, offset: 0 }
+}
+
+function resolveValue(resource: WireResource, item: RawItem): ColumnItem | AggregateItem {
+  const { alias, name, steps, cast, aggregate, aggregateCast } = item
+  if (name === '' || (name === 'count' && aggregate === undefined && steps.length === 0 && findColumn(resource, name) === undefined))
+    return { kind: 'aggregate', key: alias ?? 'count', how: 'count', of: undefined, cast: aggregateCast ?? cast }
+  const attribute = needColumn(resource, name)
+  if (steps.length > 0 && attribute.type !== 'json' && attribute.kind !== 'embedded')
+    throw new Failure(400, '42883', `operator does not exist: ${attribute.type ?? 'record'} -> unknown`)
+  const names = steps.map(step => step.name).filter(each => !/^-?\d+$/.test(each))
+  const column: ColumnItem = { kind: 'column', key: alias ?? (steps.length > 0 ? names.at(-1) : undefined) ?? name, attribute, steps, cast }
+  return aggregate === undefined ? column : { kind: 'aggregate', key: alias ?? aggregate, how: aggregate, of: column, cast: aggregateCast }
+}
+
+function resolveEmbed(api: WireApi, owner: WireResource, item: RawItem, counter: { embeds: number }): EmbedItem {
+  if (++counter.embeds > MAX_EMBEDS) throw new Failure(400, '54001', `A request embeds at most ${MAX_EMBEDS} tables.`)
+  const { name, alias, hints, isSpread } = item
+  const relation = findRelation(
+    api,
+    owner,
+    name,
+    hints.find(hint => hint !== 'inner' && hint !== 'left'),
+  )
+  const node = resolveNode(api, relation.target, item.inner!, counter)
+  return { kind: 'embed', key: alias ?? name, name, relation, isInner: hints.includes('inner'), isSpread, node }
+}
+
+export function listEmbeds({ items }: TableNode): EmbedItem[] {
+  return items.filter(item => item.kind === 'embed')
+}
+
+export function findEmbed(node: TableNode, name: string): EmbedItem | undefined {
+  const embeds = listEmbeds(node)
+  return embeds.find(({ key }) => key === name) ?? embeds.find(each => each.name === name)
+}

@@ -1,0 +1,123 @@
+/** Tables: resources under the names of the database: tables, columns, and the relations that can be embedded. */
+import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
+import { Failure } from './failure.ts'
+
+/** How rows of one table reach rows of another. */
+export interface TableRelation {
+  readonly owner: WireResource
+  readonly target: WireResource
+  readonly isMany: boolean
+  /** Of the owner. */
+  readonly attribute: WireAttribute | undefined
+  /** Of the target: its foreign key to the owner. */
+  readonly back: WireAttribute | undefined
+}
+
+export function findTable(api: WireApi, name: string): WireResource {
+  const found = api.resources.find(({ table }) => table === name)
+  if (found !== undefined) return found
+  throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
+}
+
+/** A value of the table itself, or a computed value: a column of PostgREST, too. */
+export function isColumn({ kind, column }: WireAttribute): boolean {
+  return kind === 'scalar' || kind === 'embedded' || kind === 'toOneOf' || column !== undefined
+}
+
+/** Whether `*` shows the attribute: computed values are shown where they are named. */
+export function isStored(attribute: WireAttribute): boolean {
+  return attribute.column !== undefined || attribute.kind === 'embedded' || attribute.kind === 'toOneOf'
+}
+
+export function columnOf({ column, name }: WireAttribute): string {
+  return column ?? name
+}
+
+/** The name under which records show the value, or the ID of a link. */
+export function shownAs({ ids, name }: WireAttribute): string {
+  return ids ?? name
+}
+
+export function findColumn(resource: WireResource, name: string): WireAttribute | undefined {
+  return resource.attributes.find(attribute => isColumn(attribute) && columnOf(attribute) === name)
+}
+
+export function needColumn(resource: WireResource, name: string): WireAttribute {
+  const found = findColumn(resource, name)
+  if (found === undefined) throw new Failure(400, '42703', `column ${resource.table}.${name} does not exist`)
+  return found
+}
+
+/** The type of a column, of a foreign key the type of the key that it refers to. */
+export function typeOf(api: WireApi, attribute: WireAttribute): string | undefined {
+  if (attribute.kind === 'scalar') return attribute.type
+  if (attribute.kind === 'embedded') return 'json'
+  const target = api.resources.find(({ name }) => name === attribute.target)
+  const key = target?.attributes.find(({ name }) => name === target.key[0])
+  return key === undefined || key === attribute || key.kind !== 'scalar' ? undefined : key.type
+}
+
+function listRelations(api: WireApi, owner: WireResource): TableRelation[] {
+  const relations: TableRelation[] = []
+  for (const attribute of owner.attributes) {
+    const target = api.resources.find(({ name }) => name === attribute.target)
+    if (target === undefined || (attribute.kind !== 'toOne' && attribute.kind !== 'toMany')) continue
+    const other = target.attributes.find(({ name }) => name === attribute.inverse)
+    const isMany = attribute.kind === 'toMany'
+    relations.push({ owner, target, isMany, attribute, back: isMany && other?.kind === 'toOne' ? other : undefined })
+  }
+  for (const target of api.resources) {
+    for (const back of target.attributes) {
+      const isKnown = relations.some(known => known.target === target && (known.back === back || known.attribute?.inverse === back.name))
+      if (back.kind === 'toOne' && back.column !== undefined && back.target === owner.name && !isKnown)
+        relations.push({ owner, target, isMany: true, attribute: undefined, back })
+    }
+  }
+  return relations
+}
+
+/** Names under which a relation is asked for as `name!hint`. */
+function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
+  const own = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
+  const other = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]
+  return [
+    ...own,
+    ...other,
+    ...(attribute === undefined ? [] : [attribute.name]),
+    ...(attribute?.through === undefined ? [] : [attribute.through]),
+  ]
+}
+
+/** @throws Failure for none, and for several */
+export function findRelation(api: WireApi, owner: WireResource, name: string, hint: string | undefined): TableRelation {
+  const related = listRelations(api, owner).filter(relation => {
+    const names = hintsOf(relation)
+    return (
+      (relation.target.table === name || names.includes(name)) &&
+      (hint === undefined || names.includes(hint) || relation.target.table === hint)
+    )
+  })
+  const found = related.filter(({ attribute }) => hint === undefined && attribute !== undefined && attribute.column === name)
+  const candidates = found.length > 0 ? found : related
+  if (candidates.length === 1) return candidates[0]!
+  if (candidates.length > 1) throw ambiguous(owner, name, candidates)
+  const using = hint === undefined ? '' : ` using the hint '${hint}'`
+  throw new Failure(400, 'PGRST200', `Could not find a relationship between '${owner.table}' and '${name}' in the schema cache`, {
+    details:
+      `Searched for a foreign key relationship between '${owner.table}' and '${name}'${using} in the schema 'public', ` +
+      'but no matches were found.',
+  })
+}
+
+function ambiguous(owner: WireResource, name: string, relations: readonly TableRelation[]): Failure {
+  const described = relations.map(relation => ({
+    cardinality: relation.attribute?.kind === 'toOne' ? 'many-to-one' : relation.back === undefined ? 'many-to-many' : 'one-to-many',
+    embedding: `${owner.table} with ${relation.target.table}`,
+    relationship: hintsOf(relation)[1] ?? hintsOf(relation)[0],
+  }))
+  const choices = described.map(({ relationship }) => `'${name}!${relationship}'`).join(', ')
+  return new Failure(300, 'PGRST201', `Could not embed because more than one relationship was found for '${owner.table}' and '${name}'`, {
+    details: described,
+    hint: `Try changing '${name}' to one of the following: ${choices}. Find the desired relationship in the 'details' key.`,
+  })
+}

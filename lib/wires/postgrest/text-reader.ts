@@ -1,0 +1,118 @@
+/** Text reader: reads names, JSON paths, quoted values and lists of PostgREST's grammar from left to right. */
+
+/** A step inside JSON: `->a`, `->>b`, `->0`. */
+export interface Step {
+  readonly name: string
+  /** `->>`: compared and shown as text. */
+  readonly isText: boolean
+}
+
+/** How deep brackets may stand in each other. */
+const MAX_DEPTH = 20
+/** Members of all lists of a text. */
+const MAX_MEMBERS = 1000
+
+export class TextReader {
+  readonly text: string
+  readonly #fail: (found: string) => Error
+  #at = 0
+  #depth = 0
+  #members = 0
+
+  /** @param fail makes the error of what was found at a place where something else is due */
+  constructor(text: string, fail: (found: string) => Error) {
+    this.text = text
+    this.#fail = fail
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.text.length
+  }
+
+  sees(part: string): boolean {
+    return this.text.startsWith(part, this.#at)
+  }
+
+  take(part: string): boolean {
+    if (!this.sees(part)) return false
+    this.#at += part.length
+    return true
+  }
+
+  match(pattern: RegExp): string | undefined {
+    const sticky = new RegExp(pattern.source, 'yu')
+    sticky.lastIndex = this.#at
+    const found = sticky.exec(this.text)?.[0]
+    if (found !== undefined) this.#at += found.length
+    return found
+  }
+
+  need(part: string): void {
+    if (!this.take(part)) throw this.wrong(`expecting "${part}"`)
+  }
+
+  wrong(due: string): Error {
+    return this.#fail(`unexpected ${this.isAtEnd ? 'end of input' : `"${this.text[this.#at]!}"`} ${due}`)
+  }
+
+  end(): void {
+    if (!this.isAtEnd) throw this.wrong('expecting end of input')
+  }
+
+  /** Counts a member of a list. */
+  count(): void {
+    if (++this.#members > MAX_MEMBERS) throw this.wrong(`: more than ${MAX_MEMBERS} members`)
+  }
+
+  space(): void {
+    this.match(/\s+/)
+  }
+
+  /** `name`, `"any, name"`, `my-name` */
+  name(): string {
+    if (this.sees('"')) return this.quoted()
+    const found = this.match(/[\p{L}\p{N}_$ ]+(?:-(?!>)[\p{L}\p{N}_$ ]+)*/u)?.trim() ?? ''
+    if (found === '') throw this.wrong('expecting field name (* or [a..z0..9_$])')
+    return found
+  }
+
+  quoted(): string {
+    this.need('"')
+    const body = this.match(/(?:[^"\\]|\\[^])*/) ?? ''
+    this.need('"')
+    return body.replaceAll(/\\([^])/g, '$1')
+  }
+
+  steps(): Step[] {
+    const steps: Step[] = []
+    while (this.sees('->')) {
+      const isText = this.take('->>')
+      if (!isText) this.need('->')
+      steps.push({ name: this.sees('-') ? (this.match(/-\d+/) ?? this.name()) : this.name(), isText })
+    }
+    return steps
+  }
+
+  /** Members between brackets, which may be none. */
+  members<Member>(close: string, read: () => Member): Member[] {
+    if (++this.#depth > MAX_DEPTH) throw this.wrong(`: brackets are deeper than ${MAX_DEPTH} levels`)
+    const members: Member[] = []
+    this.space()
+    while (!this.take(close)) {
+      if (members.length > 0) this.need(',')
+      this.space()
+      this.count()
+      members.push(read())
+      this.space()
+    }
+    this.#depth--
+    return members
+  }
+
+  /** The rest, behind the whole text. */
+  rest(): string {
+    const rest = this.text.slice(this.#at)
+    this.#at = this.text.length
+    return rest
+  }
+}

@@ -1,0 +1,219 @@
+/** Write: POST, PATCH, PUT and DELETE of a table: inserts, upserts, and changes of the rows that filters choose. */
+import type { WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
+import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preferences } from './answer.ts'
+import { Failure } from './failure.ts'
+import type { Query } from './query.ts'
+import { renderRows } from './render.ts'
+import { keyOf, listAll, neededOf, textOf, whereKeys, whereOf, type ShownRow } from './rows.ts'
+import { columnOf, findColumn, isStored, needColumn, typeOf } from './tables.ts'
+import { readSent } from './values.ts'
+
+export interface RowWriting {
+  readonly api: WireApi
+  readonly query: Query
+  readonly request: WireRequest
+  readonly preferences: Preferences
+}
+
+/** Records of one call. */
+const BULK = 1000
+
+/** @throws Failure for a body that is no row and no list of rows */
+function readBody(body: unknown): readonly ShownRow[] {
+  const rows = Array.isArray(body) ? (body as unknown[]) : [body]
+  if (!rows.every(row => typeof row === 'object' && row !== null && !Array.isArray(row)))
+    throw new Failure(400, 'PGRST102', 'Empty or invalid json')
+  return rows as readonly ShownRow[]
+}
+
+/** The rows of a body by the names of attributes. */
+function readRows({ api, query, request, preferences }: RowWriting): ShownRow[] {
+  const { resource } = query.root
+  const sent = readBody(request.body)
+  const { columns } = query
+  if (columns === undefined && Array.isArray(request.body)) requireSameKeys(sent)
+  return sent.map(row => {
+    const values: [string, unknown][] = []
+    for (const column of columns ?? Object.keys(row)) {
+      const attribute = findColumn(resource, column)
+      if (attribute === undefined)
+        throw new Failure(400, 'PGRST204', `Could not find the '${column}' column of '${resource.table}' in the schema cache`)
+      const isGiven = Object.hasOwn(row, column)
+      if (isGiven || !preferences.isDefault) values.push([attribute.name, isGiven ? readSent(row[column], typeOf(api, attribute)) : null])
+    }
+    return Object.fromEntries(values)
+  })
+}
+
+function requireSameKeys(rows: readonly ShownRow[]): void {
+  const keys = rows.map(row => JSON.stringify(Object.keys(row).sort()))
+  if (new Set(keys).size > 1) throw new Failure(400, 'PGRST102', 'All object keys must match')
+}
+
+export async function insertRows(writing: RowWriting): Promise<WireAnswer> {
+  const { api, query, preferences } = writing
+  const { resource } = query.root
+  const rows = readRows(writing)
+  if (preferences.resolution !== undefined) return upsertRows(writing, rows)
+  const made: unknown[] = []
+  for (let at = 0; at < rows.length; at += BULK) made.push(...((await api.create(resource, rows.slice(at, at + BULK))) as unknown[]))
+  return showWritten(
+    writing,
+    201,
+    made.map(record => keyOf(record, resource)),
+  )
+}
+
+/** The columns that tell whether a row exists: `on_conflict`, or the key. */
+function findConflict({ query: { root, onConflict } }: RowWriting): readonly string[] {
+  const names = onConflict?.map(column => needColumn(root.resource, column).name)
+  return names === undefined || names.length === 0 ? root.resource.key : names
+}
+
+async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promise<WireAnswer> {
+  const { api, query, preferences } = writing
+  const { resource } = query.root
+  const names = findConflict(writing)
+  const met = new Set<string>()
+  const keys: unknown[] = []
+  let made = 0
+  for (const row of rows) {
+    const found = names.every(name => (row[name] ?? null) !== null)
+      ? (
+          await api.list(resource, {
+            where: Object.fromEntries(names.map(name => [name, { $eq: row[name] }])),
+            attributes: resource.key,
+            limit: 1,
+          })
+        ).records[0]
+      : undefined
+    if (found === undefined) {
+      const key = keyOf(await api.create(resource, row), resource)
+      keys.push(key)
+      met.add(textOf(key))
+      made++
+      continue
+    }
+    const key = keyOf(found, resource)
+    if (preferences.resolution === 'ignore-duplicates') continue
+    if (met.has(textOf(key)))
+      throw new Failure(400, '21000', 'ON CONFLICT DO UPDATE command cannot affect row a second time', {
+        hint: 'Ensure that no rows proposed for insertion within the same command have duplicate constrained values.',
+      })
+    met.add(textOf(key))
+    const changes = Object.fromEntries(Object.entries(row).filter(([name]) => !resource.key.includes(name)))
+    if (Object.keys(changes).length > 0) await api.update(resource, textOf(key), changes)
+    keys.push(key)
+  }
+  return showWritten(writing, made > 0 || rows.length === 0 ? 201 : 200, keys)
+}
+
+/** The rows by their keys, in the order of the keys. */
+async function readByKeys(api: WireApi, { root }: Query, keys: readonly unknown[]): Promise<readonly ShownRow[]> {
+  const { resource } = root
+  const records: ShownRow[] = []
+  for (let at = 0; at < keys.length; at += 500)
+    records.push(...(await listAll(api, resource, { where: whereKeys(resource, keys.slice(at, at + 500)), ...neededOf(root) })).records)
+  const places = new Map(keys.map((key, index) => [textOf(key), index]))
+  const place = (record: ShownRow): number => places.get(textOf(keyOf(record, resource))) ?? 0
+  return renderRows(
+    api,
+    root,
+    records.sort((one, other) => place(one) - place(other)),
+  )
+}
+
+async function showWritten(
+  { api, query, request, preferences }: RowWriting,
+  status: number,
+  keys: readonly unknown[],
+): Promise<WireAnswer> {
+  const { applied, shown, isCounted } = preferences
+  const range =
+    status === 201 || keys.length === 0
+      ? `*/${isCounted ? keys.length : '*'}`
+      : formatRange(0, keys.length, isCounted ? keys.length : undefined)
+  if (shown === 'representation') return showRows(request, { status, rows: await readByKeys(api, query, keys), range, applied })
+  if (wantsOne(request)) requireOne(keys)
+  const location =
+    shown === 'headers-only' && status === 201 && keys.length === 1 ? { location: formatLocation(query.root.resource, keys[0]) } : {}
+  return { status: status === 200 ? 204 : status, headers: { ...headersOf(range, applied), ...location } }
+}
+
+function formatLocation(resource: WireResource, key: unknown): string {
+  const parts = Array.isArray(key) ? (key as unknown[]) : [key]
+  const columns = resource.key.map(name => columnOf(resource.attributes.find(each => each.name === name)!))
+  return `/${resource.table}?${columns.map((column, index) => `${column}=eq.${encodeURIComponent(textOf(parts[index]))}`).join('&')}`
+}
+
+/** The keys of the rows that the filters choose. @throws Failure for more rows than the client allows */
+async function findRows({ api, query, request, preferences }: RowWriting): Promise<readonly unknown[]> {
+  const { root, isFiltered } = query
+  const { method } = request
+  if (!isFiltered) throw new Failure(400, '21000', `${method === 'DELETE' ? 'DELETE' : 'UPDATE'} requires a WHERE clause`)
+  const { sort, limit, offset, resource } = root
+  const asked = { where: await whereOf(api, root), sort, offset, ...(limit === undefined ? {} : { limit }), attributes: resource.key }
+  const { records } = await listAll(api, resource, asked)
+  if (preferences.maxAffected !== undefined && records.length > preferences.maxAffected)
+    throw new Failure(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
+      details: `The query affects ${records.length} rows`,
+    })
+  return records.map(record => keyOf(record, resource))
+}
+
+export async function updateRows(writing: RowWriting): Promise<WireAnswer> {
+  const { api, query, request } = writing
+  const { resource } = query.root
+  if (Array.isArray(request.body) && request.body.length !== 1) throw new Failure(400, 'PGRST102', 'Empty or invalid json')
+  const [changes = {}] = readRows({
+    ...writing,
+    request: { ...request, body: Array.isArray(request.body) ? (request.body as unknown[])[0] : request.body },
+  })
+  const keys = Object.keys(changes).length === 0 ? [] : await findRows(writing)
+  for (const key of keys) await api.update(resource, textOf(key), withoutKey(resource, key, changes))
+  return showWritten(writing, 200, keys)
+}
+
+/** A row may be sent with its own key. */
+function withoutKey({ key: names }: WireResource, key: unknown, changes: ShownRow): ShownRow {
+  const own = Array.isArray(key) ? (key as unknown[]) : [key]
+  return Object.fromEntries(
+    Object.entries(changes).filter(([name, value]) => !names.includes(name) || textOf(own[names.indexOf(name)]) !== textOf(value)),
+  )
+}
+
+export async function deleteRows(writing: RowWriting): Promise<WireAnswer> {
+  const { api, query, request, preferences } = writing
+  const { resource } = query.root
+  const keys = await findRows(writing)
+  const rows = preferences.shown === 'representation' ? await readByKeys(api, query, keys) : undefined
+  for (const key of keys) await api.remove(resource, textOf(key))
+  const range = `*/${preferences.isCounted ? keys.length : '*'}`
+  if (rows !== undefined) return showRows(request, { status: 200, rows, range, applied: preferences.applied })
+  if (wantsOne(request)) requireOne(keys)
+  return { status: 204, headers: headersOf(range, preferences.applied) }
+}
+
+/** PUT: one row by its whole key. */
+export async function putRow(writing: RowWriting): Promise<WireAnswer> {
+  const { api, query, request, preferences } = writing
+  const { resource } = query.root
+  const own = resource.attributes.filter(({ name }) => resource.key.includes(name))
+  const filters = request.pairs.filter(([name]) => name !== 'select' && name !== 'columns')
+  const isKey =
+    filters.length === own.length &&
+    own.every(attribute => filters.some(([name, value]) => name === columnOf(attribute) && value.startsWith('eq.')))
+  if (!isKey) throw new Failure(405, 'PGRST105', "Filters must include all and only primary key columns with 'eq' operators")
+  const [row] = readRows(writing)
+  const isSame = own.every(attribute =>
+    filters.some(([name, value]) => name === columnOf(attribute) && value.slice(3) === textOf(row?.[attribute.name])),
+  )
+  if (!isSame) throw new Failure(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')
+  // What the row does not have is unset.
+  const unset = resource.attributes.filter(attribute => isStored(attribute) && attribute.nullable && !Object.hasOwn(row!, attribute.name))
+  const whole = { ...Object.fromEntries(unset.map(({ name }) => [name, null])), ...row }
+  return upsertRows(
+    { api, query: { ...query, onConflict: undefined }, request, preferences: { ...preferences, resolution: 'merge-duplicates' } },
+    [whole],
+  )
+}

@@ -59,7 +59,7 @@ function filePlace(folder: string): Place {
       broken: async () => read(db => db.pragma('foreign_key_check') as unknown[]),
     },
     async [Symbol.asyncDispose]() {
-      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+      for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Compute fill: asks functions of `fill` for the values of old rows, and for new rows. What does not fit becomes a fault of the plan. */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OldRow } from '../../records/database/evolving.ts'
+import { FillText } from '../../records/database/fill-text.ts'
 import { publicName } from '../../model/metadata/property-type.ts'
 import type { EvolvedColumn } from './evolved-columns.ts'
 import { listColumnNames } from './drop-request.ts'
@@ -69,7 +70,7 @@ export function computeValues(
       values.set(place, null)
       continue
     }
-    const stored = to.store(json)
+    const stored = json instanceof FillText ? to.storeText(json.text) : to.store(json)
     if (stored === undefined || stored === null) wrong.push(`${show(json)} for ${shown}`)
     else values.set(place, stored)
   }
@@ -99,7 +100,8 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
 
 /** Rows of one table, by column. */
 export interface FilledRows {
-  readonly from: RowsFrom
+  readonly asked: string
+  readonly table: string
   readonly source: string
   readonly rows: readonly { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[]
 }
@@ -124,12 +126,12 @@ export function computeRows(
     if (given === FAILED) break
     for (const each of [given ?? []].flat()) {
       const values = call(() => readRecord(each, byName, required), asked, shown, plan)
-      if (values === FAILED) return { from, source: old.table, rows: made }
+      if (values === FAILED) return { asked, table: from.table, source: old.table, rows: made }
       if (mark !== undefined) (values as Map<string, unknown>).set(mark.column, meta.discriminatorValue)
       made.push({ shown, values: values as ReadonlyMap<string, unknown> })
     }
   }
-  return { from, source: old.table, rows: made }
+  return { asked, table: from.table, source: old.table, rows: made }
 }
 
 function findMark(meta: RowsFrom['meta'], own: ReadonlyMap<string, EvolvedColumn>): EvolvedColumn | undefined {

@@ -56,7 +56,7 @@ function rate(from: LoneColumn, to: LoneColumn, areAlone: boolean): number {
   return 2 + (distance === 0 ? 2 : distance === 1 ? 1 : 0) + rateNames(from.name, to.name) + (areAlone ? 1 : 0) - 1
 }
 
-function rateNames(from: string, to: string): number {
+export function rateNames(from: string, to: string): number {
   const [one, other] = [words(from), words(to)]
   if (one.some(word => word.length > 1 && word !== 'id' && other.includes(word))) return 2
   const longest = Math.max(from.length, to.length)
@@ -136,7 +136,7 @@ export interface FoundTable {
  * @param isWanted whether the model has a table of the name
  */
 export function findRenamedTable(
-  { asked, from, to }: AskedTable,
+  { asked, from, to, isMove = false }: AskedTable & { readonly isMove?: boolean },
   find: (table: string) => FoundTable | undefined,
   isWanted: (table: string) => boolean,
   plan: Plan,
@@ -145,7 +145,7 @@ export function findRenamedTable(
   const old = found.find(each => !isWanted(each.name))
   const there = find(to)
   if (old === undefined) {
-    if (there !== undefined) return undefined
+    if (there !== undefined || isMove) return undefined
     plan.faults.push(
       found.length > 0
         ? `"${asked}" cannot be renamed, since the model still has the table "${found[0]!.name}"`

@@ -108,7 +108,8 @@ export function sayDuplicates(table: string, columns: readonly string[], named: 
 }
 
 /** Names the value that rows get. */
-export function sayFilled(count: number, { json, each, isMadeUp }: Pick<Filling, 'json' | 'each' | 'isMadeUp'>): string {
+export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<Filling, 'json' | 'each' | 'isMadeUp' | 'links'>): string {
+  if (links !== undefined) return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} the links of "${links}".`
   if (each !== undefined)
     return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${isMadeUp === true ? 'made-up values' : 'what fill gives'}.`
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`

@@ -17,6 +17,8 @@ export interface Filling {
   /** Makes the JSON value of a row. */
   readonly each?: (row: OldRow) => unknown
   readonly isMadeUp?: true
+  /** The table of links that rows get theirs from. */
+  readonly links?: string
 }
 
 /** Rows of a new table, made of rows of another. */
@@ -77,7 +79,7 @@ function readValues(meta: EntityWithSingular, resource: string, values: object, 
     const stored = value instanceof FillText ? to.storeText(value.text) : to.store(json)
     if (stored === undefined || stored === null)
       throw new TypeError(`"${asked}" must be ${describeWanted(to)}, got ${JSON.stringify(json) ?? String(json)}.`)
-    ofTable.set(to.column, { asked, to, json, stored })
+    ofTable.set(to.column, { asked, to, json: typeof stored === 'number' ? stored : json, stored })
   }
 }
 

@@ -10,6 +10,8 @@ export interface AskedRename {
   /** Best first. */
   readonly from: readonly string[]
   readonly to: string
+  /** A table of links that the property may have had. */
+  readonly pivot?: string
 }
 
 export interface AskedTable {
@@ -18,6 +20,9 @@ export interface AskedTable {
   readonly from: readonly string[]
   readonly to: string
   readonly schema: string | undefined
+  /** The old name of a relation, which may have led to one. */
+  readonly old?: string
+  readonly owner?: string
   /** How names of the entity's links begin: `trip_` and `journey_`. */
   readonly links?: readonly [old: string, next: string]
 }
@@ -44,7 +49,7 @@ export function readRenamed(named: ReadonlyMap<string, EntityWithSingular>, orm:
       const prop = findProperty(meta, next, `renamed.${resource}`)
       const asked = `${resource}.${old}`
       if (prop.kind === 'm:n' && prop.owner) tables.push(readPivot(meta, prop, old, asked, naming))
-      else ofTable.push({ asked, ...readColumn(prop, old, asked, naming) })
+      else ofTable.push({ asked, ...readColumn(prop, old, asked, naming), ...namePivot(meta, prop, old, naming) })
     }
   }
   return { renamed: columns, tables }
@@ -59,7 +64,7 @@ function readColumn(prop: EntityProperty, old: string, asked: string, naming: Na
 
 function readPivot(meta: EntityMetadata, prop: EntityProperty, old: string, asked: string, naming: NamingStrategy): AskedTable {
   const from = naming.joinTableName(meta.className, prop.targetMeta!.tableName, old, meta.tableName)
-  return { asked, from: [from], to: nameOfPivot(prop), schema: meta.schema }
+  return { asked, from: [from], to: nameOfPivot(prop), schema: meta.schema, old, owner: meta.tableName }
 }
 
 function readTable(meta: EntityMetadata, old: string, naming: NamingStrategy): AskedTable {
@@ -79,8 +84,13 @@ function readTable(meta: EntityMetadata, old: string, naming: NamingStrategy): A
   }
 }
 
+function namePivot(meta: EntityMetadata, prop: EntityProperty, old: string, naming: NamingStrategy): Pick<AskedRename, 'pivot'> {
+  if (prop.kind !== 'm:1' && prop.kind !== '1:1') return {}
+  return { pivot: naming.joinTableName(meta.className, prop.targetMeta!.tableName, old, meta.tableName) }
+}
+
 /** Without its schema. */
-function nameOfPivot({ pivotTable }: EntityProperty): string {
+export function nameOfPivot({ pivotTable }: EntityProperty): string {
   return pivotTable.split('.').at(-1)!
 }
 

@@ -24,6 +24,7 @@ import { dropColumn, dropTables } from './drop-tables.ts'
 import { addFilled, fillEmpty } from './fill-column.ts'
 import { addRows, prepareRows } from './fill-rows.ts'
 import { findLoss } from './guard-statement.ts'
+import { findMoves, moveLinks } from './move-links.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
 interface Evolution {
@@ -58,12 +59,13 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
     plan.faults.push(`the column ${view}.${column} cannot be added, since ${view} is a view`)
   const renaming = { orm, session, request: evolution.request, plan }
   await renameTables(renaming)
-  await renameColumns(renaming)
+  const moved = await findMoves(evolution)
+  await renameColumns(renaming, moved.served)
   plan.check(PLACE)
   const first = await compareAll(evolution)
   const begun = plan.steps.length
   await askForOldTables(first, evolution)
-  const rows = await prepareRows(first, evolution)
+  const rows = [...(await prepareRows(first, evolution)), ...(await moveLinks(moved, evolution))]
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
   // To read the whole database takes longer than all else.

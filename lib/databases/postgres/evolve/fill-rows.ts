@@ -74,9 +74,9 @@ async function findSource({ from }: RowsFrom, difference: SchemaDifference, fill
   return lone === undefined ? undefined : { table: lone.table, quoted: lone.quoted, key }
 }
 
-export async function addRows({ from, source, rows }: FilledRows, { session, plan, request }: AddedTo): Promise<void> {
+export async function addRows({ asked, table, source, rows }: FilledRows, { session, plan, request }: AddedTo): Promise<void> {
   if (rows.length === 0) return
-  const quoted = quote(from.table)
+  const quoted = quote(table)
   for (const { shown, values } of rows) {
     const columns = [...values.keys()].map(name)
     const sql =
@@ -91,12 +91,12 @@ export async function addRows({ from, source, rows }: FilledRows, { session, pla
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string }
       if (!code?.startsWith('23') && !code?.startsWith('22')) throw error
-      plan.faults.push(`what "${from.asked}" makes of ${shown} of "${source}" does not fit: ${message}`)
+      plan.faults.push(`what "${asked}" makes of ${shown} of "${source}" does not fit: ${message}`)
       return
     }
   }
-  for (const { column, prop } of request.columns.get(from.table)!.values())
+  for (const { column, prop } of request.columns.get(table)?.values() ?? [])
     if (prop.primary === true && prop.autoincrement === true)
       await command(session, raiseSequence(`select max(${name(column)}) as k from ${quoted}`, [literal(quoted), literal(column)]))
-  plan.add(`${from.table}: ${countRows(rows.length)} ${rows.length === 1 ? 'is' : 'are'} made of the rows of "${source}".`, [])
+  plan.add(`${table}: ${countRows(rows.length)} ${rows.length === 1 ? 'is' : 'are'} made of the rows of "${source}".`, [])
 }

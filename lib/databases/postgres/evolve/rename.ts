@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import { askForTables, findRenamed, findRenamedTable, refuseBoth, type FoundTable } from '../../evolve/find-renames.ts'
+import { listColumnNames } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { listFollowers, type AskedTable } from '../../evolve/read-renames.ts'
 import { keyOfTable, type EvolveRequest } from '../../evolve/request.ts'
@@ -25,7 +26,9 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   const { orm, session, request, plan } = renaming
   for (const asked of request.tables) {
     const targets = listTargets(orm)
-    const from = await renameTable(asked, targets, renaming)
+    const columns = asked.old === undefined ? [] : await listColumns(quoteBeside(asked.owner!, asked, targets), session)
+    const isMove = columns.some(column => listColumnNames(column).includes(asked.old!))
+    const from = await renameTable({ ...asked, isMove }, targets, renaming)
     if (from === undefined) continue
     const followers = listFollowers(orm, asked, from)
     for (const each of followers.tables)
@@ -65,7 +68,11 @@ async function findTable(
 }
 
 /** Returns the old name where the table has a new one. */
-async function renameTable(asked: AskedTable, targets: readonly DatabaseTable[], renaming: Renaming): Promise<string | undefined> {
+async function renameTable(
+  asked: AskedTable & { readonly isMove?: boolean },
+  targets: readonly DatabaseTable[],
+  renaming: Renaming,
+): Promise<string | undefined> {
   const { session, plan } = renaming
   const existing = new Map<string, FoundTable>()
   for (const table of [...asked.from, asked.to]) {
@@ -139,14 +146,15 @@ async function listColumns(quoted: string, session: PoolClient): Promise<string[
   return found.map(([column]) => String(column))
 }
 
-export async function renameColumns(renaming: Renaming): Promise<void> {
+/** @param served renames that are moves of links */
+export async function renameColumns(renaming: Renaming, served: ReadonlySet<string>): Promise<void> {
   const { orm, session, request, plan } = renaming
   if (request.renamed.size === 0) return
   for (const table of listTargets(orm)) {
     const quoted = table.getQuotedName()
     for (const asked of request.renamed.get(keyOfTable(request, table)) ?? []) {
       const columns = await listColumns(quoted, session)
-      if (columns.length === 0) continue
+      if (columns.length === 0 || served.has(asked.asked)) continue
       const find = (column: string): string | undefined => (columns.includes(column) ? column : undefined)
       const found = findRenamed(asked, table.name, find, column => table.hasColumn(column), plan)
       if (found === undefined) continue

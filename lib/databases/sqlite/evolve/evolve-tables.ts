@@ -17,6 +17,7 @@ import { classify } from './column-class.ts'
 import { parseCreate } from './create-text.ts'
 import { dropTables } from './drop-tables.ts'
 import { addRows, prepareRows } from './fill-rows.ts'
+import { findMoves, moveLinks } from './move-links.ts'
 import { rebuildTable } from './rebuild-table.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
@@ -29,10 +30,11 @@ export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: 
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
   renameTables(tables, evolution, plan)
-  for (const targets of tables) renameColumns(targets, evolution, plan)
+  const moved = findMoves(tables.flat(), evolution, plan)
+  for (const targets of tables) renameColumns(targets, moved.served, evolution, plan)
   if (plan.faults.length > 0) return { plan, findings: undefined }
   askForOldTables(tables, evolution, plan)
-  const rows = prepareRows(evolution, tables.flat(), plan)
+  const rows = [...prepareRows(evolution, tables.flat(), plan), ...moveLinks(moved, evolution, plan)]
   const changes = tables.flatMap(targets => changeOne(targets, evolution, drops, plan) ?? [])
   dropTables([...tables.map(([target]) => target!), ...schema.getViews()], { ...evolution, drops }, plan)
   drops.finish(name => isModelled(name, request))

@@ -93,21 +93,21 @@ function findModelled(name: string, { columns, namesOf }: EvolveRequest): string
   return [...columns.keys()].find(key => namesOf(key).includes(name))
 }
 
-export function addRows({ from, source, rows }: FilledRows, db: Database.Database, plan: Plan): void {
+export function addRows({ asked, table, source, rows }: FilledRows, db: Database.Database, plan: Plan): void {
   if (rows.length === 0) return
   for (const { shown, values } of rows) {
     const columns = [...values.keys()]
-    const sql = `insert into main.${quoted(from.table)} (${columns.map(quoted).join(', ')}) values (${columns.map(() => '?').join(', ')})`
+    const sql = `insert into main.${quoted(table)} (${columns.map(quoted).join(', ')}) values (${columns.map(() => '?').join(', ')})`
     try {
-      db.prepare(columns.length === 0 ? `insert into main.${quoted(from.table)} default values` : sql).run(
+      db.prepare(columns.length === 0 ? `insert into main.${quoted(table)} default values` : sql).run(
         ...[...values.values()].map(toParameter),
       )
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
       if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error
-      plan.faults.push(`what "${from.asked}" makes of ${shown} of "${source}" does not fit: ${message}`)
+      plan.faults.push(`what "${asked}" makes of ${shown} of "${source}" does not fit: ${message}`)
       return
     }
   }
-  plan.add(`${from.table}: ${countRows(rows.length)} ${rows.length === 1 ? 'is' : 'are'} made of the rows of "${source}".`, [])
+  plan.add(`${table}: ${countRows(rows.length)} ${rows.length === 1 ? 'is' : 'are'} made of the rows of "${source}".`, [])
 }

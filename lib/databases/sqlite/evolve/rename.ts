@@ -2,6 +2,7 @@
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { askForTables, findRenamed, findRenamedTable, refuseBoth, type FoundTable, type LoneTable } from '../../evolve/find-renames.ts'
+import { listColumnNames } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { listFollowers, type AskedTable } from '../../evolve/read-renames.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -14,7 +15,8 @@ type Targets = readonly (readonly DatabaseTable[])[]
 
 export function renameTables(tables: Targets, evolution: FileEvolution, plan: Plan): void {
   for (const asked of evolution.request.tables) {
-    const from = renameTable(asked, tables, evolution, plan)
+    const isMove = isMoveOfLinks(asked, evolution)
+    const from = renameTable({ ...asked, isMove }, tables, evolution, plan)
     if (from === undefined) continue
     const { db, orm } = evolution
     const followers = listFollowers(orm, asked, from)
@@ -33,8 +35,19 @@ export function renameTables(tables: Targets, evolution: FileEvolution, plan: Pl
   }
 }
 
+/** A relation that led to one has a column, and no table. */
+function isMoveOfLinks({ owner, old }: AskedTable, { db }: FileEvolution): boolean {
+  const existing = owner === undefined || old === undefined ? undefined : readPlainTable(db, owner)
+  return existing?.columns.some(({ name }) => listColumnNames(name).includes(old!)) === true
+}
+
 /** Returns the old name where the table has a new one. */
-function renameTable(asked: AskedTable, tables: Targets, { db }: FileEvolution, plan: Plan): string | undefined {
+function renameTable(
+  asked: AskedTable & { readonly isMove?: boolean },
+  tables: Targets,
+  { db }: FileEvolution,
+  plan: Plan,
+): string | undefined {
   const find = (table: string): FoundTable | undefined => {
     const existing = readPlainTable(db, table)
     return existing === undefined ? undefined : { name: existing.name, rows: countOf(db, `from main.${quoted(existing.name)}`) }
@@ -66,11 +79,17 @@ function run(sql: string, place: string, to: string, db: Database.Database, plan
   return true
 }
 
-export function renameColumns([target]: readonly DatabaseTable[], { db, request }: FileEvolution, plan: Plan): void {
+/** @param served renames that are moves of links */
+export function renameColumns(
+  [target]: readonly DatabaseTable[],
+  served: ReadonlySet<string>,
+  { db, request }: FileEvolution,
+  plan: Plan,
+): void {
   const { name } = target!
   for (const renaming of request.renamed.get(name) ?? []) {
     const existing = readPlainTable(db, name)
-    if (existing === undefined) continue
+    if (existing === undefined || served.has(renaming.asked)) continue
     const has = (column: string): string | undefined => existing.columns.find(each => foldCase(each.name) === foldCase(column))?.name
     const found = findRenamed(renaming, existing.name, has, column => target!.hasColumn(column), plan)
     if (found === undefined) continue

@@ -51,7 +51,7 @@ describe('auth', () => {
   it('refuses, with the engine, an entity that is not its own, or not served', async () => {
     const Other = defineEntity({ name: 'Other', properties: { id: p.integer().primary() } })
     await assert.rejects(RestEngine.create({ entities: [Note, User], auth: auth({ entity: Other }) }), /Other/)
-    await assert.rejects(RestEngine.create({ entities: [Note, User], auth: auth({ entity: 'users' as never }) }), {
+    await assert.rejects(RestEngine.create({ entities: [Note, User], auth: auth({ entity: 'users' }) }), {
       name: 'TypeError',
       message:
         'auth: "entity" must be the entity of the users, or its name, and there is no entity "users". Did you mean "User"? ' +

@@ -185,6 +185,16 @@ const TYPES = [
   'TestControlOptions',
   'ValueIn',
   'VisibleName',
+  'Wire',
+  'WireAnswer',
+  'WireApi',
+  'WireAttribute',
+  'WireError',
+  'WireList',
+  'WireLogIn',
+  'WireQuery',
+  'WireRequest',
+  'WireResource',
   'WithIds',
   'WithKeys',
   'Wrapper',
@@ -305,9 +315,9 @@ describe('the package', { timeout: TIMEOUT }, () => {
     ]) {
       assert.ok(paths.includes(path), path)
     }
-    // On 28 November 2026 it has 4,143,000 bytes: PostgreSQL takes 165,000 of them, evolving 200,000, watching 70,000, the workbench
+    // On 29 November 2026 it has 4,431,000 bytes: PostgreSQL takes 165,000 of them, evolving 250,000, watching 90,000, the workbench
     // 155,000, the docs 636,000, their pictures 300,000.
-    assert.ok(packed.unpackedSize < 4_300_000, `${packed.unpackedSize} bytes`)
+    assert.ok(packed.unpackedSize < 4_600_000, `${packed.unpackedSize} bytes`)
   })
 
   it('has no dead link', async () => {

@@ -23,6 +23,7 @@ export interface WireRequest {
   readonly body: unknown
 }
 
+/** The answer to a client. */
 export interface WireAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -30,6 +31,7 @@ export interface WireAnswer {
   readonly body?: unknown
 }
 
+/** An attribute that records of a resource have. */
 export interface WireAttribute {
   readonly name: string
   readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
@@ -50,6 +52,7 @@ export interface WireAttribute {
   readonly through: string | undefined
 }
 
+/** A resource, as paths and tables name it. */
 export interface WireResource {
   /** In the plural: `posts`. */
   readonly name: string
@@ -62,6 +65,7 @@ export interface WireResource {
   readonly attributes: readonly WireAttribute[]
 }
 
+/** What `api.list` is asked for. */
 export interface WireQuery {
   /**
    * A query object of MikroORM, by the names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Knows what the caller can
@@ -80,6 +84,7 @@ export interface WireQuery {
   readonly expand?: readonly string[]
 }
 
+/** A page of records. */
 export interface WireList {
   readonly records: readonly Readonly<Record<string, unknown>>[]
   /** Of all records that the condition meets. */

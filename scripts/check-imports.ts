@@ -66,6 +66,7 @@ const PAST_ENGINE: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'doors/cli/': {
     'check-against.ts': 'public: --check compares with a backend',
     'wires/json-server/index.ts': 'public: --as json-server',
+    'wires/postgrest/index.ts': 'the command answers as postgrest and supabase do',
     'open-recording.ts': 'public: a recording is opened as an engine',
     'try-promises.ts': '--self-test of what is served read-only',
     'databases/orm/on-update.ts': 'eject writes functions as the entity had them',

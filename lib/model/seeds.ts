@@ -2,6 +2,18 @@
 
 /** Records by resource name, for `engine.seed`. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
+const inferred = new WeakSet<SeedData>()
+
+/** Marks a seed that a model was inferred from: records that no path leads to are noted, and not refused. */
+export function markInferredSeed(data: SeedData): SeedData {
+  inferred.add(data)
+  return data
+}
+
+export function isInferredSeed(data: SeedData): boolean {
+  return inferred.has(data)
+}
+
 /**
  * A class of `@mikro-orm/seeder`, or any with `run`.
  *

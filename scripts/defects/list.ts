@@ -32,8 +32,8 @@ const TRANSPORTS: readonly Defect[] = [
   {
     name: 'a body over HTTP may have one byte too many',
     file: 'doors/server/json-body.ts',
-    find: 'return { maxBytes: limits.maxBodyBytes, method, takesForms }',
-    replace: 'return { maxBytes: limits.maxBodyBytes + 1, method, takesForms }',
+    find: 'return { maxBytes: limits.maxBodyBytes, method, takesForms:',
+    replace: 'return { maxBytes: limits.maxBodyBytes + 1, method, takesForms:',
     specs: ['server/http'],
   },
   {
@@ -310,8 +310,8 @@ const POSTGRES: readonly Defect[] = [
   {
     name: 'PostgreSQL: NULL is sorted last',
     file: 'databases/postgres/sql/flavour.ts',
-    find: "' nulls last' : ' nulls first'",
-    replace: "' nulls first' : ' nulls last'",
+    find: "descending ? 'last' : 'first'",
+    replace: "descending ? 'first' : 'last'",
     specs: ['api/sorting'],
   },
   {

@@ -13,14 +13,14 @@ type Counts = Readonly<Record<string, { readonly functions: number; readonly fil
 
 /** Functions and files, at most. */
 const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
-  get: [88, 33],
-  'get-scope': [114, 35],
-  list: [118, 41],
-  'list-scope': [144, 43],
-  patch: [190, 51],
-  'patch-scope': [221, 55],
-  post: [186, 48],
-  'post-scope': [206, 50],
+  get: [89, 35],
+  'get-scope': [115, 37],
+  list: [119, 43],
+  'list-scope': [145, 45],
+  patch: [192, 53],
+  'patch-scope': [222, 57],
+  post: [188, 50],
+  'post-scope': [207, 52],
 }
 
 describe('a warm request', () => {

@@ -561,7 +561,7 @@ describe('--as json-server', () => {
     ])
     assert.deepEqual(JSON.parse(got!.stdout), [{ id: 1, title: 'Tea', userId: 1, user: { id: 1, name: 'Ann' } }])
     assert.deepEqual([got!.code, missing!.code, missing!.stdout], [0, 1, '{"error":"Not Found"}'])
-    assert.match(wrong!.stderr, /--as takes json-server, got "json-sever"\. Did you mean "json-server"\?/)
+    assert.match(wrong!.stderr, /--as takes json-server, postgrest, supabase, got "json-sever"\. Did you mean "json-server"\?/)
     assert.match(ejected!.stderr, /it does not go with --eject/)
   })
 })

@@ -1,9 +1,14 @@
 /** The entry `mikro-rest/wire/postgrest`, asked by supabase-js. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
+import Database from 'better-sqlite3'
 import { auth, resource, type RestEngine } from '../../lib/index.ts'
 import { postgrest, supabase, type RpcFunction } from '../../lib/wires/postgrest/index.ts'
+import { Command } from '../helpers/command.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Comment, entities, openClient, seed, User, type ClientAnswer, type ClientQuery, type Supabase } from './supabase-model.ts'
 
@@ -358,4 +363,22 @@ describeStores('the log-in of Supabase', () => {
       assert.deepEqual([(await user()).status, (await user('Bearer k')).status, (await user('Bearer x.y.z')).status], [401, 403, 403])
       assert.equal((await ask(engine, '/storage/v1/object/b')).status, 404)
     }))
+})
+
+describe('--as supabase', () => {
+  it('serves the tables of a file below /rest/v1 to pages of any origin', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'as-supabase-'))
+    const db = new Database(join(folder, 'app.sqlite'))
+    db.exec("create table posts (id integer primary key, title text not null); insert into posts (title) values ('Tea')")
+    db.close()
+    await using command = new Command(folder, 'app.sqlite', '--as', 'supabase', '--port', '0', '--quiet')
+    const origin = await command.origin()
+    assert.match(command.stdout, /curl '\S+\/rest\/v1\/posts'/)
+    const headers = { apikey: 'anon', authorization: 'Bearer anon', origin: 'http://localhost:5173' }
+    const listed = await fetch(`${origin}/rest/v1/posts?title=ilike.t*`, { headers })
+    assert.deepEqual([listed.status, await listed.json()], [200, [{ id: 1, title: 'Tea' }]])
+    assert.equal(listed.headers.get('access-control-allow-origin'), '*')
+    assert.equal(await command.stop(), 0)
+    await rm(folder, { recursive: true })
+  })
 })

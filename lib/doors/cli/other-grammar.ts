@@ -1,20 +1,34 @@
 /** Other grammar: the backends that `--as` names, and their wires. */
 import type { Wire } from '../../foundation/base/wire.ts'
+import type { Model } from '../../model/model.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { misuse } from './command-error.ts'
 import { refuseOthers } from './option-values.ts'
 
-const WIRES = {
-  'json-server': async (): Promise<Wire> => (await import('../../wires/json-server/index.ts')).jsonServer(),
+interface OtherGrammar {
+  readonly load: () => Promise<Wire>
+  /** Before the names of collections and tables. */
+  readonly root: string
 }
-export type Grammar = keyof typeof WIRES
+
+const GRAMMARS = {
+  'json-server': { root: '', load: async () => (await import('../../wires/json-server/index.ts')).jsonServer() },
+  postgrest: { root: '', load: async () => (await import('../../wires/postgrest/index.ts')).postgrest() },
+  supabase: { root: '/rest/v1', load: async () => (await import('../../wires/postgrest/index.ts')).supabase() },
+} satisfies Readonly<Record<string, OtherGrammar>>
+export type Grammar = keyof typeof GRAMMARS
 
 export function loadWire(name: Grammar): Promise<Wire> {
-  return WIRES[name]()
+  return GRAMMARS[name].load()
+}
+
+/** The paths to show: collections of json-server, tables of the others. */
+export function listPathsOf(name: Grammar, { resources }: Model): string[] {
+  return resources.map(({ plural, table }) => `${GRAMMARS[name].root}/${name === 'json-server' ? plural : table}`)
 }
 
 export function toGrammar(name: string | undefined): Grammar | undefined {
-  const names = Object.keys(WIRES) as Grammar[]
+  const names = Object.keys(GRAMMARS) as Grammar[]
   const grammar = names.find(each => each === name)
   if (grammar !== undefined || name === undefined) return grammar
   throw misuse(`--as takes ${names.join(', ')}, got "${name}".${formatHint(findNearest(name, names))}`)

@@ -1,4 +1,5 @@
 /** Serve: serves the engine over HTTP until a signal. Prints the address, example requests, and a line for every request. */
+import { listPathsOf } from './other-grammar.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
@@ -197,8 +198,9 @@ function formatLogIn({ identifier, password, example }: LogIn, root: string): st
 
 /** Another grammar has no version in paths. */
 function listPaths(engine: RestEngine, { as }: CommandArguments): string[] {
+  if (as !== undefined) return listPathsOf(as, internalsOf(engine).model).map(path => engine.base + path)
   return listVersions(engine.versions).flatMap(version => {
-    const root = as === undefined ? formatRoot(engine.base, version) : engine.base
+    const root = formatRoot(engine.base, version)
     return internalsOf(engine)
       .modelOf(version)!
       .resources.map(({ plural }) => `${root}/${plural}`)

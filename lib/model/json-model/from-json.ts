@@ -11,7 +11,7 @@ import { markInferred } from '../inferred-entities.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
-import type { SeedData } from '../seeds.ts'
+import { markInferredSeed, type SeedData } from '../seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
 /** The result of `fromJson`: options for `RestEngine.create`. */
@@ -83,8 +83,10 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
     notes: collections.flatMap(({ notes }) => notes.map(note => `${note}.`)),
-    seed: Object.fromEntries(
-      collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
+    seed: markInferredSeed(
+      Object.fromEntries(
+        collections.map(collection => [collection.resource, collection.records.map((_, index) => buildSeed(collection, index))]),
+      ),
     ),
   }
 }

@@ -67,6 +67,8 @@ function bindFlat(data: SeedData, model: Model, connection: Connection, values: 
   const rows = new NewRecords(connection, values)
   const checked = new Set<RowShape>()
   const pivots = new Map<string, ToManyAttribute>()
+  // A link that means a record without an ID is refused, and must not meet the key that the database happens to count.
+  const [linked, counted] = [new Set<Resource>(), new Set<Resource>()]
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
     if (resource === undefined || resource.readOnly || !Array.isArray(records) || !comesInAnyOrder(resource)) return undefined
@@ -74,10 +76,13 @@ function bindFlat(data: SeedData, model: Model, connection: Connection, values: 
       const shape = isObject(record) ? shapes.find(resource, record, 'seed') : undefined
       if (shape === undefined || !(checked.has(shape) || areRefused(shape, connection, pivots))) return undefined
       checked.add(shape)
+      for (const { attribute } of shape.links) linked.add(attribute.target)
+      for (const { list } of shape.lists) linked.add(list.target)
+      if (!resource.keyNames.every(key => key in (record as JsonObject))) counted.add(resource)
       if (!rows.addFlat(resource, record as JsonObject, shape)) return undefined
     }
   }
-  return rows
+  return [...counted].some(resource => linked.has(resource)) ? undefined : rows
 }
 
 /** Whether the database refuses links to missing records, and one list alone writes a pivot table. */

@@ -6,7 +6,7 @@ import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Model } from '../../model/model.ts'
-import type { SeedData } from '../../model/seeds.ts'
+import { isInferredSeed, type SeedData } from '../../model/seeds.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import { References, nameAllNew } from '../validate/references.ts'
@@ -20,7 +20,8 @@ export interface ValidatedSeed {
 
 /** @throws RestError for what is no seed at all */
 export function validateSeed(data: SeedData, model: Model, connection: ReadingConnection): Promise<ValidatedSeed> {
-  return validateTogether(connection, rules => validateAll(data, model, rules))
+  const keepsUnreachable = isInferredSeed(data)
+  return validateTogether(connection, rules => validateAll(data, model, { ...rules, keepsUnreachable }))
 }
 
 /** A second time, once the linked records are known. */

@@ -87,9 +87,10 @@ export class PlannedWriter {
     const { resource } = owner
     const row = planRows(resource) === null ? null : planRows(list.target)
     const plan = row === null ? undefined : planMember(resource, list, body, this.#connection)
-    return row !== null && plan !== undefined && this.#writes(plan)
-      ? plannedBy(row, plan, planned => this.#appendBody(planned, owner, list, body, view))
-      : undefined
+    if (row === null || plan === undefined || !this.#writes(plan)) return undefined
+    const planned = plannedBy(row, plan, own => this.#appendBody(own, owner, list, body, view))
+    // The unit of work explains a refused row between owner and member.
+    return list.via.kind === 'pivot' ? { ...planned, isWide: true } : planned
   }
 
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {

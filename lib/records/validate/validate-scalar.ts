@@ -18,7 +18,7 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
 
 /** Refuses a key without a possible path. */
 export function refuseUnreachable({ attribute, value }: ValueInput, resource: Resource, context: ValidationContext): void {
-  if (!isUnreachable(value, attribute.name, resource)) return
+  if (context.keepsUnreachable || !isUnreachable(value, attribute.name, resource)) return
   const text = 'is the ID of the record in paths: it must not be empty, "." or "..", and must not contain NUL.'
   context.error('value_invalid', text, { value })
 }

@@ -12,6 +12,8 @@ export interface ValidationRules {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** Seeds may set what clients may only read. */
   readonly seeding?: boolean
+  /** Whether records may have IDs that no path leads to, as those of a file. */
+  readonly keepsUnreachable?: boolean
   /** What exists for the caller; other links are unknown. Default: everything. */
   readonly visibility?: Visibility
   readonly references: References
@@ -21,15 +23,21 @@ export class ValidationContext {
   readonly errors: FieldErrors
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   readonly seeding: boolean
+  readonly keepsUnreachable: boolean
   readonly visibility: Visibility
   readonly references: References
   /** Dotted path; empty for the body itself. */
   readonly path: string
 
-  constructor(errors: FieldErrors, { dialect, seeding = false, visibility = EVERYTHING, references }: ValidationRules, path = '') {
+  constructor(
+    errors: FieldErrors,
+    { dialect, seeding = false, keepsUnreachable = false, visibility = EVERYTHING, references }: ValidationRules,
+    path = '',
+  ) {
     this.errors = errors
     this.dialect = dialect
     this.seeding = seeding
+    this.keepsUnreachable = keepsUnreachable
     this.visibility = visibility
     this.references = references
     this.path = path

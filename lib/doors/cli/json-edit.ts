@@ -99,7 +99,7 @@ function move(items: readonly Item[], by: number): void {
 }
 
 interface Style {
-  /** Of one level; empty: everything is in one line. */
+  /** Indentation of a level. Empty: the whole file is one line. */
   readonly indent: string
   /** Empty: everything is in one line. */
   readonly newline: string

@@ -147,10 +147,10 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
 }
 
-/** One object for each query, by which its plan is found. */
+/** Keeps one object a query: the plan cache compares objects. */
 const shownToWires = new WeakMap<Parameters, Parameters>()
 
-/** A wire sees the IDs of to-one relations, and lists that it names. */
+/** Shows a wire the IDs of to-one relations, and lists by name alone. */
 function showLinks(parameters: Parameters): Parameters {
   let shown = shownToWires.get(parameters)
   const { depth = 'links', expand = [] } = parameters

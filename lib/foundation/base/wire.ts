@@ -58,7 +58,7 @@ export interface WireResource {
   readonly name: string
   readonly singular: string
   readonly table: string
-  /** Whether there is one record alone, at `/profile`. */
+  /** Whether the resource is a single record, at `/profile`. */
   readonly single: boolean
   /** Names of the attributes that make the ID. */
   readonly key: readonly string[]

@@ -22,7 +22,7 @@ export class TextStream implements AsyncIterable<string> {
   }
 }
 
-/** Finished bytes. */
+/** A finished body of bytes: an image. */
 export class WholeBytes extends TextStream {
   readonly whole: Uint8Array
 

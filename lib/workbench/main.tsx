@@ -54,7 +54,7 @@ async function tell(load: () => Promise<void>): Promise<void> {
 function Frame() {
   const { screen, path } = place.value
   useEffect(() => {
-    if (screen === '') void findStart().then(href => go(href, { replace: true }))
+    if (screen === '') void openStart()
   }, [screen])
   useEffect(() => {
     const title = [...path, findScreen(screen)?.title ?? screen].filter(Boolean).join(' · ')
@@ -77,7 +77,13 @@ function Frame() {
   )
 }
 
-/** A recording opens on its last failed request. */
+async function openStart(): Promise<void> {
+  const href = await findStart()
+  // Unless a screen was chosen.
+  if (place.value.screen === '') go(href, { replace: true })
+}
+
+/** The last failed request of a recording. */
 async function findStart(): Promise<string> {
   await stateKnown
   if (recording.value === undefined) return hrefOf('data')

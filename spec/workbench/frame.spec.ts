@@ -91,6 +91,28 @@ describe('the frame of the workbench', { skip: NO_BROWSER, timeout: 240_000 }, (
     })
   })
 
+  it('stays on the screen that was chosen before the server told its state', async () => {
+    await using engine = await RestEngine.create(sample)
+    await using server = await serveWorkbench(engine)
+    await using context = await browser.browser.newContext()
+    const page = await context.newPage()
+    let answer = (): void => {}
+    const held = new Promise<void>(resolve => (answer = resolve))
+    await page.route('**/_test/clock', async route => {
+      await held
+      await route.continue()
+    })
+    await page.goto(`${server.origin}/_ui`)
+    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    const told = page.waitForResponse('**/_test/clock')
+    answer()
+    await told
+    await page.getByText('No requests yet').waitFor()
+    // The start screen is chosen in a task after the answer.
+    await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 200)))
+    assert.equal(new URL(page.url()).hash, '#/requests')
+  })
+
   it('keeps Tools in sight beside many resources, and the head of a phone low', async () => {
     const entities = Array.from({ length: 60 }, (_, index) =>
       defineEntity({ name: `Part${index}`, properties: { id: p.integer().primary() } }),

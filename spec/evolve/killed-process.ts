@@ -7,6 +7,8 @@ const database = JSON.parse(process.argv[3]!) as NonNullable<Library.EngineOptio
 
 const Owner = defineEntity({ name: 'Owner', properties: { id: p.integer().primary(), name: p.text() } })
 const Place = defineEntity({ name: 'Place', properties: { id: p.integer().primary(), street: p.text() } })
+const Label = defineEntity({ name: 'Label', properties: { id: p.integer().primary(), name: p.text() } })
+const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.text() } })
 const Article = defineEntity({
   name: 'Article',
   properties: {
@@ -18,22 +20,25 @@ const Article = defineEntity({
     place: () => p.manyToOne(Place),
     code: p.text().nullable().unique(),
     owner: () => p.manyToOne(Owner),
+    // The old tables have one label, and a table of links to tags.
+    labels: () => p.manyToMany(Label),
+    tag: () => p.manyToOne(Tag).nullable(),
   },
 })
 
 // What is loaded with the first engine is no part of what is killed.
-await (await RestEngine.create({ entities: [Owner, Place, Article] })).close()
+await (await RestEngine.create({ entities: [Owner, Place, Label, Tag, Article] })).close()
 process.stdout.write('begins\n')
 const engine = await RestEngine.create({
-  entities: [Owner, Place, Article],
+  entities: [Owner, Place, Label, Tag, Article],
   database,
   schema: 'evolve',
   fill: {
     articles: { stars: 3, digits: row => row['amount'].length, place: row => row['id'] },
     places: { from: 'articles', each: row => ({ id: row['id'], street: row['street'] }) },
   },
-  renamed: { entities: { Item: 'Article' }, articles: { title: 'headline' } },
-  drop: ['article.street', 'gone'],
+  renamed: { entities: { Item: 'Article' }, articles: { title: 'headline', tags: 'tag' } },
+  drop: ['article.street', 'article.label', 'item_tags', 'gone'],
 })
 await engine.close()
 process.stdout.write('done\n')

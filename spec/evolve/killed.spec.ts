@@ -48,7 +48,11 @@ async function run(database: unknown, killAfter?: number): Promise<{ took: numbe
 }
 
 const TABLES = `create table owner (id integer primary key, name text not null); insert into owner values (1, 'Ann');
-  create table item (id integer primary key, title text not null, amount text not null, street text, owner_id integer not null);
+  create table label (id integer primary key, name text not null); insert into label values (1, 'new'), (2, 'old');
+  create table tag (id integer primary key, name text not null); insert into tag values (1, 'red'), (2, 'blue');
+  create table item (id integer primary key, title text not null, amount text not null, street text, owner_id integer not null,
+    label_id integer references label (id));
+  create table item_tags (item_id integer references item (id), tag_id integer references tag (id), primary key (item_id, tag_id));
   create table gone (x integer); insert into gone values (1);`
 
 /** Kills at moments that are spread over the whole time. */
@@ -69,7 +73,8 @@ describe('a process that is killed while it evolves', () => {
       const db = new Database(path)
       db.exec(`${TABLES} create index by_title on item (title);
         with n (i) as (values (1) union all select i + 1 from n where i < ${ROWS})
-        insert into item select i, 'title ' || i, cast(i * 3 as text), 'street ' || i, 1 from n;`)
+        insert into item select i, 'title ' || i, cast(i * 3 as text), 'street ' || i, 1, 1 + i % 2 from n;
+        insert into item_tags select id, 1 + id % 2 from item;`)
       db.close()
     }
     const look = (at = path): string => {
@@ -93,6 +98,10 @@ describe('a process that is killed while it evolves', () => {
     const { took } = await run(path)
     const evolved = look()
     assert.notEqual(evolved, old)
+    const db = new Database(path)
+    for (const links of ['article_labels', 'article where tag_id is not null'])
+      assert.equal(db.prepare(`select count(*) from ${links}`).pluck().get(), ROWS)
+    db.close()
     const found = await killAll(took, async killAfter => {
       make()
       const { isDone } = await run(path, killAfter)
@@ -120,7 +129,9 @@ describe('a process that is killed while it evolves', () => {
       await own.run(`drop schema if exists ${own.database.schema} cascade`)
       await own.run(`create schema ${own.database.schema}`)
       await own.run(`${TABLES} create index by_title on item (title);
-        insert into item select i, 'title ' || i, (i * 3)::text, 'street ' || i, 1 from generate_series(1, ${ROWS}) as n (i);`)
+        insert into item select i, 'title ' || i, (i * 3)::text, 'street ' || i, 1, 1 + i % 2
+          from generate_series(1, ${ROWS}) as n (i);
+        insert into item_tags select id, 1 + id % 2 from item;`)
     }
     const look = async (): Promise<string> => {
       const columns = await own.run(
@@ -142,6 +153,8 @@ describe('a process that is killed while it evolves', () => {
     const old = await look()
     const { took } = await run(own.database)
     const evolved = await look()
+    for (const links of ['article_labels', 'article where tag_id is not null'])
+      assert.deepEqual(await own.run(`select count(*)::int as n from ${links}`), [{ n: ROWS }])
     const found = await killAll(took, async killAfter => {
       await make()
       const { isDone } = await run(own.database, killAfter)

@@ -96,6 +96,26 @@ describeEvolved('links', make => {
     ])
   })
 
+  it('move with an entity that gets another name in the same step', async () => {
+    await using own = make()
+    await own.evolve([Author, Many], { seed: MANIES })
+    const Novel = defineEntity({
+      name: 'Novel',
+      properties: { id: id(), title: p.string(), writer: () => p.manyToOne(Author).nullable() },
+    })
+    const entities = { Book: 'Novel' }
+    await own.refuse(
+      [Author, Novel],
+      { renamed: { entities }, drop: true },
+      'if "writer" takes the links of "book_authors", say renamed: { novel: { authors: \'writer\' } }',
+    )
+    await own.evolve([Author, Novel], { renamed: { entities, novels: { authors: 'writer' } } })
+    assert.deepEqual(await own.rows('select id, writer_id from novel order by id'), [
+      { id: 1, writer_id: 2 },
+      { id: 2, writer_id: 1 },
+    ])
+  })
+
   it('do not move between names that are not alike, unless renamed says so', async () => {
     await using own = make()
     const Task = defineEntity({ name: 'Task', properties: { id: id(), assignee: () => p.manyToOne(Author).nullable() } })

@@ -111,16 +111,22 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   const pivots = old.pivots.filter(
     ({ links: [one, other] }) => [one.target, other.target].toSorted().join(' ') === [own, target].toSorted().join(' '),
   )
-  const wanted = pivots.find(({ name }) => name === asked?.pivot)
+  // A renamed entity has links by the old name.
+  const owns = [own, ...request.tables.flatMap(({ to, from, links }) => (to === own && links !== undefined ? from : []))]
+  const partOf = (table: string): string | undefined => {
+    const prefix = owns.find(each => table.startsWith(`${each}_`))
+    return prefix === undefined ? undefined : table.slice(prefix.length + 1)
+  }
+  const wanted = asked && pivots.find(({ name }) => name === asked.pivot || (partOf(name) ?? name) === partOf(asked.pivot!))
   const pivot = wanted ?? pivots[0]
   if (pivot === undefined) return
   const [one, other] = pivot.links
   const [from, to] = one.target === own ? [one, other] : [other, one]
   const resource = request.resourceOf(keyOfEntity(meta))
-  if (wanted === undefined && (pivots.length > 1 || own === target || rateNames(pivot.name.replace(`${own}_`, ''), prop.name) === 0)) {
-    const was = pivot.name.replace(`${own}_`, '')
+  const was = partOf(pivot.name)
+  if (wanted === undefined && (pivots.length > 1 || own === target || rateNames(was ?? pivot.name, prop.name) === 0)) {
     const way = `renamed: { ${resource}: { ${was}: '${prop.name}' } } (--rename ${resource}.${was}=${prop.name})`
-    if (pivot.name.startsWith(`${own}_`)) plan.hints.push(`if "${prop.name}" takes the links of "${pivot.name}", say ${way}`)
+    if (was !== undefined) plan.hints.push(`if "${prop.name}" takes the links of "${pivot.name}", say ${way}`)
     return
   }
   if (wanted !== undefined) moved.served.add(asked!.asked)

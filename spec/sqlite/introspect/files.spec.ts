@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import Database from 'better-sqlite3'
@@ -113,6 +113,23 @@ describe('files', () => {
       })
     })
   }
+
+  it('that a process killed amid a commit has left are as before the commit', async () => {
+    const path = fileOf(SQL)
+    const { size } = statSync(path)
+    const writer = new Database(path)
+    // A cache of one page makes SQLite write the journal before the commit.
+    writer.exec('pragma cache_size = 1; begin; create table filler (x blob); insert into filler values (zeroblob(100000))')
+    const journal = readFileSync(`${path}-journal`)
+    writer.exec('commit')
+    writer.close()
+    writeFileSync(`${path}-journal`, journal)
+    truncateSync(path, size)
+    await using file = await serve({ path })
+    assert.equal((await file.get('authors/1')).name, 'Ann')
+    assert.deepEqual(rowsOf(path, "select name from sqlite_schema where name = 'filler'"), [])
+    assert.ok(!existsSync(`${path}-journal`))
+  })
 
   it('that another process has locked are refused in one line', async () => {
     const path = fileOf(SQL)

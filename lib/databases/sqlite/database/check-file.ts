@@ -32,8 +32,9 @@ export function checkFile(path: string): FileHeader {
   }
   const page = bytes.readUInt16BE(16)
   const expected = (page === 1 ? 65_536 : page) * bytes.readUInt32BE(28)
-  // The number of pages is valid only where both counters agree. Pages may still be in the write-ahead log.
-  if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && !existsSync(`${path}-wal`)) {
+  // The number of pages is valid only where both counters agree. Log or journal may still complete the file.
+  const isComplete = !existsSync(`${path}-wal`) && !existsSync(`${path}-journal`)
+  if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && isComplete) {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)
   }
   return { usesLog: bytes[18] === 2 || bytes[19] === 2, size }

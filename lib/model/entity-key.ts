@@ -1,5 +1,5 @@
 /** Entity key: converts keys between the engine (key.ts) and MikroORM. */
-import { Reference } from '@mikro-orm/core'
+import { helper, Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
 import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
@@ -49,4 +49,12 @@ export function idOfEntity(resource: Resource, entity: Entity): RecordKey {
 export function keyOfProperty(resource: Resource, value: unknown): KeyValues {
   const parts = (Array.isArray(value) ? value : [value]).flat(8) as unknown[]
   return resource.key.map(({ type }, index) => fromProperty(parts[index], type))
+}
+
+export function unwrap(link: object): Entity {
+  return ('unwrap' in link && typeof link.unwrap === 'function' ? link.unwrap() : link) as Entity
+}
+
+export function hasKey(entity: Entity): boolean {
+  return helper(entity).hasPrimaryKey()
 }

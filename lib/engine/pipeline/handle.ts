@@ -25,7 +25,6 @@ import { NO_PARAMETERS, type Parameters } from '../../records/request/query-stri
 import { RequestContext, type Principal, type RequestFacts } from '../../records/request/request-context.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import { NO_CONTEXT, findAddress, type Arrival, type StageParts } from './arrival.ts'
-import type { answerWire as AnswerWireFunction } from './answer-wire.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
@@ -47,7 +46,7 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
   try {
     const wire = findWire(context)
     if (wire !== undefined) {
-      answerWire ??= (yield* wait(import('./answer-wire.ts'))).answerWire
+      answerWire ??= (yield* wait(loadAnswerWire())).answerWire
       return yield* wait(answerWire(wire, arrival, end, { parts, pass: passStages }))
     }
 
@@ -87,8 +86,10 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
   }
 }
 
+const loadAnswerWire = () => import('./answer-wire.ts')
+
 /** Loaded with the first request in another grammar. */
-let answerWire: typeof AnswerWireFunction | undefined
+let answerWire: Awaited<ReturnType<typeof loadAnswerWire>>['answerWire'] | undefined
 
 interface AdmittedRequest {
   readonly arrival: Arrival

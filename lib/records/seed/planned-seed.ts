@@ -19,7 +19,7 @@ import { RowShapes } from '../statements/row-shapes.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import type { SeedData } from '../../model/seeds.ts'
 import { nameAllNew } from '../validate/references.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { Unplanned } from '../statements/unplanned.ts'
 
 /**
  * @param changes the records, valid by the model

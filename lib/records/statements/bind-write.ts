@@ -12,11 +12,11 @@ import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts'
-import { toEmbedded } from '../unit-of-work/entity-data.ts'
 import { compute, type MadeValues } from './made-values.ts'
 import { toParameter } from './row-shape.ts'
 import { isItself } from '../validate/linked-records.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
+import { toEmbedded } from '../validate/property-values.ts'
 
 export interface BoundStatement {
   readonly statement: Statement

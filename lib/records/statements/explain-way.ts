@@ -4,7 +4,7 @@ import type { RowConnection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import { planChanges, planNew } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
-import { cascadesOrUnlinks } from '../unit-of-work/remove.ts'
+import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
 export const BY_STATEMENTS = 'by statements of a plan'
 

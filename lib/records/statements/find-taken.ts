@@ -8,9 +8,9 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Resource } from '../../model/model.ts'
 import type { View } from '../read/reader.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
-import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { Validation } from '../validate/validate-record.ts'
+import { Unplanned } from './unplanned.ts'
+import type { ChangeValidator } from '../validate/validate-change.ts'
 
 export interface RefusedBody {
   readonly body: JsonObject

@@ -19,8 +19,8 @@ import { keepForMember, valuesForMember } from './made-values.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { RowShape } from './row-shape.ts'
 import { bindFields, bindNewRow, hasNames, type RowShapes } from './row-shapes.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import type { Written } from '../validate/written.ts'
+import { Unplanned } from './unplanned.ts'
 
 export class FlatBulk {
   readonly #connection: Connection

@@ -1,6 +1,6 @@
 /**
- * Flat writer: inserts or changes a single row by the statement of a shape (row-shape.ts), with the steps and errors of writer.ts. Gives
- * undefined where a single statement is not enough: the unit of work takes over.
+ * Flat writer: inserts or changes a row by the statement of a shape (row-shape.ts), with the steps and errors of entity-writer.ts. Gives
+ * undefined where a single statement is not enough.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -22,10 +22,10 @@ import type { LinkField, RowShape } from './row-shape.ts'
 import { bindFields, bindNewRow, type RowShapes } from './row-shapes.ts'
 import { RowRules } from './row-rules.ts'
 import { omitUnchanged } from '../validate/unchanged.ts'
-import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { Validation } from '../validate/validate-record.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
+import type { ChangeValidator } from '../validate/validate-change.ts'
 
 export class FlatWriter {
   readonly #connection: Connection

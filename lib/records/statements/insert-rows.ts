@@ -5,8 +5,8 @@ import { Turns } from '../../foundation/async/turns.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { RowConnection, RowsWritten } from '../database/connection.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { findStatement, type BoundInsert, type BoundStatement } from './bind-write.ts'
+import { Unplanned } from './unplanned.ts'
 
 /**
  * Returns the key of each row; undefined where a trigger may have inserted other rows between.

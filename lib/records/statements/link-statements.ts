@@ -5,7 +5,7 @@ import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
 import { bindKey } from './bind-write.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { Unplanned } from './unplanned.ts'
 
 export class LinkStatements {
   readonly #connection: Connection

@@ -4,7 +4,6 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { findGivenKey, nameReference, recordName } from '../validate/check-database.ts'
 import { isItself } from '../validate/linked-records.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
@@ -17,6 +16,7 @@ import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import { readPlainKey, type RowShape } from './row-shape.ts'
 import { bindFields, bindNewRow, type NewFlatRow } from './row-shapes.ts'
+import { Unplanned } from './unplanned.ts'
 
 interface LinkNeed extends Need<NewRow> {
   readonly attribute: ToOneAttribute

@@ -1,7 +1,7 @@
 /** Plan rows: decides by the model which columns statements can write without MikroORM's unit of work. */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
-import { cascadesOrUnlinks } from '../unit-of-work/remove.ts'
+import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
 export interface RowPlan {
   readonly stored: StoredTable

@@ -10,8 +10,8 @@ import { bindScope } from './bind-write.ts'
 import { toKeys, type LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
+import { Unplanned } from './unplanned.ts'
 
 export interface PivotPlace {
   readonly list: ToManyAttribute

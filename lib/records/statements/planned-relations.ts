@@ -17,7 +17,7 @@ import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { withLink, type ExistingRef, type LinkInput, type ListInput, type RecordInput, type RecordRef } from '../validate/record-input.ts'
 import type { RowRules } from './row-rules.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { Unplanned } from './unplanned.ts'
 
 /** The foreign key column, and the parameter for the linked record. */
 interface PlannedLinking {

@@ -1,6 +1,6 @@
 /**
- * Planned removal: removes records by a statement, with the steps and errors of writer.ts, where no application code takes part and the
- * model removes no more than the database.
+ * Planned removal: removes records by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and
+ * the model removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -14,13 +14,12 @@ import { bindDelete, bindDeleteAll, bindKey } from './bind-write.ts'
 import { planRows, type RowPlan } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import { hasPrecondition, type VersionReader } from '../validate/read-version.ts'
-import { outsideScope } from '../unit-of-work/check-outcome.ts'
-import { checkReferrers } from '../unit-of-work/remove.ts'
-import { requireAllRemoved, requireRemoved } from '../validate/dropped-writes.ts'
-import { RequestCaller } from '../unit-of-work/request-work.ts'
+import { requireAllRemoved, requireRemoved, outsideScope } from '../validate/dropped-writes.ts'
 import { RowRules } from './row-rules.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
+import { checkReferrers } from '../validate/referrers.ts'
+import { RequestCaller } from '../validate/request-caller.ts'
 
 export class PlannedRemoval {
   readonly #connection: Connection

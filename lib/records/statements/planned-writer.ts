@@ -1,6 +1,6 @@
 /**
- * Planned writer: creates and changes records, nested ones included, by statements (plan-rows.ts), with the steps and errors of writer.ts,
- * where no application code takes part. Gives undefined where nothing is written: the unit of work then writes.
+ * Planned writer: creates and changes records, nested ones included, by statements (plan-rows.ts), with the steps and errors of
+ * entity-writer.ts, where no application code takes part. Gives undefined where nothing is written.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -14,7 +14,6 @@ import type { StoredTable } from '../../model/stored-table.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
-import { checkVersion } from '../unit-of-work/apply.ts'
 import { bindColumns, bindInsert } from './bind-write.ts'
 import { MadeValues } from './made-values.ts'
 import { planChanges, planMember, planNew, type BodyPlan } from './plan-body.ts'
@@ -26,14 +25,15 @@ import { PlannedRelations } from './planned-relations.ts'
 import { withLink, type RecordInput } from '../validate/record-input.ts'
 import { implyOwner, owningAttribute } from '../validate/relation-sides.ts'
 import type { VersionReader } from '../validate/read-version.ts'
-import type { ChangeValidator } from '../unit-of-work/validate-change.ts'
 import type { Validation } from '../validate/validate-record.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import { findAskedClass } from '../validate/record-class.ts'
 import { RowChanges, type RowRequest } from './row-changes.ts'
 import { RowRules } from './row-rules.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
+import { checkVersion } from '../validate/precondition.ts'
+import type { ChangeValidator } from '../validate/validate-change.ts'
+import { Unplanned } from './unplanned.ts'
 
 interface PlannedBody {
   readonly row: RowPlan

@@ -10,10 +10,10 @@ import type { Resource } from '../../model/model.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
-import { outsideScope } from '../unit-of-work/check-outcome.ts'
-import { Unplanned } from '../unit-of-work/unplanned.ts'
 import { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress } from '../validate/written.ts'
+import { outsideScope } from '../validate/dropped-writes.ts'
+import { Unplanned } from './unplanned.ts'
 
 /** Apart from the row of the answer. */
 interface TouchedRows {

@@ -5,22 +5,23 @@
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
-import { keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, type Entity, hasKey } from '../../model/entity-key.ts'
 import { sameKey, type KeyValues } from '../../model/key.ts'
 import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { addNeededEmbedded, assignValues, callClass } from './assign-values.ts'
 import { recordName } from '../validate/check-database.ts'
-import { nameByAccessor, toProperties } from './entity-data.ts'
-import { hasKey, findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
+import { findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { writeOneSide } from './ordered-lists.ts'
-import { refuseShared } from './shared-columns.ts'
 import { load, entityName, mayChange, reference, type Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
+import { toProperties } from '../validate/property-values.ts'
+import { refuseShared } from '../validate/shared-columns.ts'
+import { checkVersion } from '../validate/precondition.ts'
 
 /** `implied` holds the properties set by the owner. */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
@@ -195,21 +196,6 @@ function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean
   return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
 }
 
-/** Refuses an old version: the client has seen an older state (optimistic locking). */
-export function checkVersion(entity: Entity, change: RecordInput): void {
-  for (const { attribute, value } of change.values) {
-    if (attribute.kind !== 'scalar' || !attribute.version) continue
-    const current = entity[attribute.property]
-    const now = current instanceof Date ? current.getTime() : current
-    if (now !== value) {
-      throw restError(
-        'version_conflict',
-        `The ${change.resource.singular} has changed meanwhile: its "${attribute.name}" is no longer ${String(value)}.`,
-      )
-    }
-  }
-}
-
 export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {
   await replaceLink(await findLinked(entity, link, resource, work), entity, link, resource, work)
 }
@@ -315,4 +301,22 @@ function findMovedKeys(collection: Collection<object>, after: readonly Entity[],
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]
   return moved.filter(hasKey).map(member => keyOfEntity(target, member))
+}
+
+const accessors = new WeakMap<EntityMetadata, ReadonlyMap<string, string>>()
+
+function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
+  let known = accessors.get(meta)
+  if (known === undefined) {
+    known = new Map(meta.props.flatMap(({ name, accessor }) => (accessor === undefined || accessor === name ? [] : [[name, accessor]])))
+    accessors.set(meta, known)
+  }
+  return known
+}
+
+/** `em.create` takes the accessor's name, where a property has an accessor. */
+function nameByAccessor(data: Entity, meta: EntityMetadata): Entity {
+  const names = findAccessors(meta)
+  if (names.size === 0) return data
+  return Object.fromEntries(Object.entries(data).map(([property, value]) => [names.get(property) ?? property, value]))
 }

@@ -1,15 +1,13 @@
 /** Assign values: sets plain values of entities and embedded objects. */
 import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
-import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
+import { RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute } from '../../model/model.ts'
-import type { Visibility } from '../plan/visibility.ts'
 import { toProperty } from '../../foundation/values/scalar-type.ts'
-import { addTo, toProperties } from './entity-data.ts'
 import { isEntity } from './entity-links.ts'
 import type { EntityName } from './unit-of-work.ts'
-import { requireEmbedded } from '../validate/required-attributes.ts'
-import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
+import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
+import { addTo, toProperties } from '../validate/property-values.ts'
 
 /** A body may leave out a needed object where all attributes of the object may be left out. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
@@ -83,28 +81,4 @@ function createEmbedded({ entity }: EmbeddedAttribute, changes: readonly ValueIn
   // MikroORM sets defaults for new records only.
   factory.assignDefaultValues(object, em.getMetadata(object.constructor))
   return object
-}
-
-interface NewEmbedded {
-  readonly attribute: EmbeddedAttribute
-  readonly path: string
-  readonly value: readonly ValueInput[]
-}
-
-function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
-  for (const { attribute, path, value } of changes) {
-    // Lists, and objects of several classes, are given as a whole.
-    if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
-    const current = holder[attribute.property] ?? null
-    const inner = value as readonly ValueInput[]
-    if (current === null) yield { attribute, path, value: inner }
-    yield* findNewEmbedded((current ?? {}) as Entity, inner)
-  }
-}
-
-/** Validation cannot find missing attributes of a new object: a change of a stored object need not give everything. */
-export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
-  return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
-    requireEmbedded(attribute, value, change.links, path, visibility),
-  )
 }

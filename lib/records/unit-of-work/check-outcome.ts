@@ -4,13 +4,12 @@
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
-import { restError } from '../../foundation/errors/errors.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader } from '../read/reader.ts'
-import { statementDropped, type LookUp } from '../validate/dropped-writes.ts'
+import { refuseNew, outsideScope } from '../validate/dropped-writes.ts'
 import type { Touched, Work } from './unit-of-work.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 
@@ -59,15 +58,6 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
   if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return
   if (await reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
-}
-
-export function outsideScope(resource: Resource) {
-  return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
-}
-
-export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: LookUp): Coroutine<never> {
-  const isThere = key.every(part => (part ?? null) !== null) && (yield* wait(reader.exists(resource, key, EVERYTHING)))
-  throw isThere ? outsideScope(resource) : yield* statementDropped(resource, 'inserted', connection)
 }
 
 export function* confirmWritten({ touched, em }: Work, writing: WriteRules): Coroutine<void> {

@@ -1,7 +1,7 @@
 /** Entity links: reads and sets links as properties hold them: an entity, a reference, or a key. */
-import { Reference, helper, type EntityManager, type EntityName } from '@mikro-orm/core'
+import { Reference, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
-import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity, unwrap } from '../../model/entity-key.ts'
 import { sameKey } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 
@@ -11,14 +11,6 @@ export function findHolder(entity: Entity, within: readonly EmbeddedAttribute[] 
 
 export function isEntity(value: unknown): value is Entity {
   return typeof value === 'object' && value !== null
-}
-
-export function unwrap(link: object): Entity {
-  return ('unwrap' in link && typeof link.unwrap === 'function' ? link.unwrap() : link) as Entity
-}
-
-export function hasKey(entity: Entity): boolean {
-  return helper(entity).hasPrimaryKey()
 }
 
 /**

@@ -4,8 +4,7 @@
  * MikroORM would insert linked records first.
  */
 import { ChangeSetType, type ChangeSet, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
-import type { Entity } from '../../model/entity-key.ts'
-import { hasKey } from './entity-links.ts'
+import { type Entity, hasKey } from '../../model/entity-key.ts'
 
 type ChangeSets = ChangeSet<Entity>[]
 

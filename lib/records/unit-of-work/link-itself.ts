@@ -5,9 +5,9 @@
  */
 import type { ChangeSet, EntityManager, EntityProperty } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
-import type { Entity } from '../../model/entity-key.ts'
+import { type Entity, hasKey, unwrap } from '../../model/entity-key.ts'
 import type { ToOneAttribute } from '../../model/model.ts'
-import { hasKey, isEntity, linkedValue, requireTargetKey, setLink, unwrap } from './entity-links.ts'
+import { isEntity, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
 import type { Work } from './unit-of-work.ts'
 import { joinPath } from '../validate/validation-context.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'

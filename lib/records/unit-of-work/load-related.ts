@@ -2,7 +2,7 @@
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
-import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity, unwrap } from '../../model/entity-key.ts'
 import { findAll, findFirst, loadList } from '../../model/metadata/eager-cycles.ts'
 import type {
   Discriminator,
@@ -13,7 +13,6 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from '../../model/model.ts'
-import { unwrap } from './entity-links.ts'
 import { load, entityName, type EntityName, type Work } from './unit-of-work.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 

@@ -1,13 +1,13 @@
 /** Unlink: records lose a link, or are removed as orphans. Refuses with owner_required, validation_failed and forbidden. */
 import { restError } from '../../foundation/errors/errors.ts'
-import { findClass, idOfEntity, keyOfEntity, type Entity } from '../../model/entity-key.ts'
+import { findClass, idOfEntity, keyOfEntity, type Entity, unwrap } from '../../model/entity-key.ts'
 import { idToSegment } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { recordName } from '../validate/check-database.ts'
-import { unwrap } from './entity-links.ts'
-import { collectCascade, cascadesOrUnlinks, mayRemove, removeWithLinks } from './remove.ts'
+import { collectCascade, mayRemove, removeWithLinks } from './remove.ts'
 import { load, mayChange, type Work } from './unit-of-work.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
+import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
 /**
  * Changes a record's own link. For an orphan, the caller needs permission to delete; a hidden orphan stays.

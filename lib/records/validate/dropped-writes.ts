@@ -36,6 +36,15 @@ export function* statementDropped(
   return restError('statement_dropped', detail)
 }
 
+export function outsideScope(resource: Resource) {
+  return restError('outside_scope', `The ${resource.singular} would be outside of what you may see.`)
+}
+
+export function* refuseNew(resource: Resource, key: KeyValues, { connection, reader }: LookUp): Coroutine<never> {
+  const isThere = key.every(part => (part ?? null) !== null) && (yield* wait(reader.exists(resource, key, EVERYTHING)))
+  throw isThere ? outsideScope(resource) : yield* statementDropped(resource, 'inserted', connection)
+}
+
 /**
  * Refuses a deletion without effect. A trigger may change the record instead (`deleted_at`), which counts as the deletion.
  *

@@ -6,6 +6,8 @@ import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { Resource } from '../../model/model.ts'
 import { fromProperty, formatScalar } from '../../foundation/values/scalar-type.ts'
+import type { Entity } from '../../model/entity-key.ts'
+import type { RecordInput } from './record-input.ts'
 
 export function formatTag(version: string | number): string {
   return `"${version}"`
@@ -47,5 +49,20 @@ export function checkPrecondition(
   // `If-None-Match` compares weakly, without the mark `W/`.
   if (ifNoneMatch !== undefined && isAmong(ifNoneMatch.replaceAll('W/', ''))) {
     throw restError('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
+  }
+}
+
+/** Refuses an old version: the client has seen an older state (optimistic locking). */
+export function checkVersion(entity: Entity, change: RecordInput): void {
+  for (const { attribute, value } of change.values) {
+    if (attribute.kind !== 'scalar' || !attribute.version) continue
+    const current = entity[attribute.property]
+    const now = current instanceof Date ? current.getTime() : current
+    if (now !== value) {
+      throw restError(
+        'version_conflict',
+        `The ${change.resource.singular} has changed meanwhile: its "${attribute.name}" is no longer ${String(value)}.`,
+      )
+    }
   }
 }

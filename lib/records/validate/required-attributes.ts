@@ -10,7 +10,8 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, EmbeddedAttribute } from '../../model/model.ts'
 import { hasVisibleTarget, type Visibility } from '../plan/visibility.ts'
 import { ValidationContext, joinPath } from './validation-context.ts'
-import type { LinkInput, ValueInput } from './record-input.ts'
+import type { LinkInput, RecordInput, ValueInput } from './record-input.ts'
+import type { Entity } from '../../model/entity-key.ts'
 
 interface NewObject {
   readonly attributes: readonly Attribute[]
@@ -64,4 +65,28 @@ export function requireEmbedded(
   const context = new ValidationContext(new FieldErrors(undefined, Infinity), rules, path)
   requireAttributes(given, { attributes: attribute.attributes, action: `set "${path}"` }, context)
   return context.errors.listed
+}
+
+interface NewEmbedded {
+  readonly attribute: EmbeddedAttribute
+  readonly path: string
+  readonly value: readonly ValueInput[]
+}
+
+function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
+  for (const { attribute, path, value } of changes) {
+    // Lists, and objects of several classes, are given as a whole.
+    if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
+    const current = holder[attribute.property] ?? null
+    const inner = value as readonly ValueInput[]
+    if (current === null) yield { attribute, path, value: inner }
+    yield* findNewEmbedded((current ?? {}) as Entity, inner)
+  }
+}
+
+/** Validation cannot find missing attributes of a new object: a change of a stored object need not give everything. */
+export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
+  return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
+    requireEmbedded(attribute, value, change.links, path, visibility),
+  )
 }

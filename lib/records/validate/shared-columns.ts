@@ -4,12 +4,11 @@
  */
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
-import { keyOfEntity, keyOfProperty, type Entity } from '../../model/entity-key.ts'
+import { keyOfEntity, keyOfProperty, type Entity, hasKey, unwrap } from '../../model/entity-key.ts'
 import { tableColumns, type Attribute, type RelationAttribute } from '../../model/model.ts'
 import { fromProperty } from '../../foundation/values/scalar-type.ts'
-import { hasKey, unwrap } from './entity-links.ts'
-import { owningAttribute } from '../validate/relation-sides.ts'
-import type { RecordInput, RecordRef } from '../validate/record-input.ts'
+import { owningAttribute } from './relation-sides.ts'
+import type { RecordInput, RecordRef } from './record-input.ts'
 
 export function checkShared(change: RecordInput, entity: Entity | undefined, errors: FieldErrors): void {
   const { attributes } = change.resource

@@ -2,8 +2,14 @@
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
-import type { Translating } from './unit-of-work.ts'
-import { Unplanned } from './unplanned.ts'
+import type { Dialect } from '../database/dialect.ts'
+import { Unplanned } from '../statements/unplanned.ts'
+
+export interface Refusing {
+  readonly dialect: Dialect
+  /** Gives an error in terms of the model. */
+  translate(error: unknown): Promise<unknown>
+}
 
 /**
  * @param otherwise takes over where the statements of a plan are not enough, and nothing is written; undefined: no plan
@@ -11,7 +17,7 @@ import { Unplanned } from './unplanned.ts'
  */
 export function runTranslated<T>(
   run: () => Awaitable<T | undefined>,
-  translating: Translating,
+  refusing: Refusing,
   trace: Trace | undefined,
   otherwise?: () => Awaitable<T>,
   repeatsRefused = false,
@@ -22,10 +28,10 @@ export function runTranslated<T>(
     return result === undefined && otherwise !== undefined ? otherwise() : (result as T)
   }
   const fail = (error: unknown): Awaitable<T> => {
-    const isRefused = repeatsRefused && translating.dialect.breaksConstraint(error)
+    const isRefused = repeatsRefused && refusing.dialect.breaksConstraint(error)
     if (otherwise !== undefined && (error instanceof Unplanned || isRefused)) return otherwise()
     if (error instanceof RestError) throw error
-    return throwTranslated(error, translating)
+    return throwTranslated(error, refusing)
   }
   let running: Awaitable<T | undefined>
   try {
@@ -36,7 +42,6 @@ export function runTranslated<T>(
   return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
 }
 
-async function throwTranslated(error: unknown, translating: Translating): Promise<never> {
-  const { translateDatabaseError } = await import('./database-errors.ts')
-  throw translateDatabaseError(error, translating)
+async function throwTranslated(error: unknown, refusing: Refusing): Promise<never> {
+  throw await refusing.translate(error)
 }

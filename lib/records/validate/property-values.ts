@@ -1,10 +1,9 @@
-/** Entity data: converts values from the engine's form (scalar-type.ts) to the form of properties. */
-import type { EntityMetadata } from '@mikro-orm/core'
+/** Property values: converts values from the engine's form (scalar-type.ts) to the form of properties. */
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import { toProperty } from '../../foundation/values/scalar-type.ts'
-import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
+import type { EmbeddedValue, ValueInput } from './record-input.ts'
 
 /** An embedded object becomes an object of properties. */
 export function toProperties(changes: readonly ValueInput[]): Entity {
@@ -26,22 +25,4 @@ export function addTo(current: unknown, { source, name }: ScalarAttribute, value
 export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {
   if (value === null) return null
   return 'members' in value ? value.members.map(toProperties) : toProperties(value)
-}
-
-const accessors = new WeakMap<EntityMetadata, ReadonlyMap<string, string>>()
-
-function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
-  let known = accessors.get(meta)
-  if (known === undefined) {
-    known = new Map(meta.props.flatMap(({ name, accessor }) => (accessor === undefined || accessor === name ? [] : [[name, accessor]])))
-    accessors.set(meta, known)
-  }
-  return known
-}
-
-/** `em.create` takes the accessor's name, where a property has an accessor. */
-export function nameByAccessor(data: Entity, meta: EntityMetadata): Entity {
-  const names = findAccessors(meta)
-  if (names.size === 0) return data
-  return Object.fromEntries(Object.entries(data).map(([property, value]) => [names.get(property) ?? property, value]))
 }

@@ -78,7 +78,7 @@ interface Minted {
 interface MoreClaims {
   /** Tokens of one log-in, which end together. */
   readonly fam?: string
-  /** Marks a refresh token, good for nothing else. */
+  /** Marks a refresh token, which is no access token. */
   readonly use?: 'refresh'
 }
 

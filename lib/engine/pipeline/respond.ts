@@ -96,7 +96,7 @@ function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [s
   return split
 }
 
-/** For a record that shows its version (RFC 9110 section 8.8.3). */
+/** Makes the `ETag` of a record that shows its version (RFC 9110 section 8.8.3). */
 export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
   return value === undefined ? undefined : formatTag(value)

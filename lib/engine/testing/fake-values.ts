@@ -76,7 +76,7 @@ export function* fakeValues(
   }
 }
 
-/** One item, more items once those are taken. */
+/** Lists of one item, then of more items. */
 function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
   const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
   for (let attempt = 1; attempt < TRIES; attempt++) {

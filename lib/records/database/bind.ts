@@ -247,7 +247,7 @@ function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 
-/** Says which filter has the value that the database cannot read as one of its type. */
+/** Names the filter whose value the database refuses: `?ip=abc` of an `inet` column. */
 export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
   if (!(reading instanceof Promise) || filters.length === 0) return reading
   return reading.catch((error: unknown) => {

@@ -10,7 +10,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 /** Bytes of the bundle, minified. */
-const LIMIT = 16_500
+const LIMIT = 17_400
 
 it('the client runs where there is no Node, in a bundle of a few kilobytes', async () => {
   const { outputFiles, metafile } = await build({

@@ -346,3 +346,15 @@ client(engine, { users: User }, { paths: { logn: 'users/login' } })
   // @ts-expect-error -- an ID is plain
   await api.posts.create({ title: 'x', userId: { name: 'x' } })
 }
+
+// Lists with parameters of their own: paths are checked; a count is a number.
+const cut = await api.users.list({ expand: [{ posts: { 'title~=': 'a*', sort: 'id.desc', limit: 3 } }] })
+same<(typeof cut)['items'][number]['posts'][number]['title'], string>()
+const nested = await api.users.list({ expand: { posts: { limit: 3 }, 'posts.labels': { 'code!=': 'x' } } })
+same<(typeof nested)['items'][number]['posts'][number]['labels'][number]['text'], string>()
+const counted = await api.users.get(1, { expand: 'posts(count;title=a*)' })
+same<typeof counted.posts, number>()
+const written = await api.users.get(1, { expand: ['posts(limit=3)', 'profile'] })
+same<(typeof written)['posts'][number]['title'], string>()
+// @ts-expect-error -- no such relation
+await api.users.list({ expand: [{ pots: { limit: 3 } }] })

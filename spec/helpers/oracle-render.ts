@@ -2,7 +2,8 @@
  * The oracle's bodies: one row as JSON, by contract sections 3 and 4 ("depth", "expand", "attributes").
  */
 import { idOf, toJson, type Attribute, type EmbeddedValue, type Json, type Opaque, type Row, type Scalar } from './oracle-model.ts'
-import { ordered } from './oracle-sort.ts'
+import { matches } from './oracle-filter.ts'
+import { comparator, ordered } from './oracle-sort.ts'
 
 export interface View {
   readonly depth?: 0 | 1 | 2
@@ -10,6 +11,19 @@ export interface View {
   readonly expand?: readonly string[]
   /** Attribute paths, as in the query: `['name', '!sites.url']`. */
   readonly attributes?: readonly string[]
+  /** The parentheses of `expand`. */
+  readonly lists?: readonly ListView[]
+}
+
+/** "Expanded lists with a filter, order, limit and offset of their own"; a to-one relation takes filters alone. */
+export interface ListView {
+  readonly path: string
+  readonly filters: readonly (readonly [name: string, value: string])[]
+  readonly sort?: string
+  readonly limit?: number
+  readonly offset?: number
+  /** "the number of related records in the place of the list, filters inside hold" */
+  readonly count?: boolean
 }
 
 /** One row as the API shows it. "Keys come in declaration order." */
@@ -45,6 +59,16 @@ function renderAttribute(row: Row, name: string, attribute: Attribute, depth: nu
   if (attribute.kind === 'opaque') return (value as Opaque | null)?.json ?? null
   const show = showRelated(depth, path, view)
   if (!show) return undefined
+  const list = view.lists?.find(each => each.path === path)
+  const isShown = (related: Row): boolean => list?.filters.every(([name, text]) => matches(related, name, text)) !== false
+  if (list !== undefined && attribute.kind === 'many') {
+    const { sort, limit = Infinity, offset = 0, count = false } = list
+    const all = ordered(value as Row[], attribute.orderBy).filter(isShown)
+    if (count) return all.length
+    const inOrder = sort === undefined ? all : all.sort(comparator(sort))
+    return inOrder.slice(offset, offset + limit).map(show)
+  }
+  if (list !== undefined && value !== null && !isShown(value as Row)) return null
   if (attribute.kind === 'many') return (attribute.fixed === true ? (value as Row[]) : ordered(value as Row[], attribute.orderBy)).map(show)
   return value === null ? null : show(value as Row)
 }

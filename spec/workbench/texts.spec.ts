@@ -105,6 +105,15 @@ describe('completion', () => {
     assert.deepEqual(at('/v1/sites?expand=|'), ['owner', 'tags'])
   })
 
+  it('knows the parameters of a list in parentheses', () => {
+    assert.deepEqual(at('/v1/sites?expand=owner(na|'), ['name'])
+    assert.deepEqual(at('/v1/sites?expand=owner(name=x;acti|'), ['active'])
+    assert.deepEqual(at('/v1/sites?expand=tags(limit=3;sort=na|'), ['name', 'name.desc'])
+    assert.deepEqual(at('/v1/sites?expand=tags(limit=3;active=|'), ['true', 'false'])
+    assert.deepEqual(at('/v1/sites?expand=tags(limit=3),ow|'), ['owner'])
+    assert.deepEqual(at('/v1/sites?expand=tags(limit=3)&sta|'), ['status'])
+  })
+
   it('says where the text begins that a suggestion replaces', () => {
     const text = '/v1/sites?status=active&owner.na'
     const { from, suggestions } = complete(text, text.length, known)

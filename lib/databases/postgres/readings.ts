@@ -190,8 +190,8 @@ function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefine
   const refused = findRefusedParameter(error)
   if (refused === undefined) return undefined
   const sql = findFailed(error)
-  const bindings = batch.find(({ statement }) => statement.sql === sql)?.statement.bindings
-  return bindings && new RefusedValue(bindings[refused.place], refused.reason, error)
+  const step = batch.find(({ statement }) => statement.sql === sql)
+  return step && new RefusedValue(step.statement.bindings[refused.place], refused.reason, error, step.list)
 }
 
 interface BegunInside<T> {

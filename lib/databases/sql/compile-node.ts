@@ -1,7 +1,7 @@
 /** Compile node: columns to read, a function that makes records, and a statement for each shown relation. */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/json/json.ts'
-import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row, Statement } from '../../records/database/dialect.ts'
+import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
 import {
   referredParts,
   tableColumns,
@@ -10,18 +10,18 @@ import {
   type EmbeddedAttribute,
   type ScalarAttribute,
   type ToOneAttribute,
-  type KeyPart,
 } from '../../model/model.ts'
-import type { Field, RecordNode } from '../../records/plan/read-plan.ts'
+import type { Field, ShownPart, RecordNode } from '../../records/plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
+import { condition } from './condition.ts'
 import { decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
 import { VALUE_BYTES, estimateBytes, scalarExpression, type NodeContext } from './scalar-value.ts'
 import { existing, isExact, keyOrder, type Select } from './select.ts'
-import { name, sql, text, type Sql, bind, join } from './sql.ts'
-import type { Flavour } from './flavour.ts'
+import { compileStatements } from './child-statements.ts'
+import { name, sql, text, type Sql } from './sql.ts'
 
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
   const source = new BuilderSource()
@@ -110,8 +110,11 @@ function fieldExpression(field: Field, context: NodeContext): string {
     case 'reference':
       return referenceExpression(field.attribute, context)
     case 'record':
-      children.push(recordChild(field.attribute, field.node, context))
+      children.push(recordChild(field.attribute, field.node, context, field.part))
       return 'null'
+    case 'count':
+      children.push(countChild(field, context))
+      return '0'
     case 'references':
     case 'records':
       children.push(listChild(field, context))
@@ -241,7 +244,7 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 type ReferenceField = Field & { kind: 'reference' | 'record' }
 
 /** Compiles the record of a to-one relation, by a key here (owner) or there. */
-function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext): CompiledChild {
+function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext, part?: ShownPart): CompiledChild {
   const { target, targetKey, owner } = attribute
   const parts = referredParts(owner ? target : scope.resource, targetKey)
   const select = above.inside()
@@ -258,11 +261,45 @@ function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, selec
     to,
     parts,
     isPivoted: false,
+    ...(part === undefined ? {} : { list: part.at }),
     ...compileStatements(select, attribute.name, { columns: links, parts }, [
       ...(isMeant === undefined ? [] : [isMeant]),
       ...existing(there),
+      ...conditions(part, there),
     ]),
     node: compiled,
+  }
+}
+
+function conditions(part: ShownPart | undefined, scope: FromClause): Sql[] {
+  return part === undefined ? [] : part.where.map(each => condition(each, scope))
+}
+
+/** Counts the records that a list would show. */
+function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, select: above }: NodeContext): CompiledChild {
+  const targetKey = findTargetKey(attribute)
+  const parts = referredParts(scope.resource, targetKey)
+  const select = above.inside()
+  const opened = startList(attribute, undefined, select.tables, select.joins, part.where.length > 0)
+  // A link to a record that is gone counts no more than it is shown.
+  opened.scope.attach()
+  const to = addKey(opened.links, parts, select)
+  const at = select.add(text('count(*)'))
+  const where = [...(opened.existing === undefined ? [] : [opened.existing]), ...conditions(part, opened.scope)]
+  select.from = opened.from
+  select.mark = opened.mark
+  select.group = opened.links
+  return {
+    name: attribute.name,
+    cardinality: 'one',
+    none: 0,
+    list: part.at,
+    from: addKey(scope.referred(targetKey), parts, above),
+    to,
+    parts,
+    isPivoted: false,
+    ...compileStatements(select, attribute.name, { columns: opened.links, parts }, where),
+    node: { build: row => Number(row[at]), renders: [], source: undefined, children: [], bytes: VALUE_BYTES, long: [], areIds: true },
   }
 }
 
@@ -273,11 +310,15 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   const targetKey = findTargetKey(attribute)
   const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
-  const opened = startList(attribute, undefined, select.tables, select.joins)
+  const part = field.kind === 'records' ? field.part : undefined
+  const opened = startList(attribute, undefined, select.tables, select.joins, part !== undefined && part.where.length > 0)
   const to = addKey(opened.links, parts, select)
   const compiled = field.kind === 'references' ? compileIds(opened.scope, select, true) : compileNode(field.node, opened.scope, select)
   const order = field.order.map(term => sortTerm(term, opened.scope))
-  const position = via.kind === 'pivot' && via.orderColumn !== undefined ? [text(`${opened.alias}.${name(via.orderColumn)}`)] : []
+  const position =
+    via.kind === 'pivot' && via.orderColumn !== undefined && part?.isSorted !== true
+      ? [text(`${opened.alias}.${name(via.orderColumn)}`)]
+      : []
   select.from = opened.from
   select.mark = opened.mark
   // Links first: the index on the links then gives rows in order.
@@ -289,11 +330,12 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
     to,
     parts,
     isPivoted: via.kind === 'pivot',
+    ...(part === undefined ? {} : { list: part.at }),
     ...compileStatements(
       select,
       attribute.name,
-      { columns: opened.links, parts },
-      opened.existing === undefined ? [] : [opened.existing],
+      { columns: opened.links, parts, isCut: part?.isCut === true },
+      [...(opened.existing === undefined ? [] : [opened.existing]), ...conditions(part, opened.scope)],
       field.kind === 'references' ? findBareId(opened.scope) : undefined,
     ),
     node: compiled,
@@ -325,35 +367,4 @@ export function compileIds(scope: FromClause, select: Select, shown = false): Co
     long: [...source.long],
     areIds: true,
   }
-}
-
-/** The linking columns, and their parts of the key. */
-interface ChildLinks {
-  readonly columns: readonly string[]
-  readonly parts: readonly KeyPart[]
-}
-
-function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
-  return join(
-    columns.map((column, part) => {
-      const { type } = parts[part]!
-      return sql`${compared(column, type)} = ${bind({ from: 'link', part, type })}`
-    }),
-    ' and ',
-  )
-}
-
-/** @param id the only column that the statement for one record reads, as bare values; undefined: all columns */
-function compileStatements(
-  select: Select,
-  about: string,
-  links: ChildLinks,
-  where: readonly Sql[],
-  id?: Sql,
-): { statement: Statement; single: Statement } {
-  const { flavour } = select.tables
-  select.where = [flavour.isInLinks(links.columns, links.parts), ...where]
-  const statement = select.finish(about)
-  select.where = [isLink(links, flavour), ...where]
-  return { statement, single: id === undefined ? select.finish(about) : select.finishBare(id, about) }
 }

@@ -17,6 +17,9 @@ export class Select {
   where: readonly Sql[] = []
   order: readonly Sql[] = []
   page = false
+  group: readonly string[] = []
+  /** Cuts the rows of each owner, by these columns of its key, as `page` cuts all rows. */
+  owners: readonly string[] | undefined
 
   /** A time check for the front of the conditions. */
   mark = ''
@@ -73,11 +76,27 @@ export class Select {
   }
 
   body(columns: readonly Sql[] = this.columns): Sql {
+    if (this.owners !== undefined) return this.#bodyOfLists(columns, this.owners)
     const parts = [sql`select ${columns.length === 0 ? '1' : join(columns, ', ')} from ${this.from}`, ...this.joins]
     if (this.where.length > 0) parts.push(sql`where ${this.mark}${join(this.where, ' and ')}`)
+    if (this.group.length > 0) parts.push(text(`group by ${this.group.join(', ')}`))
     if (this.order.length > 0) parts.push(sql`${this.where.length > 0 ? '' : this.wholeMark}order by ${join(this.order, ', ')}`)
     if (this.page) parts.push(pageClause(this.#flavour))
     return join(parts, ' ')
+  }
+
+  /** Numbers the rows of each owner in their order. */
+  #bodyOfLists(columns: readonly Sql[], owners: readonly string[]): Sql {
+    const shown = columns.map((column, index) => sql`${column} as c${String(index)}`)
+    const links = owners.map((column, index) => `${column} as o${index}`)
+    const order = join(this.order.slice(owners.length), ', ')
+    const place = sql`row_number() over (partition by ${owners.join(', ')} order by ${order}) as n`
+    const inner = join([sql`select ${join([...shown, text(links.join(', ')), place], ', ')} from ${this.from}`, ...this.joins], ' ')
+    const [limit, offset] = [bind({ from: 'limit' }), bind({ from: 'offset' })]
+    const names = (all: readonly unknown[], letter: string): string => all.map((_, index) => `${letter}${index}`).join(', ')
+    const rows = sql`(${inner} where ${this.mark}${join(this.where, ' and ')}) as cut`
+    const isShown = sql`n > ${offset} and n - ${offset} <= ${limit}`
+    return sql`select ${names(columns, 'c')} from ${rows} where ${isShown} order by ${names(owners, 'o')}, n`
   }
 }
 

@@ -206,7 +206,9 @@ export class ParameterSchemas extends Describer {
         const standard = rules.expand.length === 0 ? '' : ` Default: \`${rules.expand.join()}\`.`
         return {
           schema: { type: 'string' },
-          description: `Comma-separated relations, dotted, to show as records instead of IDs.${standard}`,
+          description:
+            'Comma-separated relations, dotted, to show as records instead of IDs. ' +
+            `In parentheses stand filters, order and page of a list: \`posts(sort=id.desc;limit=3)\`, \`posts(count)\`.${standard}`,
         }
       }
     }

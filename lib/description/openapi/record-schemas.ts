@@ -47,9 +47,11 @@ export class RecordSchemas extends Describer {
       case 'embedded':
         return this.#embedded(attribute)
       case 'toOne':
-        return orNullIf(mayBeEmpty(attribute), anyOf([idSchema(attribute.target), this.refer(attribute.target)]))
-      case 'toMany':
-        return { type: 'array', items: anyOf([idSchema(attribute.target), this.refer(attribute.target)]) }
+        return orNullIf(mayBeEmpty(attribute) || this.options.sparse, anyOf([idSchema(attribute.target), this.refer(attribute.target)]))
+      case 'toMany': {
+        const list = { type: 'array', items: anyOf([idSchema(attribute.target), this.refer(attribute.target)]) } as const
+        return this.options.sparse ? anyOf([list, { type: 'integer' }]) : list
+      }
       case 'toOneOf':
         return this.#polymorphic(attribute)
     }

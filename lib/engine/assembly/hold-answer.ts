@@ -39,24 +39,27 @@ export async function holdAnswer(
   return described === undefined && others.length > 0 && answer.status < 400 ? [] : conformity.check(method, described ?? path, answer)
 }
 
-function readRequest(request: HeldRequest | Request): { method: string; path: string; query: readonly string[] } {
+type AskedParameter = readonly [name: string, value: string]
+
+function readRequest(request: HeldRequest | Request): { method: string; path: string; query: readonly AskedParameter[] } {
   if (request instanceof Request) {
     const { pathname, searchParams } = new URL(request.url)
-    return { method: request.method, path: pathname, query: [...searchParams.keys()] }
+    return { method: request.method, path: pathname, query: [...searchParams] }
   }
   const { method, path, query } = request as Partial<HeldRequest>
   if (typeof method !== 'string' || typeof path !== 'string')
     throw new TypeError("engine.conforms: the request is a Request, or has a method and a path: { method: 'GET', path: '/v1/users' }.")
   const [plain = '', queryInPath = ''] = path.split(/\?(.*)/s)
-  return { method: method.toUpperCase(), path: plain, query: [...listParameterNames(queryInPath), ...listParameterNames(query)] }
+  return { method: method.toUpperCase(), path: plain, query: [...listParameters(queryInPath), ...listParameters(query)] }
 }
 
 /** A query that cannot be read is refused, whatever its names. */
-function listParameterNames(query: QueryInput | undefined): string[] {
+function listParameters(query: QueryInput | undefined): AskedParameter[] {
   try {
     if (query === undefined) return []
-    if (typeof query === 'string') return pairsOfText(query.replace(/^\?/, '')).map(({ name }) => name)
-    return query instanceof URLSearchParams ? [...query.keys()] : pairsOfObject(query).map(({ name }) => name)
+    if (query instanceof URLSearchParams) return [...query]
+    const pairs = typeof query === 'string' ? pairsOfText(query.replace(/^\?/, '')) : pairsOfObject(query)
+    return pairs.map(({ name, value }) => [name, value])
   } catch {
     return []
   }
@@ -80,8 +83,11 @@ async function readResponse(response: HeldAnswer | Response): Promise<HeldAnswer
 }
 
 /** Whether the request asks for less than a record has. */
-function isCutDown({ vocabulary }: Services, names: readonly string[]): boolean {
-  return names.some(name => ['attributes', 'depth'].includes(vocabulary.reserved.get(name) ?? ''))
+function isCutDown({ vocabulary }: Services, query: readonly AskedParameter[]): boolean {
+  return query.some(([name, value]) => {
+    const meant = vocabulary.reserved.get(name)
+    return meant === 'attributes' || meant === 'depth' || (meant === 'expand' && value.includes('('))
+  })
 }
 
 /** A resource has several names, the document one. */

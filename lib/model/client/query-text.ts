@@ -31,11 +31,50 @@ export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {
 
 /** An array means any of its values, or a list for `sort`, `expand` and `attributes`. */
 function textOfTyped(name: string, value: unknown): string {
+  if (name === 'expand') return textOfExpand(value, textOfValue)
   if (!Array.isArray(value)) return textOfValue(name, value)
-  const isList = ['sort', 'expand', 'attributes'].includes(name)
+  const isList = isListName(name)
   if (value.length === 0 && !isList)
     throw new TypeError(`client: "${name}" has an array without values, which no record can equal: leave the filter or the request out.`)
   return value.map(item => (isList || item === null ? textOfValue(name, item) : escapeItem(textOfValue(name, item)))).join(',')
+}
+
+function isListName(name: string): boolean {
+  return name === 'sort' || name === 'attributes'
+}
+
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/**
+ * Writes lists of `expand` with parameters of their own: `{ posts: { limit: 3 } }` becomes `posts(limit=3)`.
+ *
+ * @param one writes a plain value, or refuses
+ */
+export function textOfExpand(value: unknown, one: (name: string, value: unknown) => string): string {
+  if (Array.isArray(value)) return value.map(item => textOfExpand(item, one)).join(',')
+  if (!isPlainObject(value)) return one('expand', value)
+  const listed = Object.entries(value).map(([path, given]): string | undefined => {
+    if (given === undefined) return undefined
+    if (!isPlainObject(given)) return given === true ? path : `${path}(${one(path, given)})`
+    const items = Object.entries(given).flatMap(([name, inner]) => (inner === undefined ? [] : [textOfParameter(name, inner, one)]))
+    return items.length === 0 ? path : `${path}(${items.join(';')})`
+  })
+  return listed.filter(text => text !== undefined).join(',')
+}
+
+/** `count: true` counts; a backslash keeps what would end the parameter. */
+function textOfParameter(name: string, value: unknown, one: (name: string, value: unknown) => string): string {
+  if (name === 'count' && value === true) return name
+  if (name === 'expand') return `${name}=${textOfExpand(value, one)}`
+  const escape = (item: unknown): string => (isListName(name) || item === null ? one(name, item) : escapeItem(one(name, item)))
+  const text = Array.isArray(value) ? value.map(escape).join(',') : one(name, value)
+  const kept = text.replaceAll(/\\[^]|[;()]/g, found => (found.length > 1 ? found : `\\${found}`))
+  if (ANGLE.test(name)) return `${name}${kept.startsWith('=') ? '\\' : ''}${kept}`
+  return name.endsWith('=') ? name + kept : `${name}=${kept}`
 }
 
 /** Escapes all but `*`. */

@@ -57,12 +57,15 @@ type SortOrder = '' | '.asc' | '.desc'
 /** A relation sorts by the number of its records. NULL is the smallest value, unless the key says where it stands. */
 export type SortKey<P> = P extends unknown ? `${SortPath<P>}${SortOrder}${'' | '.nullsfirst' | '.nullslast'}` : never
 
+/** Lists with parameters of their own, by path: `{ posts: { 'title~=': 'a*', sort: 'id.desc', limit: 3 } }`. */
+export type ExpandedBy<X extends string> = { readonly [K in X]?: FreeParameters }
+
 /** The query of one record: `depth`, `attributes`, `expand` and flags. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {
   /** 0: no relations; 1: as IDs; 2: as objects. Default: the depth of the resource, usually 1. */
   readonly depth?: D
-  /** Relations to show as objects. */
-  readonly expand?: X | readonly X[]
+  /** Relations to show as objects; an object gives lists parameters of their own. */
+  readonly expand?: X | ExpandedBy<X> | readonly (X | ExpandedBy<X>)[]
   /** Attributes to show; `!name` hides an attribute. */
   readonly attributes?: A | readonly A[]
   /** Unchecked: deeper paths, several paths in a filter, flags, custom parameters. */

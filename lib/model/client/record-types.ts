@@ -17,7 +17,7 @@ export type Depth = 0 | 1 | 2
 
 /** Names beyond two relations are not checked. */
 export type Expandable<P> = P extends unknown
-  ? { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}.${string}` }[RelationName<P>]
+  ? { [K in RelationName<P>]: K | `${K}.${Inner<P[K]>}` | `${K}.${Inner<P[K]>}${'.' | '('}${string}` | `${K}(${string})` }[RelationName<P>]
   : never
 
 type Inner<P> = RelationName<PropertiesOf<ValueIn<P>>>
@@ -76,7 +76,14 @@ type IsSelected<K extends string, A extends string> = [A] extends [never]
       ? true
       : IsNamed<K, Included<A>>
 
-type IsNamed<K extends string, X extends string> = K extends X ? true : [Extract<X, `${K}.${string}`>] extends [never] ? false : true
+type IsNamed<K extends string, X extends string> = K extends X
+  ? true
+  : [Extract<X, `${K}${'.' | '('}${string}`>] extends [never]
+    ? false
+    : true
+
+/** `posts(count)`: a number in the place of the list. */
+type Counted<K extends string> = `${K}(count)` | `${K}(count;${string}`
 
 type PathBehind<X extends string, K extends string> = X extends `${K}.${infer R}` ? R : never
 
@@ -86,7 +93,9 @@ type SelectedBehind<A extends string, K extends string> =
 
 type ShownValue<P, D extends Depth, X extends string, A extends string, K extends string> =
   KindIn<P> extends 'toMany'
-    ? Related<P, D, X, A, K>[]
+    ? [Extract<X, Counted<K>>] extends [never]
+      ? Related<P, D, X, A, K>[]
+      : number
     : IsNullable<P> extends true
       ? OneValue<P, D, X, A, K> | null
       : OneValue<P, D, X, A, K>

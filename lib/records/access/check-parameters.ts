@@ -6,6 +6,7 @@ import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
+import { readExpandedLists, withinList } from '../request/expanded-lists.ts'
 import { NO_PARAMETERS, findParameterName, findLongest, parseParameters, vocabularyOf } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
 import { ALL_RESERVED, PARAMETERS, RESERVED, type Reserved } from '../request/reserved-parameters.ts'
@@ -82,10 +83,11 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
   checkLength(pairs, limits)
   for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
-  const parameters = parseParameters(pairs, vocabulary)
+  const parameters = readExpandedLists(parseParameters(pairs, vocabulary), vocabulary)
   checkCounts(parameters, limits, vocabulary)
   if (parameters.page !== undefined && parameters.offset !== undefined) throw bothPagings(vocabulary)
   for (const filter of parameters.filters) checkFilter(filter, limits)
+  if (parameters.lists.length > 0) checkLists(parameters, limits, vocabulary)
   query.last = { parameters, vocabulary, allowed }
   return parameters
 }
@@ -120,6 +122,26 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
     const parameter = findParameterName(vocabulary, name)
     throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
   }
+}
+
+/** The parameters of expanded lists count with those of the request. */
+function checkLists({ lists, filters, expand = [] }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const parameter = findParameterName(vocabulary, 'expand')
+  let [filterCount, pathCount] = [filters.length, expand.length]
+  for (const list of lists) {
+    const { parameters } = list
+    filterCount += parameters.filters.length
+    pathCount += parameters.expand?.length ?? 0
+    withinList(list, () => {
+      checkCounts(parameters, limits, vocabulary)
+      for (const filter of parameters.filters) checkFilter(filter, limits)
+      const limit = findParameterName(vocabulary, 'limit')
+      if (parameters.limit !== undefined && parameters.limit > limits.maxLimit)
+        throw tooMany(limit, `"${limit}"`, parameters.limit, limits.maxLimit, 'records of each list')
+    })
+  }
+  if (filterCount > limits.maxFilters) throw tooMany(parameter, 'A request', filterCount, limits.maxFilters, 'filters')
+  if (pathCount > limits.maxExpand) throw tooMany(parameter, `"${parameter}"`, pathCount, limits.maxExpand, 'paths')
 }
 
 function tooMany(parameter: string, holder: string, count: number, most: number, what: string) {

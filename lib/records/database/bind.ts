@@ -8,11 +8,12 @@ import type { ValueForm } from './value-form.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestValue } from '../request/habits.ts'
+import { blameList } from '../request/expanded-lists.ts'
 import { isFolded } from '../request/operators.ts'
 import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText, type KeyValues } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
-import type { RawFilter, RawValue } from '../request/query-string.ts'
+import type { ExpandedList, RawFilter, RawValue } from '../request/query-string.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import { describeScalar, parseScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
@@ -22,6 +23,8 @@ export interface Arguments {
   readonly limit: number
   readonly offset: number
   readonly most?: number
+  /** Of `Parameters.lists`. */
+  readonly lists?: readonly ExpandedList[]
   /** The keys of the rows above, from `Dialect.encodeLinks`. */
   readonly links?: unknown
   readonly link?: readonly unknown[]
@@ -249,14 +252,16 @@ function unescape(value: RawValue): string {
 
 /** Names the filter whose value the database refuses: `?ip=abc` of an `inet` column. */
 export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
-  if (!(reading instanceof Promise) || filters.length === 0) return reading
+  if (!(reading instanceof Promise)) return reading
   return reading.catch((error: unknown) => {
     const binding = error instanceof RefusedValue ? error.binding : undefined
     if (binding?.from !== 'filter' && binding?.from !== 'filterList') throw error
-    const { label, text } = filters[binding.filter]!
+    const { list } = error as RefusedValue
+    const { label, text } = (list?.parameters.filters ?? filters)[binding.filter]!
     const type = (binding.type.column ?? binding.type.kind).replace('pg_catalog.', '')
     const detail = `"${label}" is of the type ${type}: ${(error as RefusedValue).reason}.`
-    throw parameterError({ code: 'value_invalid', detail, parameter: label, value: text })
+    const refusal = parameterError({ code: 'value_invalid', detail, parameter: label, value: text })
+    throw list === undefined ? refusal : blameList(refusal, list)
   })
 }
 

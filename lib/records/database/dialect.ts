@@ -1,6 +1,7 @@
 /** Dialect: the interface of a database: SQL, value codecs, errors; implemented in lib/databases/sqlite/ and lib/databases/postgres/. */
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Operator } from '../request/operators.ts'
+import type { ExpandedList } from '../request/query-string.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { ReadPlan, ScopeLookup } from '../plan/read-plan.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
@@ -87,6 +88,10 @@ export interface CompiledChild {
   readonly from: readonly number[]
   readonly to: readonly number[]
   readonly parts: readonly KeyPart[]
+  /** The place of its parameters in `Arguments.lists`; undefined: those of its owner. */
+  readonly list?: number
+  /** What an owner without rows shows; undefined: null, or an empty list. */
+  readonly none?: 0
   /** Whether the record of a row has the relation; undefined: all have. */
   readonly only?: (row: Row) => boolean
   readonly statement: Statement
@@ -132,6 +137,8 @@ export interface ReadingStep {
   readonly isNeeded?: (before: readonly Row[]) => boolean
   /** One statement for this one, which reads a page, and the next, which counts: see `CompiledRead.counted`. */
   readonly counted?: CountedPage | undefined
+  /** The list whose parameters the statement has; undefined: those of the request. */
+  readonly list?: ExpandedList | undefined
   /** Whether only the first row is needed. */
   readonly isOne?: boolean
   /** Whether no batch follows. A reading of one statement then needs no transaction. */

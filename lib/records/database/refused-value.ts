@@ -1,15 +1,18 @@
 /** Refused value: a value of a request that the database cannot read as one of the type that it is compared with (`takes=abc`). */
 import { RestError } from '../../foundation/errors/errors.ts'
+import type { ExpandedList } from '../request/query-string.ts'
 import type { Binding } from './binding.ts'
 
 export class RefusedValue extends RestError {
   readonly binding: Binding | undefined
   readonly reason: string
+  readonly list: ExpandedList | undefined
 
   /** @param reason what the database says */
-  constructor(binding: Binding | undefined, reason: string, cause: unknown) {
+  constructor(binding: Binding | undefined, reason: string, cause: unknown, list?: ExpandedList) {
     super(400, 'parameter_invalid', `The database does not take a value of the request: ${reason}.`, { cause })
     this.binding = binding
     this.reason = reason
+    this.list = list
   }
 }

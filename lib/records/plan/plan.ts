@@ -9,7 +9,7 @@ import { formatReservedShape } from '../request/reserved-parameters.ts'
 import { findForm, planFilters } from './filters.ts'
 import { planOrder } from './order.ts'
 import { isReachable } from './paths.ts'
-import { planSelection } from './selection.ts'
+import { isCut, planSelection } from './selection.ts'
 import type { Anchor, Field, ReadPlan } from './read-plan.ts'
 import { EVERYTHING, existsFor, type Visibility } from './visibility.ts'
 
@@ -21,6 +21,8 @@ export function formatShape(parameters: Parameters): string {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
     shape += listForms(filter.values)
   }
+  for (const { path, counts, parameters: list } of parameters.lists)
+    shape += `\0(${path}\0${counts ? '#' : isCut(list) ? '<' : ''}\0${formatShape(list)}\0)`
   return shape
 }
 
@@ -113,6 +115,7 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
         depth: parameters.depth ?? depth,
         attributes: parameters.attributes,
         expand: parameters.expand ?? expand.filter(path => isReachable(path, resource, visibility)),
+        lists: parameters.lists,
       },
       context,
     ),

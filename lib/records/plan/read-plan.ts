@@ -97,10 +97,28 @@ export type Field =
   | { readonly kind: 'embedded'; readonly attribute: EmbeddedAttribute; readonly fields: readonly Field[] }
   | { readonly kind: 'reference'; readonly attribute: ToOneAttribute }
   | { readonly kind: 'references'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[] }
-  | { readonly kind: 'record'; readonly attribute: ToOneAttribute; readonly node: RecordNode }
-  | { readonly kind: 'records'; readonly attribute: ToManyAttribute; readonly order: readonly SortTerm[]; readonly node: RecordNode }
+  | { readonly kind: 'record'; readonly attribute: ToOneAttribute; readonly node: RecordNode; readonly part?: ShownPart }
+  | {
+      readonly kind: 'records'
+      readonly attribute: ToManyAttribute
+      readonly order: readonly SortTerm[]
+      readonly node: RecordNode
+      readonly part?: ShownPart
+    }
+  | { readonly kind: 'count'; readonly attribute: ToManyAttribute; readonly part: ShownPart }
   /** A link to several entities: a branch with a node shows a record, a branch without shows an ID. */
   | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
+
+/** What a request shows of a relation. */
+export interface ShownPart {
+  /** The place in `Parameters.lists`, whose filters the conditions name. */
+  readonly at: number
+  readonly where: readonly Condition[]
+  /** Whether the request gives the order; else the application's order. */
+  readonly isSorted: boolean
+  /** Whether `limit` or `offset` cuts each list. */
+  readonly isCut: boolean
+}
 
 interface ShownBranch {
   readonly branch: PolymorphicTarget

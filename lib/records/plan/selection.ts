@@ -5,19 +5,30 @@
 import { isIds } from '../../model/ids-name.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import { isValue } from '../../model/model.ts'
-import type { Attribute, PolymorphicTarget, EmbeddedAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
-import { findParameterName, type Vocabulary } from '../request/query-string.ts'
+import {
+  isValue,
+  type Attribute,
+  type EmbeddedAttribute,
+  type PolymorphicTarget,
+  type RelationAttribute,
+  type Resource,
+  type ToManyAttribute,
+  type ToOneOfAttribute,
+} from '../../model/model.ts'
+import { withinList } from '../request/expanded-lists.ts'
+import { findParameterName, type ExpandedList, type Parameters, type Vocabulary } from '../request/query-string.ts'
 import type { ShownDepth } from '../request/reserved-parameters.ts'
-import { planListOrder } from './order.ts'
+import { planFilters } from './filters.ts'
+import { planListOrder, planOrder } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
-import type { Field, RecordNode } from './read-plan.ts'
+import type { Field, ShownPart, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
 interface Selection {
   readonly depth: ShownDepth
   readonly attributes: readonly string[] | undefined
   readonly expand: readonly string[] | undefined
+  readonly lists?: readonly ExpandedList[]
 }
 
 interface SelectionContext {
@@ -27,10 +38,21 @@ interface SelectionContext {
 }
 
 /** Paths as a tree: `author.name` is `author` with `name` inside. An empty tree under a name means the whole attribute. */
-interface NameTree extends Map<string, NameTree> {}
+interface NameTree extends Map<string, NameTree> {
+  list?: ListPlan
+}
+
+/** A relation with parameters of its own. */
+interface ListPlan {
+  readonly at: number
+  readonly given: ExpandedList
+  readonly scene: SelectionContext
+}
 
 export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
-  const expanded = buildTree(selection.expand ?? [], resource, 'expand', scene, attribute => {
+  const { depth, attributes, lists = [] } = selection
+  const inner = lists.flatMap(({ parameters }) => parameters.expand ?? [])
+  const expanded = buildTree([...(selection.expand ?? []), ...inner], resource, 'expand', scene, attribute => {
     if (!isValue(attribute)) return
     throw parameterError({
       code: 'not_a_relation',
@@ -39,16 +61,22 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
       value: attribute.name,
     })
   })
-  const names = selection.attributes ?? []
+  for (const [at, given] of lists.entries()) {
+    const names = given.path.split('.')
+    const tree = names.reduce<NameTree | undefined>((found, name) => found?.get(name), expanded)!
+    tree.list = { at, given, scene }
+    // Of a relation that `attributes` leaves out, too, mistakes are told.
+    const walk = walkPath(given.path, resource, { parameter: given.parameter, ...scene })
+    for (const end of listEnds(walk)) if (!isValue(end)) listField(end, 0, WHOLE, tree.list)
+  }
+  return buildNode(resource, depth, { expanded, ...parseNames(attributes ?? [], resource, scene) }, scene.visibility)
+}
+
+function parseNames(names: readonly string[], resource: Resource, scene: SelectionContext): Omit<ParsedSelection, 'expanded'> {
   const included = names.filter(name => !name.startsWith('!'))
   const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
   const include = included.length === 0 ? undefined : buildTree(included, resource, 'attributes', scene)
-  return buildNode(
-    resource,
-    selection.depth,
-    { expanded, include, exclude: buildTree(excluded, resource, 'attributes', scene) },
-    scene.visibility,
-  )
+  return { include, exclude: buildTree(excluded, resource, 'attributes', scene) }
 }
 
 function buildTree(
@@ -149,6 +177,8 @@ function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSe
   // An expanded relation has the depth of its owner, any other one less: depth 2 shows records, 1 IDs, 0 nothing.
   const shown = selection.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
+  const list = selection.expanded.get(attribute.name)?.list
+  if (list !== undefined) return listField(attribute, shown!, inside(selection, attribute.name), list)
   if (attribute.kind === 'toOneOf') return oneOfField(attribute, shown, inside(selection, attribute.name), visibility)
   if (shown !== undefined) {
     const node = buildNode(attribute.target, shown, inside(selection, attribute.name), visibility)
@@ -157,6 +187,40 @@ function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSe
       : { kind: 'records', attribute, order: planListOrder(attribute), node }
   }
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
+}
+
+/** Whether a list shows a part of its records alone. */
+export function isCut({ limit, offset }: Parameters): boolean {
+  return limit !== undefined || offset !== undefined
+}
+
+function listField(attribute: RelationAttribute | ToOneOfAttribute, depth: ShownDepth, outer: ParsedSelection, list: ListPlan): Field {
+  const { at, given, scene } = list
+  const { counts, parameters } = given
+  return withinList(given, () => {
+    checkList(attribute, given)
+    const { target } = attribute as RelationAttribute
+    const { sort, attributes } = parameters
+    const where = planFilters(parameters.filters, { ...scene, root: target })
+    const part: ShownPart = { at, where, isSorted: sort !== undefined, isCut: isCut(parameters) }
+    if (counts) return { kind: 'count', attribute: attribute as ToManyAttribute, part }
+    const selected = attributes === undefined ? outer : { expanded: outer.expanded, ...parseNames(attributes, target, scene) }
+    const node = buildNode(target, depth, selected, scene.visibility)
+    if (attribute.kind === 'toOne') return { kind: 'record', attribute, node, part }
+    const many = attribute as ToManyAttribute
+    const order = sort === undefined ? planListOrder(many) : planOrder(target, { kind: 'collection' }, sort, scene).terms
+    return { kind: 'records', attribute: many, order, node, part }
+  })
+}
+
+function checkList(attribute: RelationAttribute | ToOneOfAttribute, { path, parameter, counts, parameters }: ExpandedList): void {
+  const refuse = (detail: string): never => {
+    throw parameterError({ code: 'parameter_not_allowed', detail, parameter, value: path })
+  }
+  if (attribute.kind === 'toOneOf') refuse(`"${attribute.name}" links records of several entities, and takes no parentheses.`)
+  if (attribute.kind === 'toMany') return
+  if (counts || parameters.sort !== undefined || isCut(parameters))
+    refuse(`"${attribute.name}" is one record: its parentheses take filters, attributes and expand.`)
 }
 
 function oneOfField(attribute: ToOneOfAttribute, shown: ShownDepth | undefined, selection: ParsedSelection, visibility: Visibility): Field {

@@ -1,7 +1,19 @@
 /** Attach relations: reads the linked records of an answer, level by level. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
-import type { CompiledChild, CompiledNode, Dialect, EncodedLinks, Reading, ReadingStep, Row, RowBound } from '../database/dialect.ts'
+import type {
+  CompiledChild,
+  CompiledNode,
+  Dialect,
+  EncodedLinks,
+  Reading,
+  ReadingStep,
+  Row,
+  RowBound,
+  Statement,
+} from '../database/dialect.ts'
+import { withinList } from '../request/expanded-lists.ts'
+import type { ExpandedList } from '../request/query-string.ts'
 import { build, weigh, weighIds, type JsonRecord } from './build-records.ts'
 
 interface Owners {
@@ -14,6 +26,7 @@ interface Owners {
 interface RelationLevel {
   readonly owners: Owners
   readonly node: CompiledNode
+  readonly given: Arguments
 }
 
 interface LevelContext {
@@ -29,16 +42,24 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 
 /** Statements of one level do not depend on each other: a level is one batch. */
 export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
-  let level: RelationLevel[] = [{ owners, node }]
+  let level: RelationLevel[] = [{ owners, node, given }]
   while (level.length > 0) {
     const steps: ReadingStep[] = []
     const next: RelationLevel[] = []
     const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
-    const context = { given, dialect, isLast, steps, next }
-    for (const { owners, node } of level) for (const child of node.children) requestChild(child, owners, context)
+    for (const { owners, node, given: own } of level)
+      for (const child of node.children) requestChild(child, owners, { given: argumentsOf(child, own), dialect, isLast, steps, next })
     if (steps.length > 0) yield steps
     level = next
   }
+}
+
+/** A list with parameters of its own has filters and a page of its own. */
+function argumentsOf(child: CompiledChild, given: Arguments): Arguments {
+  const list = findList(child, given)
+  if (list === undefined) return given
+  const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = list.parameters
+  return { ...given, filters, limit, offset, misfits: undefined }
 }
 
 /** In a hierarchy, some classes lack the relation: `only` tells by the row. */
@@ -72,8 +93,8 @@ function takeRows(child: CompiledChild, { records, times }: Owners, { given, nex
     const shown = times === undefined || times[0] === 1 ? undefined : found.map(() => times[0]!)
     weigh(found, child.node, shown, child.name, given)
     if (found.length > 0 && child.node.children.length > 0)
-      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
-    put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? null) : related)
+      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node, given })
+    put(records[0]!, child, child.cardinality === 'one' ? (related[0] ?? child.none ?? null) : related)
   }
 }
 
@@ -99,7 +120,7 @@ function requestOfMany(child: CompiledChild, owners: Owners, context: LevelConte
     const shown = isShared ? times : undefined
     weigh(found, child.node, shown, child.name, given)
     if (found.length > 0 && child.node.children.length > 0)
-      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node })
+      next.push({ owners: { rows: found, records: related, times: shown }, node: child.node, given })
   }
   if (count === 0) take(NO_ROWS)
   else context.steps.push(requestLists(child, { parameter, count }, take, context))
@@ -110,8 +131,17 @@ type Take = (rows: readonly Row[]) => void
 function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
   const { single } = child
   const isAll = single.bindings.length === link.length
-  const parameters = isAll ? link : bindParameters(single, { ...given, link }, dialect)
-  return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast }
+  const list = findList(child, given)
+  const parameters = isAll ? link : bindWithin(list, single, { ...given, link }, dialect)
+  return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast, list }
+}
+
+function findList({ list }: CompiledChild, { lists }: Arguments): ExpandedList | undefined {
+  return list === undefined ? undefined : lists![list]!
+}
+
+function bindWithin(list: ExpandedList | undefined, statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
+  return list === undefined ? bindParameters(statement, given, dialect) : withinList(list, () => bindParameters(statement, given, dialect))
 }
 
 function requestLists(
@@ -121,8 +151,9 @@ function requestLists(
   { given, dialect, isLast }: LevelContext,
 ): ReadingStep {
   const { statement } = child
-  const parameters = bindParameters(statement, { ...given, links: parameter }, dialect)
-  return { statement, parameters, bound: findBound(child, count, given), take, isLast }
+  const list = findList(child, given)
+  const parameters = bindWithin(list, statement, { ...given, links: parameter }, dialect)
+  return { statement, parameters, bound: findBound(child, count, given), take, isLast, list }
 }
 
 function findBound({ name, isPivoted, node }: CompiledChild, owners: number, { room }: Arguments): RowBound | undefined {
@@ -155,7 +186,7 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   }
   for (const [index, row] of rows.entries()) {
     const at = byLink.get(readLink(row, child.from))
-    put(records[index]!, child, at === undefined ? null : related[at])
+    put(records[index]!, child, at === undefined ? (child.none ?? null) : related[at])
     if (at !== undefined) shown[at]! += times === undefined ? 1 : times[index]!
   }
   return shown

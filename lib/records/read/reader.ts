@@ -291,6 +291,7 @@ export class Reader {
       offset: window.offset,
       findValues: visibility.findValues,
       ctx,
+      lists: parameters.lists,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
       misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,
@@ -298,12 +299,12 @@ export class Reader {
     return read.rendered ? { ...given, pending: [] } : given
   }
 
-  #finish<T>(given: Pick<RenderArguments, 'filters' | 'pending'>, view: View, reading: () => Reading<T>): Awaitable<T> {
+  #finish<T>(given: Pick<RenderArguments, 'filters' | 'pending' | 'lists'>, view: View, reading: () => Reading<T>): Awaitable<T> {
     const { trace, end } = view
     const before = trace?.enter('render')
     if (end?.deadline !== undefined) end.asked = view.parameters
     const rows = this.#connection.read(reading, end, view.behind)
-    const result = given.filters.length === 0 ? rows : explainRefused(rows, given.filters)
+    const result = given.filters.length === 0 && (given.lists ?? []).length === 0 ? rows : explainRefused(rows, given.filters)
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : trace.goBack(before!, finished)
   }

@@ -4,7 +4,7 @@
  */
 import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
-import { escapeItem } from '../../model/client/query-text.ts'
+import { escapeItem, isPlainObject, textOfExpand } from '../../model/client/query-text.ts'
 import { suggestObject } from './habits.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator, type WrittenSign } from './operators.ts'
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
@@ -37,6 +37,18 @@ export interface Pair {
   readonly bare: boolean
   /** The texts of an array in a query object; `value` joins the texts. */
   readonly items?: readonly string[]
+  /** Refuses an object in a query object, which `expand` alone takes. */
+  readonly refuse?: () => void
+}
+
+/** A relation that `expand` shows with parameters of its own. */
+export interface ExpandedList {
+  readonly path: string
+  /** The client's name of `expand`. */
+  readonly parameter: string
+  /** Shows the number of records alone. */
+  readonly counts: boolean
+  readonly parameters: Parameters
 }
 
 export interface Parameters extends GivenParameters {
@@ -45,9 +57,11 @@ export interface Parameters extends GivenParameters {
   readonly flags: readonly string[]
   /** Custom parameters of the application. */
   readonly own: readonly Pair[]
+  /** Of all levels. */
+  readonly lists: readonly ExpandedList[]
 }
 
-export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [] })
+export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [], lists: [] })
 
 /** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
@@ -56,13 +70,25 @@ export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParam
     if (value === undefined) continue
     const operator = findSignAtEnd(key)
     const name = operator === '' ? key : key.slice(0, -operator.length)
+    const hasObject = isPlainObject(value) || (Array.isArray(value) && value.some(isPlainObject))
     pairs.push(
-      Array.isArray(value)
-        ? pairOfArray(key, name, operator, value as readonly QueryValue[])
-        : pairOfItem(key, name, operator, value as QueryValue),
+      hasObject
+        ? pairOfLists(key, name, operator, value)
+        : Array.isArray(value)
+          ? pairOfArray(key, name, operator, value as readonly QueryValue[])
+          : pairOfItem(key, name, operator, value as QueryValue),
     )
   }
   return pairs
+}
+
+function pairOfLists(key: string, name: string, operator: Pair['operator'], value: unknown): Pair {
+  const refuse = (): void => {
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) if (isPlainObject(item)) checkItem(key, name, item)
+  }
+  if (operator !== '') refuse()
+  const text = textOfExpand(value, (inner, item) => pairOfItem(inner, inner, '', item as QueryValue).value)
+  return { ...pairOfItem(key, name, operator, text), refuse }
 }
 
 function pairOfArray(key: string, name: string, operator: Pair['operator'], array: readonly QueryValue[]): Pair {
@@ -117,13 +143,16 @@ export function pairsOfText(query: string): Pair[] {
     end = query.indexOf('&', start)
     const part = end < 0 ? query.slice(start) : query.slice(start, end)
     if (part === '') continue
-    const equals = part.indexOf('=')
-    const left = decode(equals < 0 ? part : part.slice(0, equals))
-    const right = equals < 0 ? undefined : decode(part.slice(equals + 1))
-    if (left.includes('\0') || right?.includes('\0') === true) throw nul()
-    pairs.push(makePair(left, right))
+    const pair = pairOfText(part, decode)
+    if (pair.name.includes('\0') || pair.value.includes('\0')) throw nul()
+    pairs.push(pair)
   }
   return pairs
+}
+
+export function pairOfText(part: string, decoded: (text: string) => string = text => text): Pair {
+  const equals = part.indexOf('=')
+  return equals < 0 ? makePair(decoded(part), undefined) : makePair(decoded(part.slice(0, equals)), decoded(part.slice(equals + 1)))
 }
 
 /**
@@ -218,6 +247,7 @@ export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary):
   const own: Pair[] = []
   for (const pair of pairs) {
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
+    if (pair.refuse !== undefined && reserved !== 'expand') pair.refuse()
     if (reserved !== undefined) {
       const index = named.findIndex(([name]) => name === reserved)
       if (index < 0) named.push([reserved, pair])

@@ -58,7 +58,7 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
     formatShape: formatNames,
     most: { limit: 'maxAttributes', items: 'names' },
   },
-  expand: { isList: true, parse: parseList, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
+  expand: { isList: true, parse: parseExpand, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
   // The typed client lists the parameters, too; `satisfies` fails if the two lists differ.
 } satisfies { readonly [name in ReservedOfClient | 'page']: ReservedParameter<ReservedValues[name]> }
 
@@ -131,6 +131,31 @@ function parseDepth(text: string, parameter: string): 0 | 1 | 2 {
 
 function parseList(text: string): readonly string[] | undefined {
   return text === '' ? undefined : text.split(',')
+}
+
+function parseExpand(text: string, parameter: string): readonly string[] | undefined {
+  return text.includes('(') || text.includes(')') ? splitOutside(text, ',', parameter) : parseList(text)
+}
+
+/** Cuts a text outside of parentheses. A backslash keeps its next character. */
+export function splitOutside(text: string, separator: ',' | ';', parameter: string): readonly string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < text.length && depth >= 0; at++) {
+    const character = text[at]
+    if (character === '\\') at++
+    else if (character === '(') depth++
+    else if (character === ')') depth--
+    else if (character === separator && depth === 0) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  if (depth === 0) return [...parts, text.slice(start)]
+  const what = depth > 0 ? 'closed' : 'opened'
+  const detail = `"${parameter}" has a parenthesis that is not ${what}; a literal one is written with a backslash.`
+  throw parameterError({ code: 'value_invalid', detail, parameter, value: text })
 }
 
 function parseSort(text: string): readonly RawSort[] | undefined {

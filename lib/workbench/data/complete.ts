@@ -45,7 +45,36 @@ export function complete(text: string, caret: number, known: CompletionNames): C
   const resource = resources.find(({ name }) => before.slice(0, mark) === `${root}/${name}`)
   if (resource === undefined) return NONE
   const from = Math.max(mark, before.lastIndexOf('&')) + 1
-  const part = before.slice(from)
+  const list = findList(before.slice(from), resource, known)
+  return list === undefined
+    ? completePart(before.slice(from), from, before, resource, known)
+    : completePart(before.slice(from + list.from), from + list.from, before, list.resource, known)
+}
+
+interface ListAtCaret {
+  readonly resource: OutlinedResource
+  readonly from: number
+}
+
+/** Finds the list whose parentheses are open at the caret: `expand=posts(limit=3;`. */
+function findList(part: string, root: OutlinedResource, known: CompletionNames): ListAtCaret | undefined {
+  if (!part.startsWith(`${known.names.expand}=`)) return undefined
+  const open: ListAtCaret[] = []
+  let from = known.names.expand.length + 1
+  for (let at = from; at < part.length; at++) {
+    const character = part[at]
+    const { resource } = open.at(-1) ?? { resource: root }
+    if (character === '(') {
+      const target = findAttribute(part.slice(from, at), resource, known)?.target
+      open.push({ resource: known.resources.find(({ name }) => name === target) ?? resource, from: at + 1 })
+    } else if (character === ')') open.pop()
+    else if (character === ';' && open.length > 0) open.push({ ...open.pop()!, from: at + 1 })
+    if (/[(),;=]/.test(character!)) from = at + 1
+  }
+  return open.at(-1)
+}
+
+function completePart(part: string, from: number, before: string, resource: OutlinedResource, known: CompletionNames): Completion {
   const operator = /(?:~=|!=|>=|<=|=|>|<)/.exec(part)
   return operator === null
     ? completeName(part, from, resource, known)
@@ -117,7 +146,7 @@ const HINTS: Readonly<Record<string, string>> = {
   sort: 'order',
   depth: 'relations: 0, 1 or 2',
   attributes: 'what is shown',
-  expand: 'relations as objects',
+  expand: 'relations as objects: posts(limit=3)',
 }
 
 function listAttributes(path: string, resource: OutlinedResource, known: CompletionNames): Suggestion[] {

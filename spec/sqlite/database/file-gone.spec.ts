@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
@@ -134,6 +135,39 @@ describe('a file that is gone', () => {
     removes = true
     assert.deepEqual((await writeAll()).at(-1), 500)
     server.closeAllConnections()
+    server.close()
+  })
+
+  it('is noticed by a write over HTTP in the same turn, where a rule has removed the file', async () => {
+    const path = noteFile('wal')
+    let removes = false
+    const rule = (): boolean => {
+      if (removes) rmSync(path)
+      return true
+    }
+    await using engine = await RestEngine.create({
+      entities: [Note],
+      database: path,
+      onError: () => {},
+      resources: [resource(Note, { access: { delete: rule } })],
+    })
+    const server = createServer(engine).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    // The server takes both requests of a chunk in one turn.
+    const writeBoth = async (id: number): Promise<readonly string[]> => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      const head = 'host: localhost\r\ncontent-type: application/json\r\n'
+      socket.write(
+        `PUT /v1/notes/1 HTTP/1.1\r\n${head}content-length: 12\r\n\r\n{"text":"x"}` +
+          `DELETE /v1/notes/${id} HTTP/1.1\r\n${head}connection: close\r\n\r\n`,
+      )
+      return (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)!
+    }
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'second' })
+    await engine.handle('POST', '/v1/notes', undefined, { text: 'third' })
+    assert.deepEqual(await writeBoth(2), ['200', '200'])
+    removes = true
+    assert.deepEqual(await writeBoth(3), ['200', '500'])
     server.close()
   })
 

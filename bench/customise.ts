@@ -9,7 +9,9 @@
 import assert from 'node:assert/strict'
 import { defineEntity, p } from '@mikro-orm/core'
 import { auth, hashPassword, resource, RestEngine } from '../lib/index.ts'
-import type { EngineOptions, HookContext } from '../lib/index.ts'
+import type { EngineOptions, HookContext, Wire } from '../lib/index.ts'
+import { jsonServer } from '../lib/wires/json-server/index.ts'
+import { postgrest } from '../lib/wires/postgrest/index.ts'
 import { microseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
 import { wordsOf } from './words.ts'
@@ -182,6 +184,61 @@ const reads = (path: string): Requests => {
     assert.ok(status === 200 && ('article' in body || body.articles.length === 100))
   }
 }
+
+/** Asks for what a page of the application's own backend would have. */
+const foreign: Wire = {
+  async answer({ segments: [name, id], pairs }, api) {
+    if (id !== undefined) return { status: 200, body: await api.get(name!, id) }
+    const { records, count } = await api.list(name!, { limit: Number(pairs[0]![1]) })
+    return { status: 200, body: { count, results: records } }
+  },
+  refuse: ({ status, detail }) => ({ status, body: { detail } }),
+}
+await using wired = await RestEngine.create({ ...options, wire: foreign })
+await using asJsonServer = await RestEngine.create({ ...options, wire: jsonServer() })
+await using asPostgrest = await RestEngine.create({ ...options, wire: postgrest() })
+
+const fetches = (path: string): Requests => {
+  return async engine => {
+    const response = await engine.fetch(`http://bench.test${path}`)
+    assert.equal(response.status, 200)
+    await response.text()
+  }
+}
+
+/** Relations of wires are IDs. */
+const WIRES: readonly (Pick<Trial, 'name' | 'batch' | 'aim' | 'excess' | 'printedOnly' | 'own'> & {
+  readonly plain: string
+  readonly asked: string
+})[] = [
+  {
+    name: 'list of 100, a wire',
+    plain: '/v1/articles?limit=100&depth=0',
+    own: { engine: wired },
+    asked: '/articles?size=100',
+    batch: 100,
+    aim: 1.3,
+  },
+  { name: 'one record, a wire', plain: '/v1/articles/5?depth=0', own: { engine: wired }, asked: '/articles/5', batch: 400, excess: 5 },
+  {
+    name: 'list of 100, the wire of json-server',
+    plain: '/v1/articles?limit=100&depth=0',
+    own: { engine: asJsonServer },
+    asked: '/articles?_limit=100',
+    batch: 100,
+    aim: 1.3,
+    printedOnly: true,
+  },
+  {
+    name: 'list of 100, the wire of PostgREST',
+    plain: '/v1/articles?limit=100&depth=0',
+    own: { engine: asPostgrest },
+    asked: '/article?limit=100',
+    batch: 100,
+    aim: 1.3,
+    printedOnly: true,
+  },
+]
 
 const RULES = [
   { name: 'access functions', own: { engine: accessed }, aim: 1.3 },
@@ -357,6 +414,10 @@ const TRIALS: readonly Trial[] = [
     batch: 100,
     aim: 2,
   },
+  ...WIRES.map(({ plain: path, asked, own, ...measure }): Trial => {
+    const base = { engine: plain, requests: fetches(path) }
+    return { ...measure, path: base.requests, base, own: { ...own, requests: fetches(asked) } }
+  }),
   ...RULES.flatMap(({ name, own, aim }) =>
     WRITES.map((deed): Trial => ({
       name: `${deed.name}, ${name}`,

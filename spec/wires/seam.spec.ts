@@ -239,6 +239,18 @@ describeStores('a wire', () => {
     assert.equal((entry!.response as { slug: string }).slug, 'b')
   })
 
+  it('weighs answers in the journal by the records that they show', async () => {
+    const tags = Array.from({ length: 1000 }, (_, index) => ({ slug: `tag-${index}`, label: 'x' }))
+    const wire = plainWire(async (_request, api) => {
+      const { records } = await api.list('tags', { limit: 300 })
+      return { status: 200, body: records }
+    })
+    await using engine = await createEngine({ entities, seed: { tags }, wire })
+    for (let call = 0; call < 15; call++) await (await engine.fetch('http://api.test/tags')).text()
+    const kept = engine.requests.map(({ response }) => response !== undefined)
+    assert.deepEqual(kept, [...Array.from({ length: 5 }, () => false), ...Array.from({ length: 10 }, () => true)])
+  })
+
   it('asks log-in and scopes of each call, and asks as another caller', async () => {
     const wire = plainWire(async ({ segments, headers }, api) => {
       if (segments[0] === 'session')
@@ -372,6 +384,29 @@ describe('a wire', () => {
     assert.equal(((await (await fetch('https://backend.test/posts')).json()) as unknown[]).length, 3)
     assert.deepEqual(api.origins, ['https://backend.test'])
     assert.match(await getText('https://backend.test/posts/3'), /"Three"/)
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it('is no part of what is described, which says so', async () => {
+    const said = (document: { readonly info: object }): boolean => /speak another grammar/.test(JSON.stringify(document.info))
+    await using wired = await createEngine({ entities, seed, wire: plainWire() })
+    assert.ok(said(await wired.openapi()))
+    assert.match((await wired.selfTest({ runs: 1, timeout: 500 })).toString(), /- The grammar of the option "wire": all requests are/)
+    await using engine = await createEngine({ entities, seed })
+    assert.ok(!said(await engine.openapi()))
+    const server = createServer(engine, { wire: plainWire(), docs: true, workbench: true }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    assert.ok(said(await engine.openapi()), 'a server may have a wire of its own')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    assert.match(await (await fetch(`${origin}/docs`)).text(), /speak another grammar/)
+    const { hasWire, root } = (await (await fetch(`${origin}/_ui/outline.json`)).json()) as { hasWire?: true; root: string }
+    assert.deepEqual([hasWire, root], [true, '/v1'])
+    // The workbench asks in the grammar that it knows.
+    for (const kind of ['look', 'plain']) {
+      const asked = await fetch(`${origin}/v1/posts`, { headers: { 'x-workbench': kind } })
+      assert.equal(((await asked.json()) as { count: number }).count, 3)
+    }
     server.closeAllConnections()
     server.close()
   })

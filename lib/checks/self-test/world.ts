@@ -27,6 +27,7 @@ export async function createTestedWorld(
     versions: options.versions,
     maxLimit: options.limits.maxLimit,
     isReadOnly: options.readOnly,
+    hasWire: parts.shared.hasWire,
     template: options.envelope?.record,
     now: clock.now().getTime(),
     // The checks read the engine's form. The application's form is only checked against the document.

@@ -153,10 +153,14 @@ function securitySchemes({ login }: ApiSource): Schema {
 }
 
 /** Writes the rules that all operations share, as Markdown for `info.description`. */
-function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource, { attributes, brief, filters }: DescribeOptions): string {
+function describeGrammar(
+  { vocabulary, limits, login, readOnly, hasWire }: ApiSource,
+  { attributes, brief, filters }: DescribeOptions,
+): string {
   const called = (name: 'limit' | 'offset' | 'page' | 'sort'): string => `\`${findParameterName(vocabulary, name)}\``
   const reading = 'HEAD answers like GET, without a body; OPTIONS answers with `Allow`.'
   return [
+    hasWire ? OWN_GRAMMAR : '',
     readOnly ? `Nothing can be written here. ${reading}` : `PATCH does what PUT does, at every path. ${reading}`,
     login === undefined
       ? ''
@@ -197,6 +201,10 @@ function describeGrammar({ vocabulary, limits, login, readOnly }: ApiSource, { a
     .filter(text => text !== '')
     .join('\n\n')
 }
+
+const OWN_GRAMMAR =
+  'Clients of this server speak another grammar, by the option `wire`: this page describes that of the engine, in which ' +
+  '`engine.handle` and `engine.send` ask.'
 
 const STRICTLY =
   ' Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.'

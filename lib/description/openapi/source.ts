@@ -62,6 +62,8 @@ export interface ApiSource {
   /** Whether clients may send forms. */
   readonly forms: boolean
   readonly serverTiming: boolean
+  /** Whether clients of a way in speak another grammar, which is not described. */
+  readonly hasWire: boolean
   /** Whether application functions may refuse with codes of their own. */
   readonly runsApplicationCode: boolean
   readonly routes: readonly { readonly method: string; readonly path: string }[]

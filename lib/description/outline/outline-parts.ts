@@ -73,6 +73,8 @@ export interface Outline {
   /** The resource of users. Null: no log-in, or the version does not serve users. */
   readonly users: string | null
   readonly hasLogIn: boolean
+  /** Clients speak another grammar than the console. */
+  readonly hasWire?: true
   /** The application's names. */
   readonly parameters: Readonly<Partial<Record<Reserved, string>>>
   readonly resources: readonly OutlinedResource[]

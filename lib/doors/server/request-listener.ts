@@ -130,7 +130,7 @@ export class RequestListener {
       return
     }
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
-    const wire = this.#isOfTests(below) ? undefined : this.#wire
+    const wire = isPlain || this.#isOfTests(below) ? undefined : this.#wire
     const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
     // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })

@@ -176,6 +176,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
     runsHooks: () => runsHooks(options, connection.orm),
     login: version => authentication?.describe(version),
     context: version => createIndexContext(origin, version),
+    hasWire: () => shared.hasWire,
   })
   const { model } = versions.first
   return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }

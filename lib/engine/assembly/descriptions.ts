@@ -62,6 +62,8 @@ interface DescriptionParts {
   readonly runsHooks: () => boolean
   /** For a request without a caller. */
   readonly context: (version: string) => HookContext
+  /** Of the engine, or of a server that has begun since. */
+  readonly hasWire: () => boolean
 }
 
 interface KnownDocument {
@@ -123,7 +125,7 @@ export class Descriptions {
     const examples = options.brief ? new Map<Resource, JsonRecord>() : await this.#findExamples(services, version, login)
     const learned = services.model.isOpen ? services.model.resources.map(({ open }) => open?.learned ?? []) : []
     const scopes = services.model.resources.map(({ rules }) => rules.scopes.length)
-    const key = JSON.stringify([version, options, readOnly, base, learned, scopes])
+    const key = JSON.stringify([version, options, readOnly, base, learned, scopes, this.#parts.hasWire()])
     const shown = JSON.stringify([...examples.values()])
     const known = this.#documents.get(key)
     if (known?.examples === shown) return JSON.parse(known.text) as OpenApiDocument
@@ -220,10 +222,10 @@ export class Descriptions {
     login: DescribedLogin | undefined,
     examples: ReadonlyMap<Resource, JsonRecord>,
   ): ApiSource {
-    const { options, runsHooks } = this.#parts
+    const { options, runsHooks, hasWire } = this.#parts
     const { own, of } = services.vocabulary
     const runsApplicationCode = mayRefuse(services.model, options) || runsHooks() || own.size > 0 || of !== undefined
-    return { ...options, ...services, version, login, examples, runsApplicationCode }
+    return { ...options, ...services, version, login, examples, runsApplicationCode, hasWire: hasWire() }
   }
 }
 

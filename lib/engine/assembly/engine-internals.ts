@@ -192,9 +192,10 @@ export class EngineInternals {
   async outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine> {
     const { options: own, served, authentication, isFork, shared } = this.open
     const { outlineVersion } = await import('./outline-version.ts')
-    const { refusal } = shared.notes
+    const { hasWire, notes } = shared
     const { isSaved } = this
-    return outlineVersion(options, { options: own, authentication, isFork, isSaved, services: served.get(options.version)!, refusal })
+    const services = served.get(options.version)!
+    return outlineVersion(options, { options: own, authentication, isFork, isSaved, hasWire, services, refusal: notes.refusal })
   }
 
   /** `undefined` without log-in, or where the application takes its own body. */

@@ -15,6 +15,7 @@ export function outlineVersion(
     readonly authentication: Authentication | undefined
     readonly isFork: boolean
     readonly isSaved: boolean
+    readonly hasWire: boolean
     readonly services: Pick<Services, 'model' | 'vocabulary'>
     readonly refusal: string | undefined
   },
@@ -33,6 +34,7 @@ export function outlineVersion(
     readOnly: isReadOnly,
     users: user !== undefined && resources.some(({ name }) => name === user.plural) ? user.plural : null,
     hasLogIn: authentication !== undefined,
+    ...(engine.hasWire ? { hasWire: true } : {}),
     parameters: Object.fromEntries([...services.vocabulary.reserved].map(([given, name]) => [name, given])),
     resources,
     ...(engine.refusal === undefined ? {} : { refused: engine.refusal }),

@@ -10,9 +10,10 @@ import type { Wire, WireApi, WireAttribute, WireList, WireLogIn, WireQuery, Wire
 import { isInferred } from '../../model/inferred-entities.ts'
 import { idNames } from '../../model/key.ts'
 import { isRelation, type Attribute, type Model, type RelationAttribute, type Resource } from '../../model/model.ts'
+import type { Tally } from '../../records/plan/answer-limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
-import { WireCall, readCarried, readRefusal } from '../../records/request/inner-request.ts'
+import { WireCall, keepCallerHeaders, readCarried, readRefusal } from '../../records/request/inner-request.ts'
 import { NO_HEADERS } from '../../records/request/parse-request.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { findAddress, type Arrival, type StageParts } from './arrival.ts'
@@ -36,9 +37,10 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
   const readOnly = parts.options.readOnly || (context instanceof LazyClient && context.readOnly)
   const version = parts.options.versions[0] ?? NO_VERSION
   const { model, transaction } = parts.served.get(version)!
+  const tally: Tally = { bytes: 0, records: 0 }
   const api = new CallsOfWire(
-    { headers: request.headers, base, readOnly, connected: context as object },
-    { model, version, root: formatRoot(base, version), arrival, end, stages },
+    { headers: keepCallerHeaders(request.headers), base, readOnly, connected: context as object },
+    { model, version, root: formatRoot(base, version), arrival, end, stages, tally },
   )
   const answer = async (): Promise<RestResponse> => {
     const given = buildWireAnswer(await wire.answer(request, api), 'wire.answer')
@@ -48,7 +50,24 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
   }
   const isWhole = !readOnly && !READ_METHODS.includes(request.method)
   const response = isWhole ? await commitUnlessRefused(work => transaction(work, end), answer) : await answer()
+  if (record !== undefined) weighAnswer(record, tally, response.body)
   return finishAnswer(response, 'route', { method: request.method, path: arrival.path, context, request: undefined }, parts)
+}
+
+/** The journal drops bodies by their weight. A wire may have read more than the answer shows. */
+function weighAnswer(record: Tally, { bytes, records }: Tally, body: unknown): void {
+  const shown = countObjects(body, 0)
+  record.records += shown
+  record.bytes += records > shown ? (bytes * shown) / records : bytes
+}
+
+/** An estimate: the first member of a list stands for all. */
+function countObjects(value: unknown, level: number): number {
+  if (typeof value !== 'object' || value === null || level > 8) return 0
+  if (Array.isArray(value)) return value.length * countObjects(value[0], level + 1)
+  let count = 1
+  for (const name in value) count += countObjects((value as Readonly<Record<string, unknown>>)[name], level + 1)
+  return count
 }
 
 type Sender = ConstructorParameters<typeof WireCall>[0]
@@ -61,6 +80,7 @@ interface CallParts {
   readonly arrival: Arrival
   readonly end: RequestAbort
   readonly stages: Stages
+  readonly tally: Tally
 }
 
 interface CallOfWire {
@@ -90,7 +110,7 @@ class CallsOfWire implements WireApi {
   }
 
   as(headers: Readonly<Record<string, string>>): WireApi {
-    return new CallsOfWire({ ...this.#sender, headers }, this.#parts)
+    return new CallsOfWire({ ...this.#sender, headers: keepCallerHeaders(headers) }, this.#parts)
   }
 
   async list(resource: WireResource | string, query: WireQuery = {}): Promise<WireList> {
@@ -132,9 +152,9 @@ class CallsOfWire implements WireApi {
 
   /** @throws RestError for a refusal */
   async #ask(method: string, path: string, { query, body, where }: CallOfWire): Promise<RestResponse> {
-    const { root, arrival, end, stages } = this.#parts
+    const { root, arrival, end, stages, tally } = this.#parts
     const context = new WireCall(this.#sender, end, where)
-    const inner = { method, path: root + path, query, body, context, trace: arrival.trace, record: undefined }
+    const inner = { method, path: root + path, query, body, context, trace: arrival.trace, record: undefined, tally }
     const response = await runCoroutine(stages.pass(inner, stages.parts))
     if (response.status < 400) return response
     throw readRefusal(response)

@@ -8,6 +8,7 @@ import type { EngineHandle } from '../../model/hook-context.ts'
 import type { Model } from '../../model/model.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
+import type { Tally } from '../../records/plan/answer-limits.ts'
 import type { Address } from '../../records/request/address.ts'
 import type { Routes } from '../../records/request/custom-routes.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
@@ -38,6 +39,8 @@ export interface Arrival {
   readonly trace: Trace | undefined
   /** `undefined` without a journal. */
   readonly record: JournalRecord | undefined
+  /** Counts what is read. Default: `record`. */
+  readonly tally?: Tally | undefined
 }
 
 export interface StageParts {

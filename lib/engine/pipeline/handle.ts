@@ -198,7 +198,7 @@ function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resol
 
 function findOperation(resolved: ResolvedRequest, request: Request, parts: StageParts): Operation {
   const { arrival, principal, end, version, services, target, allowed, parameters, actions } = resolved
-  const { trace, record: tally } = arrival
+  const { trace, record, tally = record } = arrival
   const { engine, fork, authentication } = parts
   const { passed, isEngine, where } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
   const [about] = actions

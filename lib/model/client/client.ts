@@ -35,7 +35,8 @@ const OPTIONS = ['version', 'url', 'headers', 'paths', 'envelope', 'token']
 /**
  * Makes a typed client. The entities determine names, operators and values: a misspelt filter does not compile.
  *
- * @param target an engine, the URL of a server (with the path before the version), or a function like `fetch`
+ * @param target an engine, the URL of a server (with the path before the version), or a function like `fetch`. The client speaks the
+ * engine's own grammar: a URL must be of a server without a `wire`
  * @param entities entities by resource name; omit them to import only types: `client<{ users: typeof User }>(url)`
  * @returns calls for each resource by name, and `login`, `logout`, `refresh`, `signUp`, `me`, `updateMe`, `withToken`, `withHeaders`
  * @throws TypeError for a wrong target, an unknown option, or a resource with the name of a method. A refused call throws a `RestError`

@@ -23,6 +23,10 @@ export interface OuterRequest<Caller extends object> {
 /** Headers about the outer message alone: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
+export function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_MESSAGE.test(name)))
+}
+
 type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
 
 export class InnerClient<Caller extends object = object> extends LazyClient {
@@ -43,9 +47,8 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
     isEngine: boolean,
     isSame = false,
   ) {
-    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => isSame || !OF_ONE_MESSAGE.test(name)))
     super(
-      { headers },
+      { headers: isSame ? request.headers : keepCallerHeaders(request.headers) },
       {
         base: request.base,
         readOnly: request.readOnly,
@@ -73,13 +76,13 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** A request that a wire asks for: see `WireApi`. */
+/** A request that a wire asks for: see `WireApi`. Takes all headers: `keepCallerHeaders` is called once for all requests. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly where: object | undefined
 
   constructor(request: SentAround, end: RequestAbort, where: object | undefined) {
-    super({ request, principal: undefined, end }, false)
+    super({ request, principal: undefined, end }, false, true)
     this.where = where
   }
 }

@@ -56,12 +56,24 @@ export function isOwnList({ kind, writable }: WireAttribute): boolean {
   return kind === 'toMany' && writable
 }
 
+const relations = new WeakMap<WireResource, ReadonlyMap<string, WireAttribute>>()
+
+/** By name: a list shows many records. */
+function relationsOf(resource: WireResource): ReadonlyMap<string, WireAttribute> {
+  let found = relations.get(resource)
+  if (found === undefined) relations.set(resource, (found = new Map(resource.attributes.filter(isRelation).map(each => [each.name, each]))))
+  return found
+}
+
 export function showRecord(api: WireApi, resource: WireResource, record: Fields, embedded: EmbeddedRelations): Fields {
+  const links = relationsOf(resource)
+  if (links.size === 0) return record
   const shown: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(record)) {
-    const attribute = resource.attributes.find(each => each.name === name)
+  for (const name of Object.keys(record)) {
+    const value = record[name]
+    const attribute = links.get(name)
     const wanted = attribute === undefined ? undefined : embedded.get(attribute)
-    if (attribute === undefined || !isRelation(attribute)) shown[name] = value
+    if (attribute === undefined) shown[name] = value
     else if (attribute.kind === 'toOne') {
       if (attribute.ids === undefined) shown[nameOf(attribute)] = keyOf(value, findTarget(api, attribute))
       else if (attribute.ids === name && wanted === undefined) shown[name] = value

@@ -9,7 +9,8 @@ import { castValue, showText, showValue } from './values.ts'
 /** Gives one row for each record, in their order. */
 export async function renderRows(api: WireApi, node: TableNode, records: readonly ShownRow[]): Promise<readonly ShownRow[]> {
   const embedded = await readEmbedded(api, node, records, renderOwn)
-  return records.map(record => shape(api, node, record, embedded))
+  const cells = listCells(api, node, embedded)
+  return records.map(record => shape(cells, record))
 }
 
 /** Aggregates of an embedded table are made where the rows of its owner are known: a row keeps its record until then. */
@@ -21,38 +22,72 @@ async function renderOwn(api: WireApi, node: TableNode, records: readonly ShownR
   return rows
 }
 
-function shape(api: WireApi, node: TableNode, record: ShownRow, embedded: EmbeddedRows): ShownRow {
+/** What a record has for a key of its row; `undefined`: the row has no such key. */
+interface Cell {
+  readonly key: string
+  readonly read: (record: ShownRow) => unknown
+}
+
+/** A row of many columns takes `set`, the others `read` for their key. */
+type RowPart = Cell | { readonly key: undefined; readonly set: (record: ShownRow, row: Record<string, unknown>) => void }
+
+/** What is the same for all rows is found once. */
+function listCells(api: WireApi, node: TableNode, embedded: EmbeddedRows): readonly RowPart[] {
+  return node.items.flatMap((item): RowPart[] => {
+    if (item.kind === 'all') return node.resource.attributes.filter(isStored).map(attribute => storedCell(api, attribute))
+    if (item.kind === 'column') return [{ key: item.key, read: readerOf(api, item) }]
+    if (item.kind !== 'embed' || item.node.items.length === 0) return []
+    const rowsOf = embedded.get(item)!
+    return [{ key: undefined, set: (record, row) => setEmbedded(api, item, rowsOf(record), row) }]
+  })
+}
+
+/** What the caller cannot see is no column. */
+function storedCell(api: WireApi, attribute: WireAttribute): Cell {
+  const name = shownAs(attribute)
+  const show = shownValue(api, attribute)
+  return { key: columnOf(attribute), read: record => (record[name] === undefined ? undefined : show(record)) }
+}
+
+function shape(parts: readonly RowPart[], record: ShownRow): ShownRow {
   const row: Record<string, unknown> = {}
-  const set = (key: string, value: unknown): void => {
-    // `__proto__` is a column like others.
-    Object.defineProperty(row, key, { value, enumerable: true, writable: true, configurable: true })
-  }
-  for (const item of node.items) {
-    if (item.kind === 'all') {
-      for (const attribute of node.resource.attributes)
-        if (isStored(attribute) && Object.hasOwn(record, shownAs(attribute))) set(columnOf(attribute), valueOf(api, attribute, record))
-    } else if (item.kind === 'column') set(item.key, columnValue(api, item, record))
-    else if (item.kind === 'embed' && item.node.items.length > 0) setEmbedded(api, item, embedded.get(item)!(record), set)
+  for (const part of parts) {
+    if (part.key === undefined) part.set(record, row)
+    else {
+      const value = part.read(record)
+      if (value !== undefined) setCell(row, part.key, value)
+    }
   }
   return row
 }
 
-function valueOf(api: WireApi, attribute: WireAttribute, record: ShownRow): unknown {
-  const value = record[shownAs(attribute)] ?? null
-  if (attribute.kind === 'toOne') {
-    const target = api.resources.find(({ name }) => name === attribute.target)
-    return showValue(target === undefined ? value : keyOf(value, target), typeOf(api, attribute))
-  }
-  return showValue(value, attribute.type)
+/** `__proto__` is a column like others. */
+function setCell(row: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(row, key, { value, enumerable: true, writable: true, configurable: true })
+  else row[key] = value
 }
 
-export function columnValue(api: WireApi, { attribute, steps, cast }: ColumnItem, record: ShownRow): unknown {
-  let value = valueOf(api, attribute, record)
-  for (const { name, isText } of steps) {
-    value = stepInto(value, name)
-    if (isText) value = showText(value)
+function shownValue(api: WireApi, attribute: WireAttribute): (record: ShownRow) => unknown {
+  const name = shownAs(attribute)
+  const target = attribute.kind === 'toOne' ? api.resources.find(each => each.name === attribute.target) : undefined
+  const type = attribute.kind === 'toOne' ? typeOf(api, attribute) : attribute.type
+  return record => {
+    const value = record[name] ?? null
+    return showValue(target === undefined ? value : keyOf(value, target), type)
   }
-  return cast === undefined ? value : castValue(value, cast)
+}
+
+function readerOf(api: WireApi, { attribute, steps, cast }: ColumnItem): (record: ShownRow) => unknown {
+  const show = shownValue(api, attribute)
+  if (steps.length === 0 && cast === undefined) return show
+  return record => {
+    let value = show(record)
+    for (const { name, isText } of steps) {
+      value = stepInto(value, name)
+      if (isText) value = showText(value)
+    }
+    return cast === undefined ? value : castValue(value, cast)
+  }
 }
 
 function stepInto(value: unknown, name: string): unknown {
@@ -64,19 +99,19 @@ function setEmbedded(
   api: WireApi,
   { key, node, relation, isSpread }: EmbedItem,
   rows: readonly ShownRow[],
-  set: (key: string, value: unknown) => void,
+  row: Record<string, unknown>,
 ): void {
   const shown = hasAggregates(node)
     ? aggregate(
         api,
         node,
-        rows.map(row => recordOf.get(row)!),
+        rows.map(each => recordOf.get(each)!),
         rows,
       )
     : rows
-  if (!isSpread) return set(key, relation.isMany ? shown : (shown[0] ?? null))
+  if (!isSpread) return setCell(row, key, relation.isMany ? shown : (shown[0] ?? null))
   for (const name of shown[0] === undefined ? keysOf(node) : Object.keys(shown[0]))
-    set(name, relation.isMany ? shown.map(row => row[name]) : (shown[0]?.[name] ?? null))
+    setCell(row, name, relation.isMany ? shown.map(each => each[name]) : (shown[0]?.[name] ?? null))
 }
 
 /** The keys that a row of the table would have. */
@@ -114,7 +149,7 @@ export function aggregate(api: WireApi, node: TableNode, records: readonly Shown
 }
 
 function compute(api: WireApi, { how, of, cast }: AggregateItem, records: readonly ShownRow[]): unknown {
-  const values = of === undefined ? records : records.map(record => columnValue(api, of, record)).filter(value => value !== null)
+  const values = of === undefined ? records : records.map(readerOf(api, of)).filter(value => value !== null)
   const value = how === 'count' ? values.length : values.length === 0 ? null : computeOf(how, values)
   return cast === undefined ? value : castValue(value, cast)
 }

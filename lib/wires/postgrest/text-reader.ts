@@ -12,6 +12,9 @@ const MAX_DEPTH = 20
 /** Members of all lists of a text. */
 const MAX_MEMBERS = 1000
 
+/** By source: making an expression costs more than matching a name. */
+const STICKY = new Map<string, RegExp>()
+
 export class TextReader {
   readonly text: string
   readonly #fail: (found: string) => Error
@@ -40,7 +43,9 @@ export class TextReader {
   }
 
   match(pattern: RegExp): string | undefined {
-    const sticky = new RegExp(pattern.source, 'yu')
+    const { source } = pattern
+    let sticky = STICKY.get(source)
+    if (sticky === undefined) STICKY.set(source, (sticky = new RegExp(source, 'yu')))
     sticky.lastIndex = this.#at
     const found = sticky.exec(this.text)?.[0]
     if (found !== undefined) this.#at += found.length

@@ -47,6 +47,9 @@ export default function ConsoleScreen() {
   return (
     <>
       <h1 class="visually-hidden">Console</h1>
+      {outline.value?.hasWire === true ? (
+        <p class="dim">Clients of this server speak another grammar, by the option “wire”. The console asks in the engine’s own.</p>
+      ) : null}
       <RequestForm request={request} onChange={setRequest} onSend={sent => void send(sent)} isSending={isSending} />
       <Copies request={request} />
       {error === undefined ? null : <ErrorNotice error={error} />}

@@ -33,6 +33,26 @@ eachWorld('paging', { count: 2, size: 20 }, ({ world, rows, list }) => {
         { label: `pages of ${resource.name}`, runs: 30 },
       ))
 
+    it(`leads through ${resource.name} by keys`, () =>
+      check(
+        fc.asyncProperty(request, async ({ filters, sort, limit, form }) => {
+          const expected = rowIds(select(rows(resource), filters, sort))
+          const joined: Json[] = []
+          let page = await list(path, [...filters, ['sort', sort], ['limit', String(limit)], ['offset', 'first']], form)
+          for (;;) {
+            assert.deepEqual([page.count, page.previous, page.limit], [expected.length, null, limit])
+            joined.push(...recordIds(resource, page.records))
+            if (page.next === null) break
+            assert.ok(joined.length <= expected.length, 'next leads on for ever')
+            const offset = new URLSearchParams(page.next.split('?')[1]).get('offset')
+            page = await list(page.next)
+            assert.equal(page.offset, offset)
+          }
+          assert.deepEqual(joined, expected)
+        }),
+        { label: `pages of ${resource.name} by keys`, runs: 20 },
+      ))
+
     it(`leads through ${resource.name} by next and back by previous`, () =>
       check(
         fc.asyncProperty(request, async ({ filters, sort, limit, form }) => {

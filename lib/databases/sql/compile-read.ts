@@ -5,6 +5,7 @@
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
+import { compileStart } from './compile-start.ts'
 import { asksAll, compileWhere } from './compile-where.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable, type Tables } from './from-clause.ts'
@@ -19,11 +20,18 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   const node = plan.node === undefined ? compileIds(root, rows) : compileNode(plan.node, root, rows)
   const barePlaces = plan.bareColumns === undefined ? [] : addColumns(plan.bareColumns, root, rows)
   rows.from = sql`${formatTable(plan.resource)} as ${root.alias}`
-  const counted = plan.paged ? compileCounted(plan, root, rows) : undefined
+  const counted = plan.paged && plan.start === undefined ? compileCounted(plan, root, rows) : undefined
   if (plan.order.length > 0 || plan.where.length > 0) rows.watch(root, plan.anchor.kind === 'collection')
   rows.where = compileWhere(plan, root)
   if (plan.anchor.kind === 'keys') rows.order = compileKeyOrder(plan, root)
-  const parts = { counted, node, barePlaces, rendered: isRendered(node) }
+  const parts = { counted, node, barePlaces, rendered: isRendered(node), cursor: undefined }
+  if (plan.start !== undefined) {
+    const { order, where, places } = compileStart(plan, plan.start, root, rows)
+    rows.order = order
+    if (where !== undefined) rows.where = [...rows.where, where]
+    rows.page = true
+    return { rows: rows.finish('rows'), count: onFirstUse(() => compileCount(plan, flavour)), deep: undefined, ...parts, cursor: places }
+  }
   if (!plan.paged) return { rows: rows.finish('rows'), count: undefined, deep: undefined, ...parts }
   rows.order = compileOrder(plan, root)
   rows.page = true

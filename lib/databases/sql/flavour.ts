@@ -72,6 +72,8 @@ export interface Flavour {
    * @param mayBeNull whether NULL is possible
    */
   readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
+  /** Returns a value of the order as `formatStart` writes it; `Dialect.readCursor` reads what was written. */
+  readonly cursor: (value: Sql) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   readonly rowLimit: (parameter: Sql) => Sql

@@ -13,8 +13,11 @@ import { join, sql, text, type Sql } from './sql.ts'
  * @param isOfAll whether all records are sorted, see `condition`
  */
 export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql {
-  const value = term.or === undefined ? sortValue(term, root, isOfAll) : sortValues([term, ...term.or], root, isOfAll)
-  return sortDirection(term, value, root)
+  return sortDirection(term, termValue(term, root, isOfAll), root)
+}
+
+export function termValue(term: SortTerm, root: FromClause, isOfAll = false): Sql {
+  return term.or === undefined ? sortValue(term, root, isOfAll) : sortValues([term, ...term.or], root, isOfAll)
 }
 
 export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: FromClause): Sql {

@@ -34,6 +34,13 @@ function updatePlain(table: StoredTable, columns: readonly StoredColumn[]): Stat
   return compileUpdate(SQLITE_FLAVOUR, table, columns, true, { holds: text(holds.join(' and ')) })
 }
 
+function readCursor(value: string): unknown {
+  const text = value.slice(1)
+  if (value[0] === 'i') return BigInt(text)
+  if (value[0] === 'r') return Number(text)
+  return value[0] === 't' ? text : Buffer.from(text, 'base64')
+}
+
 export const SQLITE: Dialect = {
   insertionOrder: 'rowid',
   compile: plan => compileRead(plan, SQLITE_FLAVOUR),
@@ -42,6 +49,7 @@ export const SQLITE: Dialect = {
   nulKey: compileNulKey,
   columns: (resource, columns) => compileColumns(SQLITE_FLAVOUR, resource, columns),
   decode: value => value,
+  readCursor,
   taken: (resource, attributes, excludeSelf) => compileTaken(SQLITE_FLAVOUR, resource, attributes, excludeSelf),
   referrers: (resource, attribute) => compileReferrers(SQLITE_FLAVOUR, resource, attribute),
   referrersOfAll: (resource, attribute) => compileReferrersOfAll(SQLITE_FLAVOUR, resource, attribute),

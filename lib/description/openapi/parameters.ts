@@ -178,7 +178,10 @@ export class ParameterSchemas extends Describer {
           description: `Records of a page. More than ${maxLimit} counts as ${maxLimit}; 0 gives the count alone.`,
         }
       case 'offset':
-        return { schema: { type: 'integer', minimum: 0, default: 0 }, description: 'Records to skip.' }
+        return {
+          schema: { type: ['integer', 'string'], minimum: 0, pattern: '^(first|after\\..+)$', default: 0 },
+          description: 'Records to skip. `first` begins pages by keys, which `next` goes on with: records that come or go move no other.',
+        }
       case 'page':
         return { schema: { type: 'integer', minimum: 1 }, description: 'The number of the page, from 1, in the place of `offset`.' }
       case 'sort':

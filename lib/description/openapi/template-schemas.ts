@@ -33,7 +33,7 @@ export const NAME: Schema = { type: 'string' }
 export const COUNT: Members = { count: { type: 'integer' } }
 export const PAGE: Members = {
   sort: { type: ['string', 'null'], description: 'The order in effect.' },
-  offset: { type: 'integer' },
+  offset: { type: ['integer', 'string'], description: 'Where the page begins, as asked.' },
   limit: { type: 'integer' },
   filter: {
     type: 'array',

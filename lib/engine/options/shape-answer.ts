@@ -122,7 +122,7 @@ function listParts(body: JsonObject, records: readonly unknown[]): Parts {
     filter,
     previous,
     next,
-    page: size === 0 ? null : Math.floor(start / size) + 1,
+    page: size === 0 || typeof offset === 'string' ? null : Math.floor(start / size) + 1,
     pages: size === 0 ? null : Math.ceil(Number(count) / size),
     resource: body['resource'],
     success: true,

@@ -11,6 +11,7 @@ import { READS, type HttpMethod } from '../../foundation/http/http-methods.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import { hasRowKey, idToSegment } from '../../model/key.ts'
 import { formatRoot } from '../../records/request/address.ts'
+import { refuseStart } from '../../records/request/key-start.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -140,6 +141,8 @@ async function streamOperation(operation: Operation, services: Services, resourc
   const { target, view } = operation
   const { limits, vocabulary, defaults } = services
   const { visibility } = view
+  const { start } = view.parameters
+  if (start !== undefined) throw refuseStart(start, 'works for JSON alone, and this form has all pages')
   // A list below a record has pages of the usual size.
   const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
   const parameters = withoutPage(view.parameters, limits, standard)

@@ -58,8 +58,10 @@ interface AnsweredList {
 
 export function respondList({ resource, page, range, parameters, vocabulary, path }: AnsweredList, timestamp: string): RestResponse {
   const { limit, offset } = range
+  const { start: byKeys } = parameters
   const link = (pages: 1 | -1): string => {
-    const start = parameters.page === undefined ? Math.max(0, offset + pages * limit) : parameters.page + pages
+    const start =
+      byKeys !== undefined ? page.after! : parameters.page === undefined ? Math.max(0, offset + pages * limit) : parameters.page + pages
     const [before, after] = queriesOfPages.get(parameters) ?? splitQuery(parameters, vocabulary)
     return `${path}?${before}${start}${after}`
   }
@@ -68,12 +70,12 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
     timestamp,
     resource: resource.plural,
     sort: page.sort === '' ? null : page.sort,
-    offset,
+    offset: byKeys?.text ?? offset,
     limit,
     filter: parameters.filters.map(filter => [filter.label, filter.text]),
     count: page.count,
     previous: limit > 0 && offset > 0 ? link(-1) : null,
-    next: limit > 0 && offset + limit < page.count ? link(1) : null,
+    next: (byKeys === undefined ? limit > 0 && offset + limit < page.count : page.after !== undefined) ? link(1) : null,
     [resource.plural]: page.records,
   })
 }

@@ -18,7 +18,8 @@ export interface Page<R> {
   readonly count: number
   /** Maximum records per page, as applied. */
   readonly limit: number
-  readonly offset: number
+  /** A text in pages by keys. */
+  readonly offset: number | string
   readonly sort: string | null
   /** Applied filters: pairs of a name with operator, and a value. */
   readonly filter: readonly (readonly [string, string])[]

@@ -76,8 +76,8 @@ export interface RecordQuery<D extends Depth, X extends string, A extends string
 export interface PageQuery<D extends Depth, X extends string, A extends string> extends RecordQuery<D, X, A> {
   /** Default: the engine's limit, 100. */
   readonly limit?: number
-  /** Records to skip. */
-  readonly offset?: number
+  /** Records to skip; `first` begins pages by keys, which `next` goes on with. */
+  readonly offset?: number | 'first' | `after.${string}`
 }
 
 /**

@@ -40,7 +40,8 @@ class ListCalls {
 
   async *all(query?: QueryRecord, options?: CallOptions): AsyncGenerator<unknown, void, undefined> {
     let text: string | undefined = writeQuery(query)
-    let seen = (query?.['offset'] as number | undefined) ?? 0
+    const { offset = 0 } = query ?? {}
+    let seen = Number(offset)
     while (text !== undefined) {
       const { items, next, count }: Partial<Page<unknown>> & Pick<Page<unknown>, 'items'> = readPage(
         await this.call('GET', [], { asked: 'list', query: text }, options),
@@ -48,6 +49,7 @@ class ListCalls {
       yield* items
       seen += items.length
       // An envelope of the application may omit `next`.
+      if (next === undefined && Number.isNaN(seen)) throw new TypeError('client: pages by keys need "next" in the envelope.')
       if (next === undefined) text = items.length === 0 || seen >= (count ?? Infinity) ? undefined : writeQuery(query, { offset: seen })
       else text = next === null ? undefined : next.slice(next.indexOf('?') + 1)
     }

@@ -6,6 +6,7 @@ import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
+import { refuseStart } from '../request/key-start.ts'
 import { readExpandedLists, withinList } from '../request/expanded-lists.ts'
 import { NO_PARAMETERS, findParameterName, findLongest, parseParameters, vocabularyOf } from '../request/query-string.ts'
 import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
@@ -85,7 +86,7 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
   const parameters = readExpandedLists(parseParameters(pairs, vocabulary), vocabulary)
   checkCounts(parameters, limits, vocabulary)
-  if (parameters.page !== undefined && parameters.offset !== undefined) throw bothPagings(vocabulary)
+  if (parameters.page !== undefined && (parameters.offset !== undefined || parameters.start !== undefined)) throw bothPagings(vocabulary)
   for (const filter of parameters.filters) checkFilter(filter, limits)
   if (parameters.lists.length > 0) checkLists(parameters, limits, vocabulary)
   query.last = { parameters, vocabulary, allowed }
@@ -135,6 +136,7 @@ function checkLists({ lists, filters, expand = [] }: Parameters, limits: Limits,
     withinList(list, () => {
       checkCounts(parameters, limits, vocabulary)
       for (const filter of parameters.filters) checkFilter(filter, limits)
+      if (parameters.start !== undefined) throw refuseStart(parameters.start, 'works for the list of the request alone')
       const limit = findParameterName(vocabulary, 'limit')
       if (parameters.limit !== undefined && parameters.limit > limits.maxLimit)
         throw tooMany(limit, `"${limit}"`, parameters.limit, limits.maxLimit, 'records of each list')

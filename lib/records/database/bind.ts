@@ -9,6 +9,7 @@ import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { blameList } from '../request/expanded-lists.ts'
+import { refuseStart, type KeyStart } from '../request/key-start.ts'
 import { isFolded } from '../request/operators.ts'
 import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText, type KeyValues } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -23,6 +24,7 @@ export interface Arguments {
   readonly limit: number
   readonly offset: number
   readonly most?: number
+  readonly start?: KeyStart | undefined
   /** Of `Parameters.lists`. */
   readonly lists?: readonly ExpandedList[]
   /** The keys of the rows above, from `Dialect.encodeLinks`. */
@@ -76,6 +78,8 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
       return given.offset
     case 'most':
       return given.most
+    case 'cursor':
+      return bindCursor(given.start!, binding.index, dialect)
     case 'key':
       return encode(given.key[binding.part], binding, dialect)
     case 'links':
@@ -121,6 +125,12 @@ function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unkno
   if (given instanceof Promise)
     throw new TypeError('A function in "params" of a computed attribute must give its value at once, got a promise.')
   return given ?? null
+}
+
+function bindCursor(start: KeyStart, index: number, dialect: Dialect): unknown {
+  const value = dialect.readCursor(start.after!.values[index]!)
+  if (value === undefined) throw refuseStart(start, 'is a cursor of another list or order')
+  return value
 }
 
 function encode(

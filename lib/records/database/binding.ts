@@ -48,6 +48,7 @@ export type Binding =
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
   | { readonly from: 'most' }
+  | { readonly from: 'cursor'; readonly index: number }
   | { readonly from: 'literal'; readonly value: unknown }
   | {
       readonly from: 'scope'

@@ -114,6 +114,8 @@ export interface CompiledRead {
   /** Counts all pages; for paged plans. Compiled on first use. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
+  /** Places of the values of a cursor; undefined: pages are not by keys. */
+  readonly cursor: readonly number[] | undefined
   /** Places of the values of `ReadPlan.bareColumns`. */
   readonly barePlaces: readonly number[]
   /** Whether any node has a render function. */
@@ -179,6 +181,8 @@ export interface Dialect {
   readonly nulKey?: (table: string, column: string) => Statement
   columns(resource: Resource, columns: readonly string[]): Statement
   decode(value: unknown, type: ScalarType): unknown
+  /** Returns a parameter; undefined for a value that the database did not write. */
+  readCursor(value: string): unknown
   /**
    * Finds another record with these values: given ones from `Arguments.given`, others from the record of the key. Undefined for attributes
    * without columns to compare.

@@ -12,13 +12,13 @@ import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, type Visibility } from './visibility.ts'
 
-interface OrderContext {
+export interface OrderContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
 }
 
-interface Order {
+export interface Order {
   readonly terms: readonly SortTerm[]
   /** As the envelope shows the order: directions spelled out, no tiebreak. */
   readonly sort: string

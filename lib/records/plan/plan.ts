@@ -5,9 +5,11 @@
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { NO_PARAMETERS, type Parameters, type RawValue, type Vocabulary } from '../request/query-string.ts'
+import { formatStartShape } from '../request/key-start.ts'
 import { formatReservedShape } from '../request/reserved-parameters.ts'
 import { findForm, planFilters } from './filters.ts'
 import { planOrder } from './order.ts'
+import { planKeyedOrder, planStart } from './start.ts'
 import { isReachable } from './paths.ts'
 import { isCut, planSelection } from './selection.ts'
 import type { Anchor, Field, ReadPlan } from './read-plan.ts'
@@ -23,7 +25,7 @@ export function formatShape(parameters: Parameters): string {
   }
   for (const { path, counts, parameters: list } of parameters.lists)
     shape += `\0(${path}\0${counts ? '#' : isCut(list) ? '<' : ''}\0${formatShape(list)}\0)`
-  return shape
+  return parameters.start === undefined ? shape : `${shape}\0@${formatStartShape(parameters.start)}`
 }
 
 /** Returns the forms of a filter's values, equal neighbours counted: a list of a thousand IDs makes `text1000`. */
@@ -104,7 +106,9 @@ export function planKeys(resource: Resource, anchor: Anchor, parameters: Paramet
 
 export function planRead(resource: Resource, anchor: Anchor, paged: boolean, parameters: Parameters, context: PlanContext): ReadPlan {
   const { visibility } = context
-  const order = planOrder(resource, anchor, parameters.sort, context)
+  const { start } = parameters
+  const order =
+    start === undefined ? planOrder(resource, anchor, parameters.sort, context) : planKeyedOrder(resource, anchor, parameters, context)
   const { depth, expand } = resource.rules
   return {
     resource,
@@ -124,6 +128,7 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
     order: order.terms,
     paged,
     sort: order.sort,
+    ...(start === undefined ? {} : { start: planStart(resource, order.terms.length, start) }),
   }
 }
 

@@ -154,5 +154,14 @@ export interface ReadPlan {
   readonly order: readonly SortTerm[]
   /** Whether limit and offset apply, and rows are counted. */
   readonly paged: boolean
+  /** The page begins at a key. */
+  readonly start?: StartPlan | undefined
   readonly sort: string
+}
+
+export interface StartPlan {
+  /** The columns of the key, the last keys of the order. */
+  readonly key: readonly string[]
+  /** Whether each value of the cursor is NULL; undefined: the page begins with the first record. */
+  readonly nulls: readonly boolean[] | undefined
 }

@@ -19,6 +19,7 @@ import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 import { KEYS, OWN_READINGS, relatedTo, type OwnReading } from './anchors.ts'
 import { EVERYTHING, branchesFor, retryWithRules, type PendingRule, type Visibility } from '../plan/visibility.ts'
+import { formatStart, refuseStart } from '../request/key-start.ts'
 import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findOrMake, type CachedRead, type Plans } from './plan-cache.ts'
 import {
@@ -40,7 +41,7 @@ import type { PageRange, View } from './view.ts'
 export type { PageRange, View }
 
 /** A page, with the order in effect. */
-export type OrderedPage = RecordPage & { readonly sort: string }
+export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after: string | undefined }
 
 /** `pending`: values that functions of the application render later. */
 type RenderArguments = Arguments & { pending?: PendingRender[] }
@@ -48,6 +49,14 @@ type RenderArguments = Arguments & { pending?: PendingRender[] }
 const NO_KEY: KeyValues = Object.freeze([])
 
 const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+
+function checkStart({ start }: Arguments, { plural }: Resource, sort: string): void {
+  if (start?.after !== undefined && start.after.of !== `${plural} ${sort}`) throw refuseStart(start, 'is a cursor of another list or order')
+}
+
+function finishPage({ records, count, last }: RecordPage, { plural }: Resource, sort: string): OrderedPage {
+  return { records, count, sort, after: last === undefined ? undefined : formatStart(`${plural} ${sort}`, last) }
+}
 
 export class Reader {
   readonly #connection: Connection
@@ -67,12 +76,13 @@ export class Reader {
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
     return chain(this.#planOwn(resource, 'list', view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
+      checkStart(given, resource, sort)
       const { dialect } = this.#connection
       return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
-        ({ records, count }) => {
-          checkFound(count, given)
-          return { records, count, sort }
+        page => {
+          checkFound(page.count, given)
+          return finishPage(page, resource, sort)
         },
       )
     })
@@ -110,10 +120,11 @@ export class Reader {
     const { read, sort } = yield* wait(this.#plan(relation.target, anchor, { where: place, isPaged: true }, view))
     const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, window, view)
+    checkStart(given, relation.target, sort)
     const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
     if (page === undefined) return undefined
     checkFound(page.count, given)
-    return { ...page, sort }
+    return finishPage(page, relation.target, sort)
   }
 
   record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {
@@ -292,6 +303,7 @@ export class Reader {
       findValues: visibility.findValues,
       ctx,
       lists: parameters.lists,
+      start: parameters.start,
       room: new AnswerBudget(this.limits, this.#vocabulary, parameters.pairs, tally),
       end,
       misfits: parameters.filters.length > 0 && this.#connection.mayHoldMisfits ? {} : undefined,

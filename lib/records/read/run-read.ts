@@ -27,6 +27,8 @@ export interface RecordPage {
   readonly records: readonly JsonRecord[]
   /** The number of records on all pages. */
   readonly count: number
+  /** By keys: the values behind which the next page begins; undefined: no page follows. */
+  readonly last?: readonly unknown[] | undefined
 }
 
 /** Refuses a filter value of the wrong type, unless some record holds such a value. */
@@ -35,6 +37,7 @@ export function checkFound(count: number, { misfits }: Arguments): void {
 }
 
 export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<RecordPage> {
+  if (read.cursor !== undefined && given.limit > 0) return yield* readKeyedPage(read, read.cursor, given, dialect)
   const statement = given.offset >= thresholds.deepOffset && read.deep !== undefined ? read.deep() : read.rows
   const { limit, offset } = given
   if (limit === 0) {
@@ -56,6 +59,21 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   ]) as [readonly Row[], readonly Row[]]
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
   return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }
+}
+
+/** Reads a row more, which tells whether a page follows. */
+function* readKeyedPage(read: CompiledRead, cursor: readonly number[], given: Arguments, dialect: Dialect): Reading<RecordPage> {
+  const { rows: statement, node, count } = read
+  const [found, counted] = (yield [
+    requestRows(statement, node, { ...given, limit: given.limit + 1, offset: 0 }, dialect),
+    { statement: count!(), parameters: bindParameters(count!(), given, dialect) },
+  ]) as [readonly Row[], readonly Row[]]
+  const rows = found.slice(0, given.limit)
+  const records = build(rows, node, given)
+  weigh(rows, node, undefined, undefined, given)
+  if (rows.length > 0 && node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, node, given, dialect)
+  const last = found.length > rows.length ? cursor.map(place => rows.at(-1)![place]) : undefined
+  return { records, count: Number(counted[0]![0]), last }
 }
 
 export function* readRecords(read: CompiledRead, given: Arguments, dialect: Dialect): Reading<readonly JsonRecord[]> {

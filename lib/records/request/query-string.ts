@@ -6,6 +6,7 @@ import type { QueryInput, QueryValue } from '../../foundation/base/query-input.t
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
 import { escapeItem, isPlainObject, textOfExpand } from '../../model/client/query-text.ts'
 import { suggestObject } from './habits.ts'
+import { parseStart, type KeyStart } from './key-start.ts'
 import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator, type WrittenSign } from './operators.ts'
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
@@ -59,9 +60,19 @@ export interface Parameters extends GivenParameters {
   readonly own: readonly Pair[]
   /** Of all levels. */
   readonly lists: readonly ExpandedList[]
+  /** Pages by keys: `offset` without a number. */
+  readonly start: KeyStart | undefined
 }
 
-export const NO_PARAMETERS: Parameters = Object.freeze({ ...NONE_GIVEN, pairs: [], filters: [], flags: [], own: [], lists: [] })
+export const NO_PARAMETERS: Parameters = Object.freeze({
+  ...NONE_GIVEN,
+  pairs: [],
+  filters: [],
+  flags: [],
+  own: [],
+  lists: [],
+  start: undefined,
+})
 
 /** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */
 export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
@@ -261,7 +272,10 @@ export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary):
     }
   }
   const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
-  for (const [name, pair] of named) parseReserved(name, pair, parameters)
+  for (const [name, pair] of named) {
+    if (name === 'offset') parameters.start = parseStart(pair.value, pair.name)
+    if (name !== 'offset' || parameters.start === undefined) parseReserved(name, pair, parameters)
+  }
   return parameters
 }
 

@@ -142,7 +142,7 @@ function listParameters(names: ParameterNames): Suggestion[] {
 
 const HINTS: Readonly<Record<string, string>> = {
   limit: 'records on a page',
-  offset: 'records to skip',
+  offset: 'records to skip, or first: pages by keys',
   sort: 'order',
   depth: 'relations: 0, 1 or 2',
   attributes: 'what is shown',

@@ -49,6 +49,7 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
       const nulls = mayBeNull ? ` nulls ${asked}` : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
+    cursor: value => sql`'t' || (${value})::text`,
     keyOrder: (column, type) => (type === undefined ? text(column) : compileOrdered(column, type, own)),
     rowLimit: parameter => parameter,
     sortedFormula: value => sql`coalesce(${value}, null)`,

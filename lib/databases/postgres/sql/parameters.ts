@@ -76,6 +76,9 @@ function formatCast(binding: Binding, own: OwnTypes): string {
     case 'offset':
     case 'most':
       return '::bigint'
+    case 'cursor':
+      // Of the type of what the value is compared with.
+      return ''
     case 'links':
       return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'
     case 'filterList':

@@ -44,6 +44,8 @@ export const SQLITE_FLAVOUR: Flavour = {
   // NULL is the smallest value in SQLite.
   order: (value, { descending, nulls }, mayBeNull) =>
     sql`${value}${descending ? ' desc' : ''}${nulls === undefined || !mayBeNull ? '' : ` nulls ${nulls}`}`,
+  cursor: value =>
+    sql`(select case typeof(v) when 'integer' then 'i' || v when 'text' then 't' || v else v end from (select ${value} as v))`,
   keyOrder: column => text(column),
   // For a bare `limit ?` SQLite plans with the value, and prepares again whenever a value is bound. The sign prevents both.
   rowLimit: parameter => sql`+${parameter}`,

@@ -24,8 +24,7 @@ import { NO_CONTEXT, type HandleContext } from './engine/pipeline/arrival.ts'
 import { readSent, type SendOptions } from './engine/pipeline/sent-request.ts'
 import type { EngineOptions } from './engine/options/options.ts'
 import type { HeldRequest } from './engine/pipeline/held-request.ts'
-import { isRequestPoint, restoreBefore, type RequestPoint } from './engine/assembly/restore-before.ts'
-import type { Snapshot } from './engine/worlds/snapshot.ts'
+import { isRequestPoint, type RequestPoint, type Snapshot } from './engine/worlds/snapshot.ts'
 import { EngineInternals } from './engine/assembly/engine-internals.ts'
 import { internalsOf, keepInternals } from './engine/assembly/internals.ts'
 import { joinPieces } from './engine/pipeline/record-request.ts'
@@ -531,17 +530,20 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Goes back to a snapshot, of this engine or of an engine with the same entities; or to the state before a request of the journal, kept
-   * from the first listening to `events` on. Running requests are cut off: they reject with code ECONNRESET and write nothing. Journal and
-   * faults stay.
+   * from the first listening to `events` on. `undo` does so only where its requests alone have changed data since. Running requests are cut
+   * off: they reject with code ECONNRESET and write nothing. Journal and faults stay.
    *
    * @throws TypeError for a value that is neither, or a snapshot of another model; RangeError for a request that the journal does not have;
-   * Error where the state before the request is not kept, when the engine is closed, or inside a write.
+   * Error where the state before the request is not kept, or `undo` would undo more, when the engine is closed, or inside a write.
    * @example
    * await engine.restore(before)
    * await engine.restore({ before: 7 })
+   * await engine.restore({ undo: [7, 8] })
    */
   async restore(to: Snapshot | RequestPoint): Promise<void> {
-    await (isRequestPoint(to) ? restoreBefore(this.#open, to) : this.#parts.world.restore(to))
+    if (!isRequestPoint(to)) return this.#parts.world.restore(to)
+    const { restoreBefore } = await import('./engine/assembly/restore-before.ts')
+    await restoreBefore(this.#open, to)
   }
 
   /**

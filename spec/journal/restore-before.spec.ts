@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine, createServer } from '../../lib/index.ts'
 import type { Snapshot } from '../../lib/index.ts'
@@ -102,6 +103,60 @@ describeStores('the state before a request', () => {
     await assert.rejects(engine.restore({ before: fourth }), /not kept has changed/, 'what goes back has changed the data, too')
   })
 
+  it('comes back by undo where only its requests have changed data since, and no write is lost that was running meanwhile', async () => {
+    let begun: (() => void) | undefined
+    let release = (): void => {}
+    const Memo = defineEntity({
+      name: 'Memo',
+      properties: { id: p.integer().primary(), text: p.string() },
+      hooks: {
+        beforeUpdate: [
+          async () => {
+            if (begun === undefined) return
+            const released = new Promise<void>(resolve => (release = resolve))
+            begun()
+            await released
+          },
+        ],
+      },
+    })
+    await using engine = await createEngine({ entities: [Memo], seed: { memos: [{ text: 'One' }, { text: 'Two' }] } })
+    await look(engine)
+    const texts = async (): Promise<unknown[]> =>
+      ((await engine.handle('GET', '/v1/memos')).body as { memos: { text: string }[] }).memos.map(({ text }) => text)
+    const change = async (id: number, text: string): Promise<number> => {
+      await engine.send(`PATCH /v1/memos/${id}`, { body: { text } })
+      return idOfLast(engine)
+    }
+    const first = await change(1, 'Uno')
+    const second = await change(2, 'Due')
+    await assert.rejects(engine.restore({ undo: [first] }), {
+      message: `engine.restore: PATCH /v1/memos/2 (request ${second}) has changed data since, and would be undone with it.`,
+    })
+    await engine.restore({ undo: [second, first] })
+    assert.deepEqual(await texts(), ['One', 'Two'])
+    await assert.rejects(engine.restore({ undo: [first, second] }), /the data were reset or restored/)
+
+    const third = await change(1, 'Mine')
+    await engine.orm.em.fork().nativeUpdate(Memo, { id: 2 }, { text: 'past the API' })
+    await assert.rejects(engine.restore({ undo: [third] }), /something beside these requests has changed data/)
+
+    const fourth = await change(1, 'Mine again')
+    const running = new Promise<void>(resolve => (begun = resolve))
+    const theirs = engine.send('PATCH /v1/memos/2', { body: { text: 'Theirs' } })
+    await running
+    begun = undefined
+    const undone = assert.rejects(engine.restore({ undo: [fourth] }), /has changed data since/)
+    await setImmediate()
+    release()
+    await undone
+    assert.equal((await theirs).status, 200)
+    assert.deepEqual(await texts(), ['Mine again', 'Theirs'])
+    for (const undo of [[], [0], 7, ['7']])
+      await assert.rejects(engine.restore({ undo } as never), { name: 'TypeError', message: /"undo" must be IDs of requests/ })
+    await assert.rejects(engine.restore({ undo: [fourth], before: 1 }), { name: 'TypeError', message: /without "before"/ })
+  })
+
   it('is refused where nobody has looked, and for what is no request', async () => {
     await using engine = await createEngine(options)
     await engine.send('POST /v1/tags', { body: { label: 'c' } })
@@ -184,12 +239,13 @@ describe('the state before a request', () => {
       assert.deepEqual([refused.status, refused.body['code']], [405, 'method_not_allowed'])
       assert.equal((await ask('POST', '/_test/restore', { before: 99 })).status, 400)
       assert.equal((await ask('POST', '/_test/restore', { befor: 1 })).status, 400)
+      assert.equal((await ask('POST', '/_test/restore', { undo: [99] })).status, 400)
       const end = new AbortController()
       const events = await fetch(`${origin}/_test/events`, { signal: end.signal })
       await events.body!.getReader().read()
       await ask('DELETE', '/v1/notes/1')
       assert.deepEqual((await ask('GET', '/_test/requests/2')).body['unavailable'], {})
-      assert.equal((await ask('POST', '/_test/restore', { before: 2 })).status, 200)
+      assert.equal((await ask('POST', '/_test/restore', { undo: [2] })).status, 200)
       assert.equal((await ask('GET', '/v1/notes/1')).status, 200)
       const { marks } = (await ask('GET', '/_test/requests')).body as { marks: { type: string; snapshot: string }[] }
       assert.deepEqual(

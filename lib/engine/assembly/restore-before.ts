@@ -1,36 +1,43 @@
 /**
  * Restore before: goes back to the state before a request of the journal. Throws TypeError and RangeError for an unknown request, Error in
- * one line for an unknown state.
+ * one line for an unknown state, and where `undo` would undo more than its requests.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
-import { isObject } from '../../foundation/json/json.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { EngineParts } from './assemble.ts'
-import { nameSnapshot } from '../worlds/snapshot.ts'
+import { nameSnapshot, type RequestPoint } from '../worlds/snapshot.ts'
 import { formatReason } from './unavailable.ts'
 
-/** A moment, by the request that came then. */
-export interface RequestPoint {
-  /** The ID of a request in the journal: `engine.requests.at(-1).id`. */
-  readonly before: number
-}
-
-export function isRequestPoint(to: unknown): to is RequestPoint {
-  return isObject(to) && 'before' in to
-}
-
 /** See RestEngine.restore. */
-export async function restoreBefore({ journal, states, world }: EngineParts, { before, ...others }: RequestPoint): Promise<void> {
-  checkNames(others, [], 'engine.restore')
-  if (!Number.isSafeInteger(before) || before < 1)
-    throw new TypeError('engine.restore: "before" must be the ID of a request: engine.requests.at(-1).id.')
-  const record = journal?.find(before)
-  if (record === undefined) throw new RangeError(`engine.restore: the journal has no request ${before}.`)
-  const way = states.find(record)
+export async function restoreBefore(parts: EngineParts, point: RequestPoint): Promise<void> {
+  const { states, world } = parts
+  const records = findRecords(parts, point)
+  const [first] = records as [JournalRecord]
+  const way = states.find(first)
   if (way === 'here') return
   if ('reason' in way) throw new Error(`engine.restore: ${way.reason}.`)
-  nameSnapshot(way.snapshot, `before request ${before}`)
-  await world.restore(way.snapshot)
+  nameSnapshot(way.snapshot, `before request ${first.id}`)
+  const undo = 'undo' in point ? await import('../worlds/refuse-others.ts') : undefined
+  await world.restore(way.snapshot, undo && (() => undo.refuseOthers(parts, records, way)))
+}
+
+/** By ID. */
+function findRecords({ journal }: EngineParts, point: RequestPoint): JournalRecord[] {
+  const isId = (id: unknown): boolean => Number.isSafeInteger(id) && (id as number) > 0
+  const { before, undo, ...others } = point as { readonly before?: unknown; readonly undo?: unknown }
+  checkNames(others, [], 'engine.restore')
+  if (undo === undefined && !isId(before))
+    throw new TypeError('engine.restore: "before" must be the ID of a request: engine.requests.at(-1).id.')
+  if (undo !== undefined && (before !== undefined || !Array.isArray(undo) || undo.length === 0 || !undo.every(isId)))
+    throw new TypeError('engine.restore: "undo" must be IDs of requests, without "before": [engine.requests.at(-1).id].')
+  const ids = (undo ?? [before]) as number[]
+  return ids
+    .toSorted((a, b) => a - b)
+    .map(id => {
+      const record = journal?.find(id)
+      if (record === undefined) throw new RangeError(`engine.restore: the journal has no request ${id}.`)
+      return record
+    })
 }
 
 /** `undefined` where a way back exists. */

@@ -87,14 +87,21 @@ export class World {
     return makeSnapshot({ shared, image: await store.image(), state: this.#state() })
   }
 
-  /** See RestEngine.restore. */
-  async restore(snapshot: Snapshot): Promise<void> {
+  /**
+   * See RestEngine.restore.
+   *
+   * @param check throws where nothing may be replaced; called when no write is running
+   */
+  async restore(snapshot: Snapshot, check?: () => void): Promise<void> {
     const { life, store, events } = this.#parts
     life.assertOpen()
     await this.#check(snapshot, 'restore')
     await this.#settled()
     const { image, state } = contentsOf(snapshot)
-    await store.replace(image, () => life.invalidate('restore'))
+    await store.replace(image, () => {
+      check?.()
+      life.invalidate('restore')
+    })
     this.#setState(state)
     this.#begun = { snapshot, last: this.#parts.journal?.position ?? 0 }
     events.restored(findSnapshotName(snapshot))

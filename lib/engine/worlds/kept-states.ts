@@ -26,14 +26,14 @@ interface Moment {
   readonly changes: number
 }
 
-interface KeptState {
+export interface KeptState {
   readonly snapshot: Snapshot
   readonly moment: Moment
   readonly bytes: number
 }
 
 /** `'here'`: nothing has changed since. `reason`: a clause. */
-type WayBack = { readonly snapshot: Snapshot } | 'here' | { readonly reason: string }
+type WayBack = KeptState | 'here' | { readonly reason: string }
 
 const NOT_YET =
   'no state of the data was kept at that time: they are kept from the time at which somebody listens to its events, as the workbench does'
@@ -72,17 +72,28 @@ export class KeptStates {
         this.#before.set(record, `the data have more than ${MAX_OF_ONE >> 20} MiB, which is too much to be copied before each request`)
         return
       }
-      const snapshot = await source.snapshot()
+      const taken = await this.#takeStill()
+      if (taken === undefined) return void this.#before.set(record, 'other requests were changing the data all the time')
+      const { moment, snapshot } = taken
       const last = this.#states.at(-1)
       // Without a write in between, the copy is the same.
       const isSame = last !== undefined && contentsOf(last.snapshot).image === contentsOf(snapshot).image
-      const state = { snapshot, moment: this.#moment, bytes: isSame ? 0 : bytes }
+      const state = { snapshot, moment, bytes: isSame ? 0 : bytes }
       this.#before.set(record, state)
       this.#states.push(state)
       this.#forget()
     } catch (error) {
       this.#before.set(record, (error as Error).message.replace(/^engine\.\w+: /, '').replace(/\.$/, ''))
     }
+  }
+
+  async #takeStill(): Promise<{ readonly moment: Moment; readonly snapshot: Snapshot } | undefined> {
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const moment = this.#moment
+      const snapshot = await this.#source.snapshot()
+      if (isAt(moment, this.#moment)) return { moment, snapshot }
+    }
+    return undefined
   }
 
   /** For a request that reads. */
@@ -93,6 +104,12 @@ export class KeptStates {
   #forget(): void {
     let bytes = this.#states.reduce((sum, state) => sum + state.bytes, 0)
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
+  }
+
+  /** Whether nothing else has changed since. */
+  areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
+    const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
+    return isAt({ ...moment, changes }, this.#moment)
   }
 
   find(record: JournalRecord): WayBack {

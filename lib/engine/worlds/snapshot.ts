@@ -1,6 +1,7 @@
 /** Snapshot: the state of an engine's world at one moment, to go back to. */
 import type { AuthState } from '../auth/authentication.ts'
 import type { ClockSetting } from '../../foundation/async/clock.ts'
+import { isObject } from '../../foundation/json/json.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 
@@ -57,4 +58,19 @@ export class Snapshot {
   get size(): number {
     return this.#contents.image.size
   }
+}
+
+/** A moment, by the request that came then. */
+export type RequestPoint =
+  | {
+      /** The ID of a request in the journal: `engine.requests.at(-1).id`. */
+      readonly before: number
+    }
+  | {
+      /** The IDs of requests. */
+      readonly undo: readonly number[]
+    }
+
+export function isRequestPoint(to: unknown): to is RequestPoint {
+  return isObject(to) && ('before' in to || 'undo' in to)
 }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
-import { dataChanged, unavailable, type Mark, type RequestSummary } from '../state/live.ts'
+import { dataChanged, unavailable, type RequestSummary } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
 
@@ -21,18 +21,14 @@ export function forgetChange(): void {
   lastChange.value = undefined
 }
 
-interface JournalPart {
-  readonly requests: readonly RequestSummary[]
-  readonly marks: readonly Mark[]
-}
-
 /** @param paths of the requests that the page has just sent */
 export async function noteChange(text: string, method: string, paths: readonly string[]): Promise<void> {
   lastChange.value = undefined
   if (unavailable.value['requests'] !== undefined) return
   try {
     const wanted = new Set(paths)
-    const { requests } = (await control('GET', `/requests?bodies=false&limit=${paths.length + MORE}`)).body as JournalPart
+    const { body: part } = await control('GET', `/requests?bodies=false&limit=${paths.length + MORE}`)
+    const { requests } = part as { readonly requests: readonly RequestSummary[] }
     const own = requests.filter(request => request.method === method && wanted.has(request.path) && !request.nested).slice(-paths.length)
     const [first] = own
     if (first === undefined || own.length < paths.length) return
@@ -49,7 +45,7 @@ const MORE = 50
 
 /** Stands over the page, so that a change moves nothing. */
 export function Undo() {
-  const [error, setError] = useState<Error>()
+  const [error, setError] = useState<string>()
   const [done, setDone] = useState('')
   const [isAsked, setAsked] = useState(false)
   const change = lastChange.value
@@ -66,7 +62,7 @@ export function Undo() {
       await goBack(change!)
       setDone(`Undone: ${text}`)
     } catch (thrown) {
-      setError(thrown as Error)
+      setError((thrown as Error).message.replace(/^engine\.restore: (.)/, (_, letter: string) => letter.toUpperCase()))
     }
   }
   return (
@@ -91,24 +87,15 @@ export function Undo() {
             ✕
           </button>
           {change?.why === undefined ? null : <p class="dim">There is no way back. {change.why}</p>}
-          {error === undefined ? null : <p class="fault">{error.message}</p>}
+          {error === undefined ? null : <p class="fault">{error}</p>}
         </div>
       )}
     </div>
   )
 }
 
-const READS = ['GET', 'HEAD', 'OPTIONS', 'QUERY']
-
 async function goBack({ ids }: NotedChange): Promise<void> {
-  const [first = 0] = ids
-  const { requests, marks } = (await control('GET', `/requests?bodies=false&since=${first - 1}`)).body as JournalPart
-  const other = requests.find(({ id, method, changed }) => !ids.includes(id) && !READS.includes(method) && changed !== 0)
-  if (other !== undefined)
-    throw new Error(`${other.method} ${other.path} (request ${other.id}) has changed data since, and would be undone with it.`)
-  if (marks.some(({ type, last }) => last >= first && type !== 'mark'))
-    throw new Error('Since then the clock has moved, or the data were reset or restored.')
-  await control('POST', '/restore', { before: first })
+  await control('POST', '/restore', { undo: ids })
   forgetChange()
   dataChanged()
 }

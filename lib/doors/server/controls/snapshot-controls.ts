@@ -1,6 +1,6 @@
 /** Snapshot controls: named states of a world, and the changes since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
-import { nameSnapshot } from '../../../engine/worlds/snapshot.ts'
+import { nameSnapshot, type RequestPoint } from '../../../engine/worlds/snapshot.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
@@ -27,11 +27,16 @@ export function snapshotControls(): Control[] {
     control('POST /snapshots/{id}/restore', 'goes back to a snapshot', async ({ world, id }) =>
       world.engine.restore(find(world, id).snapshot),
     ),
-    control('POST /restore', 'goes back to the state before a request: { "before": 7 }', async ({ world, body }) => {
-      const { before, ...others } = readObject(body, '{ "before": 7 }')
-      blameBody(() => checkNames(others, [], 'the body'))
-      await blameBody(async () => world.engine.restore({ before: before as number }))
-    }),
+    control(
+      'POST /restore',
+      'goes back to the state before a request: { "before": 7 }; { "undo": [7, 8] } where these alone have changed data since',
+      async ({ world, body }) => {
+        const { before, undo, ...others } = readObject(body, '{ "before": 7 }')
+        blameBody(() => checkNames(others, [], 'the body'))
+        const point = undo === undefined ? { before } : { undo, ...(before === undefined ? {} : { before }) }
+        await blameBody(async () => world.engine.restore(point as RequestPoint))
+      },
+    ),
     control(
       'GET /snapshots/{id}/changes',
       'which records have become others since a snapshot; ?to=ID up to another one',

@@ -4,7 +4,7 @@ import type { RestResponse } from '../../../foundation/base/response.ts'
 import type { Change } from '../../../engine/journal/changes.ts'
 import type { Explanation } from '../../../engine/journal/explanation.ts'
 import type { HandleContext } from '../../../engine/pipeline/arrival.ts'
-import type { Snapshot } from '../../../engine/worlds/snapshot.ts'
+import type { RequestPoint, Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { FaultHandle, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FaultOptions, FailOptions, DropOptions } from '../../../engine/testing/fault-options.ts'
 import type { RequestMatch } from '../../../engine/testing/fault-request.ts'
@@ -27,7 +27,7 @@ export interface WorldEngine {
   readonly given: Give
   seed(data: Readonly<Record<string, readonly object[]>>): Promise<void>
   snapshot(): Promise<Snapshot>
-  restore(to: Snapshot | { readonly before: number }): Promise<void>
+  restore(to: Snapshot | RequestPoint): Promise<void>
   reset(): Promise<void>
   scenario(name: string): Promise<void>
   readonly scenarios: readonly string[]

@@ -1,6 +1,6 @@
 /** The entry `mikro-rest/wire/postgrest`, asked by supabase-js. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -169,6 +169,8 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
       ]
       assert.deepEqual(names(await rowsOf(sb.from('users').upsert!(both, { onConflict: 'email' }).select!('name'))), ['Bobby', 'Flo'])
       assert.deepEqual(await rowsOf(sb.from('tags').upsert!({ name: 'a' }, { onConflict: 'name', ignoreDuplicates: true }).select!()), [])
+      const { error } = await sb.from('users').upsert!({ name: 'Ann', email: 'y@x.test' }, { onConflict: 'name' })
+      assert.equal(error?.code, '42P10')
       assert.deepEqual(await idsOf(sb.from('comments').delete!().eq!('post_id', 1).select!('id')), [1, 2])
       assert.deepEqual(await refusedAs(sb.from('users').delete!().eq!('id', 1)), [409, '23503'])
       assert.deepEqual(await refusedAs(sb.from('users').delete!()), [400, '21000'])
@@ -378,6 +380,25 @@ describe('--as supabase', () => {
     const listed = await fetch(`${origin}/rest/v1/posts?title=ilike.t*`, { headers })
     assert.deepEqual([listed.status, await listed.json()], [200, [{ id: 1, title: 'Tea' }]])
     assert.equal(listed.headers.get('access-control-allow-origin'), '*')
+    assert.equal(await command.stop(), 0)
+    await rm(folder, { recursive: true })
+  })
+
+  it('serves the collections of a JSON file by their names, and logs in', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'as-supabase-'))
+    const posts = [{ id: 1, title: 'Tea', userId: 1 }]
+    await writeFile(join(folder, 'db.json'), JSON.stringify({ posts, users: [{ id: 1, email: 'ann@x.test', password: 'secret1' }] }))
+    await using command = new Command(folder, 'db.json', '--as', 'supabase', '--login', 'users', '--port', '0', '--quiet')
+    const origin = await command.origin()
+    assert.match(command.stdout, /curl '\S+\/auth\/v1\/token\?grant_type=password' .*"email":"ann@x.test"[^]*curl .*\/rest\/v1\/posts'/)
+    const credentials = JSON.stringify({ email: 'ann@x.test', password: 'secret1' })
+    const given = { apikey: 'anon', 'content-type': 'application/json' }
+    const logIn = await fetch(`${origin}/auth/v1/token?grant_type=password`, { method: 'POST', headers: given, body: credentials })
+    const { access_token: token } = (await logIn.json()) as { access_token: string }
+    const headers = { ...given, authorization: `Bearer ${token}` }
+    const listed = await fetch(`${origin}/rest/v1/posts?select=title,user:users(email)`, { headers })
+    assert.deepEqual(await listed.json(), [{ title: 'Tea', user: { email: 'ann@x.test' } }])
+    assert.equal((await fetch(`${origin}/rest/v1/posts`, { headers: given })).status, 401)
     assert.equal(await command.stop(), 0)
     await rm(folder, { recursive: true })
   })

@@ -22,9 +22,9 @@ export function loadWire(name: Grammar): Promise<Wire> {
   return GRAMMARS[name].load()
 }
 
-/** The paths to show: collections of json-server, tables of the others. */
-export function listPathsOf(name: Grammar, { resources }: Model): string[] {
-  return resources.map(({ plural, table }) => `${GRAMMARS[name].root}/${name === 'json-server' ? plural : table}`)
+/** The paths to show: collections of a file, tables of a database. */
+export function listPathsOf(name: Grammar, { resources }: Model, isFile: boolean): string[] {
+  return resources.map(({ plural, table }) => `${GRAMMARS[name].root}/${isFile || name === 'json-server' ? plural : table}`)
 }
 
 export function toGrammar(name: string | undefined): Grammar | undefined {
@@ -52,6 +52,6 @@ export function checkGrammar({ as, openapi, diagram, eject, selfTest, check, log
     '--eject': eject,
     '--self-test': selfTest,
     '--check': check,
-    '--login': login !== undefined,
+    '--login': login !== undefined && as !== 'supabase',
   })
 }

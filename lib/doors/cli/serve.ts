@@ -73,7 +73,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   void report({ port: address.port })
   // Trying the examples may take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
-  const paths = listPaths(engine, args)
+  const paths = listPaths(engine, args, loaded.json !== undefined)
   const requests =
     args.as === undefined
       ? await findExampleRequests(lookAt(engine, loaded), internalsOf(engine).model, loaded.examples, slow)
@@ -180,7 +180,7 @@ function printWelcome(
     ...paths.map(path => `  ${escapeControls(path)}`),
     '',
     'Try:',
-    ...(logIn === undefined ? [] : [formatLogIn(logIn, `${origin}${formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)}`)]),
+    ...(logIn === undefined ? [] : [formatLogIn(logIn, { origin, base: engine.base, version: engine.versions[0] ?? NO_VERSION, as })]),
     ...requests.map(path => `  curl ${logIn === undefined ? '' : '-H "authorization: Bearer $TOKEN" '}'${origin}${escapeControls(path)}'`),
     ...(workbench === true
       ? ['', 'Test controls, open to every client of this address:', `  curl '${origin}${engine.base}/${TEST_CONTROLS}'`]
@@ -190,15 +190,31 @@ function printWelcome(
   console.log(lines.join('\n'))
 }
 
-/** A shell takes a quote in a text by ending the text. */
-function formatLogIn({ identifier, password, example }: LogIn, root: string): string {
-  const body = escapeControls(JSON.stringify({ [identifier]: example.identifier, [password]: '...' })).replaceAll("'", String.raw`'\''`)
-  return `  curl '${root}/login' -H 'content-type: application/json' -d '${body}'   # its auth_token is TOKEN`
+interface LogInPlace {
+  readonly origin: string
+  readonly base: string
+  readonly version: string
+  readonly as: CommandArguments['as']
+}
+
+const LOG_IN_OF_SUPABASE = '/auth/v1/token?grant_type=password'
+
+function formatLogIn({ identifier, password, example }: LogIn, { origin, base, version, as }: LogInPlace): string {
+  const [name, path, token] =
+    as === undefined
+      ? [identifier, `${formatRoot(base, version)}/login`, 'auth_token']
+      : ['email', base + LOG_IN_OF_SUPABASE, 'access_token']
+  // A shell takes a quote in a text by ending the text.
+  const body = escapeControls(JSON.stringify({ [name]: example.identifier, [as === undefined ? password : 'password']: '...' })).replaceAll(
+    "'",
+    String.raw`'\''`,
+  )
+  return `  curl '${origin}${path}' -H 'content-type: application/json' -d '${body}'   # its ${token} is TOKEN`
 }
 
 /** Another grammar has no version in paths. */
-function listPaths(engine: RestEngine, { as }: CommandArguments): string[] {
-  if (as !== undefined) return listPathsOf(as, internalsOf(engine).model).map(path => engine.base + path)
+function listPaths(engine: RestEngine, { as }: CommandArguments, isFile: boolean): string[] {
+  if (as !== undefined) return listPathsOf(as, internalsOf(engine).model, isFile).map(path => engine.base + path)
   return listVersions(engine.versions).flatMap(version => {
     const root = formatRoot(engine.base, version)
     return internalsOf(engine)

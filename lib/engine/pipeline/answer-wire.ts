@@ -199,7 +199,7 @@ function describeResources(model: Model): readonly WireResource[] {
 }
 
 function describeResource(resource: Resource): WireResource {
-  const { plural, singular, table, attributes } = resource
+  const { plural, singular, table, attributes, uniques } = resource
   const shown = attributes.filter(({ hidden }) => !hidden)
   return Object.freeze({
     name: plural,
@@ -207,6 +207,7 @@ function describeResource(resource: Resource): WireResource {
     table,
     single: resource.rules.single !== undefined,
     key: Object.freeze([...idNames(resource)]),
+    uniques: uniques.filter(names => names.every(name => shown.some(each => each.name === name))),
     attributes: Object.freeze(shown.map(attribute => describeAttribute(attribute, isInferred(resource.entity)))),
   })
 }

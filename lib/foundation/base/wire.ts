@@ -62,6 +62,8 @@ export interface WireResource {
   readonly single: boolean
   /** Names of the attributes that make the ID. */
   readonly key: readonly string[]
+  /** Names of attributes that are unique together, beside the key. */
+  readonly uniques: readonly (readonly string[])[]
   readonly attributes: readonly WireAttribute[]
 }
 

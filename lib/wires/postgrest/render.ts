@@ -28,7 +28,6 @@ interface Cell {
   readonly read: (record: ShownRow) => unknown
 }
 
-/** A row of many columns takes `set`, the others `read` for their key. */
 type RowPart = Cell | { readonly key: undefined; readonly set: (record: ShownRow, row: Record<string, unknown>) => void }
 
 /** What is the same for all rows is found once. */

@@ -13,8 +13,9 @@ export interface TableRelation {
   readonly back: WireAttribute | undefined
 }
 
+/** Collections of a JSON file are known by their names, too. */
 export function findTable(api: WireApi, name: string): WireResource {
-  const found = api.resources.find(({ table }) => table === name)
+  const found = api.resources.find(({ table }) => table === name) ?? api.resources.find(resource => resource.name === name)
   if (found !== undefined) return found
   throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
 }
@@ -88,13 +89,17 @@ function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
   ]
 }
 
+function isCalled(api: WireApi, { table, name }: WireResource, wanted: string): boolean {
+  return table === wanted || (name === wanted && api.resources.every(other => other.table !== wanted))
+}
+
 /** @throws Failure for none, and for several */
 export function findRelation(api: WireApi, owner: WireResource, name: string, hint: string | undefined): TableRelation {
   const related = listRelations(api, owner).filter(relation => {
     const names = hintsOf(relation)
     return (
-      (relation.target.table === name || names.includes(name)) &&
-      (hint === undefined || names.includes(hint) || relation.target.table === hint)
+      (isCalled(api, relation.target, name) || names.includes(name)) &&
+      (hint === undefined || names.includes(hint) || isCalled(api, relation.target, hint))
     )
   })
   const found = related.filter(({ attribute }) => hint === undefined && attribute !== undefined && attribute.column === name)

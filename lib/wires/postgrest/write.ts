@@ -64,10 +64,14 @@ export async function insertRows(writing: RowWriting): Promise<WireAnswer> {
   )
 }
 
-/** The columns that tell whether a row exists: `on_conflict`, or the key. */
+/** The columns that tell whether a row exists: `on_conflict`, or the key. @throws Failure for columns that are not unique */
 function findConflict({ query: { root, onConflict } }: RowWriting): readonly string[] {
+  const { key, uniques } = root.resource
   const names = onConflict?.map(column => needColumn(root.resource, column).name)
-  return names === undefined || names.length === 0 ? root.resource.key : names
+  if (names === undefined || names.length === 0) return key
+  const wanted = new Set(names)
+  if ([key, ...uniques].some(unique => unique.length === wanted.size && unique.every(name => wanted.has(name)))) return names
+  throw new Failure(400, '42P10', 'there is no unique or exclusion constraint matching the ON CONFLICT specification')
 }
 
 async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promise<WireAnswer> {

@@ -1,6 +1,6 @@
 /** Resource config: an application's customisation of a model, typed from the entity. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
-import type { QueryValue } from '../foundation/base/query-input.ts'
+import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 import type { StandardSchema } from './value-schema.ts'
 
@@ -150,7 +150,7 @@ export interface ResourceConfig<E> {
    * Filters for a list without any, as a query object or text: `{ published: true, 'age>=': 18 }`. Any filter in a request replaces them
    * all. `sort`, `limit` and `filter` hold for the list at the resource's path, not for lists below a record. Default: none.
    */
-  readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
+  readonly filter?: string | QueryConditions
   /**
    * Parameters of this resource's lists, each giving a condition or nothing, unknown elsewhere; they override the engine's option
    * `parameters`: `{ tag: name => ({ tags: { name } }) }`. Default: none.

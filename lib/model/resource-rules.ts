@@ -1,11 +1,11 @@
 /** Resource rules: the application's `resource(Entity, { ... })` without attributes, for later stages. */
-import type { QueryValue } from '../foundation/base/query-input.ts'
+import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
 interface WrittenDefaults {
   readonly sort?: string | readonly string[]
   readonly limit?: number
-  readonly filter?: string | Readonly<Record<string, QueryValue | readonly QueryValue[]>>
+  readonly filter?: string | QueryConditions
 }
 
 export interface ResourceRules {

@@ -98,6 +98,23 @@ for (const target of targets) {
       assert.equal((await api.posts.list({ tags: ['x', 'a/b ?#%'] })).count, 2)
     })
 
+    it('writes groups, and conditions on one and the same related record', async () => {
+      const api = connect()
+      const names = async (query: Parameters<typeof api.users.list>[0]): Promise<unknown> =>
+        (await api.users.list(query)).items.map(record => (record as { readonly name: string }).name)
+      assert.deepEqual(await names({ '|': [{ name: 'Ann' }, { 'age>': 50, email: '*@example.com' }] }), ['Ann', 'null'])
+      assert.deepEqual(await names({ '!|': [{ name: ['Ann', 'null'] }, { age: null }] }), ['Smith, *'])
+      assert.deepEqual(await names({ posts: { title: 'Two', tags: 'x' } }), ['Ann'])
+      assert.deepEqual(await names({ posts: { title: '=*', editor: null } }), ['Bob'])
+      assert.deepEqual(await names({ 'age>=': 30, '|': [{ '!posts': { 'title>=': '=Three' } }] }), ['Smith, *', 'null'])
+      assert.deepEqual(await names({ $: { '!posts': { 'tags.text': 'odd' }, '|': [{ 'age>': 40 }, { name: 'Ann' }] } }), [
+        'Smith, *',
+        'null',
+      ])
+      await assert.rejects(api.users.list({ '|': [] }), /"\|" takes an array of query objects/)
+      await assert.rejects(api.users.list({ posts: { '|': [{}] } }), /has a query object without conditions/)
+    })
+
     it('finds texts as they are by literal()', async () => {
       const api = connect()
       assert.deepEqual(
@@ -336,7 +353,7 @@ describe('client', () => {
     // A client that is awaited is not taken for a promise.
     assert.equal(typeof (await Promise.resolve(client(engine, {}))).withToken, 'function')
     const api = client(engine, entities)
-    await assert.rejects(api.users.list({ $: { age: {} as never } }), TypeError)
+    await assert.rejects(api.users.list({ $: { age: {} } }), TypeError)
     await assert.rejects(api.users.list({ 'at>': new Date(Number.NaN) }), /invalid date/)
     await assert.rejects(api.users.create({ at: new Date(Number.NaN) }), /invalid date/)
     await assert.rejects(api.users.page(1, { offset: 3 }), /"limit" without "offset"/)

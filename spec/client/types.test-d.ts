@@ -182,6 +182,14 @@ const page = await api.users.list({
 })
 same<typeof page, Page<typeof user>>()
 await api.posts.list({ user: 1, editor: [1, null], 'editor.age>': 3, 'user.name': 'Ann', labels: ['a', 'b'] })
+await api.users.list({ '|': [{ vip: true }, { 'age>=': 18, '!|': [{ role: 'guest' }] }], posts: { title: 'a*', '|': [{ likes: 3 }] } })
+await api.posts.list({ user: { vip: true, 'age>': 3 }, '!labels': { code: ['a', 'b'], 'text~=': 'x' } })
+// @ts-expect-error -- no such attribute in a group
+await api.users.list({ '|': [{ nme: 'Ann' }] })
+// @ts-expect-error -- no such attribute of the related records
+await api.users.list({ posts: { ttle: 'a*' } })
+// @ts-expect-error -- a number of the related record
+await api.posts.list({ user: { age: 'old' } })
 // @ts-expect-error -- no such attribute
 await api.users.list({ nme: 'Ann' })
 // @ts-expect-error -- no such operator

@@ -9,6 +9,7 @@ import { comparator } from './oracle-sort.ts'
 export * from './oracle-model.ts'
 export * from './oracle-values.ts'
 export * from './oracle-filter.ts'
+export * from './oracle-group.ts'
 export * from './oracle-sort.ts'
 export * from './oracle-render.ts'
 

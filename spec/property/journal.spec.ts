@@ -238,6 +238,8 @@ const NAMED: Plant[] = [
   secret => ['GET', '/v1/members', { password: secret }],
   secret => ['GET', `/v1/members/${encodeURIComponent(secret)}`, { password: secret }],
   secret => ['GET', '/v1/posts', { '!author.password~=': `${secret}*`, 'author.answer|title': secret, 'vault.combination>=': secret }],
+  secret => ['GET', '/v1/posts', { '|': [{ title: 'x' }, { author: { password: secret, answer: secret } }, { 'author.number>': secret }] }],
+  secret => ['GET', `/v1/posts?(title=x|author(password=${encodeURIComponent(secret)};title=x)`],
   secret => ['GET', `/v1/posts?sort=title&password=${encodeURIComponent(secret)}`],
   secret => ['GET', '/v1/posts', new URLSearchParams({ access_token: secret, title: 'x' })],
   secret => ['POST', '/v1/login', undefined, { email: 'ann@x.test', password: secret }],

@@ -114,6 +114,17 @@ describe('completion', () => {
     assert.deepEqual(at('/v1/sites?expand=tags(limit=3)&sta|'), ['status'])
   })
 
+  it('knows groups, and the attributes behind their relations', () => {
+    assert.ok(at('/v1/sites?|').includes('('))
+    assert.ok(at('/v1/sites?owner|').includes('owner('))
+    assert.deepEqual(at('/v1/sites?(status=active;na|'), ['name'])
+    assert.deepEqual(at('/v1/sites?!(status=|'), ['active', 'blocked'])
+    assert.deepEqual(at('/v1/sites?owner(act|'), ['active'])
+    assert.deepEqual(at('/v1/sites?(owner(active=true);sta|'), ['status'])
+    assert.deepEqual(at('/v1/sites?(so|'), [])
+    assert.deepEqual(at('/v1/sites?nothing(na|'), [])
+  })
+
   it('says where the text begins that a suggestion replaces', () => {
     const text = '/v1/sites?status=active&owner.na'
     const { from, suggestions } = complete(text, text.length, known)

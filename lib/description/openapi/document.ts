@@ -191,6 +191,8 @@ function describeGrammar(
       '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
       '- A list meets a filter when some record of it does.',
       '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
+      '- `(role=admin|age>=18;name=A*)` is a group: `|` separates alternatives, `;` joins and binds tighter, `!(...)` is the complement; ' +
+        '`skills(level=1;kind=go)` holds where one and the same related record meets all.',
       '- A backslash makes the next character literal.',
       '- An attribute that bears the name of another parameter is filtered with an underscore behind it: ' +
         `\`${findParameterName(vocabulary, 'limit')}_\`.`,

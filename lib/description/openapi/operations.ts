@@ -4,6 +4,7 @@ import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods, type Target } from '../../records/access/resolve-path.ts'
 import { isRelation, type Attribute, type ResourceMark, type Model, type Resource } from '../../model/model.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
+import { listAsked } from '../../records/request/query-string.ts'
 import { existsFor, hasVisibleTarget } from '../../records/plan/visibility.ts'
 import { showsVersion } from './answers.ts'
 import { UniqueNames, pascalCase } from './components.ts'
@@ -214,13 +215,14 @@ export class Operations {
 
   #list(resource: Resource): OperationParts {
     const { parameters, answers, source } = this.#describers
-    const filters = source.defaults.get(resource)?.filters ?? []
-    const standard = filters.map(({ label, text }) => `\`${label}\` ${text}`).join(', ')
+    const defaults = source.defaults.get(resource)
+    const filters = defaults === undefined ? [] : listAsked(defaults)
+    const standard = filters.map(([label, text]) => `\`${label}\` ${text}`.trim()).join(', ')
     return {
       id: `list${pascalCase(resource.plural)}`,
       tag: resource.plural,
       summary: `List ${resource.plural}`,
-      ...(filters.length === 0 ? {} : { filter: filters.map(({ label, text }) => [label, text] as const) }),
+      ...(filters.length === 0 ? {} : { filter: filters }),
       description:
         (standard === '' ? '' : `Without any filter these hold: ${standard}. `) +
         'A page of the records that meet all filters. Other filters than those listed are taken, too: see the rules of filters. ' +

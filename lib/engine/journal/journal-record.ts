@@ -2,7 +2,7 @@
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-import type { Pair } from '../../records/request/query-string.ts'
+import type { Pair } from '../../records/request/raw-filter.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findText } from '../../foundation/json/json.ts'
 import type { RunStatement, Trace } from '../../foundation/async/trace.ts'

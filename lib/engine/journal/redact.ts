@@ -4,7 +4,9 @@
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
-import { textOfPair, type Pair } from '../../records/request/query-string.ts'
+import { listComparisons } from '../../records/request/filter-groups.ts'
+import { textOfPair } from '../../records/request/query-string.ts'
+import type { Pair } from '../../records/request/raw-filter.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
 
 export const SECRET = '[secret]'
@@ -128,7 +130,7 @@ export class Secrets {
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
     for (const segment of segments) mask.gatherSegment(segment)
-    for (const { name, value } of pairs) if (mask.isSecretPath(name, resource)) mask.gather(value)
+    for (const pair of pairs) for (const value of mask.listSecrets(pair, resource)) mask.gather(value)
     const copied = (): unknown => {
       if (body === undefined) return undefined
       if (identifier !== undefined) return mask.copyLogIn(body, identifier)
@@ -141,9 +143,14 @@ export class Secrets {
         .split('/')
         .map(segment => mask.segment(segment))
         .join('/'),
-      query: pairs.map(({ name, operator, value }) =>
-        Object.freeze([mask.text(name) + operator, mask.isSecretPath(name, resource) ? SECRET : mask.text(value)] as const),
-      ),
+      query: pairs.map(pair => {
+        const { operator, value } = pair
+        const name = mask.text(mask.maskGroup(pair, resource))
+        return Object.freeze([
+          name + operator,
+          pair.isGroup !== true && mask.isSecretPath(pair.name, resource) ? SECRET : mask.text(value),
+        ] as const)
+      }),
       body: copied(),
       response: mask.copyAnswer(response, model),
       error: exchange.error === undefined ? undefined : mask.text(exchange.error),
@@ -219,6 +226,22 @@ class Mask {
         }
         return false
       })
+  }
+
+  /** Returns the values of secret names. */
+  listSecrets({ name, value, isGroup }: Pair, resource: Shape): readonly string[] {
+    if (isGroup !== true) return this.isSecretPath(name, resource) ? [value] : []
+    return listComparisons(name).flatMap(({ path, from, to }) => {
+      const text = name.slice(from, to)
+      return this.isSecretPath(path, resource) ? [text, text.replaceAll(/\\(.)/gs, '$1')] : []
+    })
+  }
+
+  /** Returns the name, which in a group has values. */
+  maskGroup({ name, isGroup }: Pair, resource: Shape): string {
+    if (isGroup !== true) return name
+    const secrets = listComparisons(name).filter(({ path }) => this.isSecretPath(path, resource))
+    return secrets.reduceRight((text, { from, to }) => text.slice(0, from) + SECRET + text.slice(to), name)
   }
 
   /** Collects all texts and numbers of a secret. */

@@ -227,10 +227,10 @@ export function* checkExpressions(
 
 /** Values of default filters must be of the attributes' types. */
 function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
-  for (const [resource, { filters }] of defaults) {
+  for (const [resource, { filters, asked }] of defaults) {
     if (filters.length === 0) continue
     try {
-      const parameters = { ...NO_PARAMETERS, expand: [], filters }
+      const parameters = { ...NO_PARAMETERS, expand: [], filters, asked }
       const plan = planRead(resource, { kind: 'collection' }, true, parameters, { limits, visibility: EVERYTHING, vocabulary })
       bindParameters(dialect.compile(plan).rows, { filters, key: [], limit: 1, offset: 0 }, dialect)
     } catch (error) {

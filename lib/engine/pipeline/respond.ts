@@ -18,7 +18,7 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatTag } from '../../records/validate/precondition.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
-import { findParameterName, textOfPair, type Parameters, type Vocabulary } from '../../records/request/query-string.ts'
+import { findParameterName, listAsked, textOfPair, type Parameters, type Vocabulary } from '../../records/request/query-string.ts'
 import type { OrderedPage, PageRange } from '../../records/read/reader.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import type { Builder } from '../../records/database/dialect.ts'
@@ -72,7 +72,7 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
     sort: page.sort === '' ? null : page.sort,
     offset: byKeys?.text ?? offset,
     limit,
-    filter: parameters.filters.map(filter => [filter.label, filter.text]),
+    filter: listAsked(parameters),
     count: page.count,
     previous: limit > 0 && offset > 0 ? link(-1) : null,
     next: (byKeys === undefined ? limit > 0 && offset + limit < page.count : page.after !== undefined) ? link(1) : null,

@@ -3,7 +3,7 @@ import { findPathBelow } from '../../records/request/address.ts'
 import { lowerCase, readPath } from '../../records/request/parse-request.ts'
 import { readPairs } from '../../records/request/parsed-query.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
-import type { Pair } from '../../records/request/query-string.ts'
+import type { Pair } from '../../records/request/raw-filter.ts'
 import { meetsPattern, readPattern } from '../../records/request/route-pattern.ts'
 
 /** A request for match functions. */

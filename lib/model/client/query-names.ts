@@ -11,7 +11,7 @@ export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attribut
 
 type FreeValue = string | number | bigint | boolean | Date | null
 
-/** Unchecked parameters replace checked parameters. An array repeats the parameter. */
+/** Unchecked parameters replace checked parameters. An array repeats the parameter; objects are conditions in brackets. */
 export interface FreeParameters {
-  readonly [name: string]: FreeValue | readonly FreeValue[] | undefined
+  readonly [name: string]: FreeValue | FreeParameters | readonly (FreeValue | FreeParameters)[] | undefined
 }

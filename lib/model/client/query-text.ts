@@ -1,4 +1,5 @@
 /** Query text: writes a query for a URL. Refuses empty lists, which no filter can express. */
+import { hasConditions, isPlainObject, writeGroup, type GroupWriter } from './group-text.ts'
 import type { FreeParameters } from './query-names.ts'
 
 /** Parameters by name with operator. */
@@ -19,19 +20,32 @@ export function literal(text: string): string {
 export function writeQuery(query: QueryRecord | undefined, more: QueryRecord = {}): string {
   const { $: free, ...typed } = (query ?? {}) as QueryRecord & { readonly $?: FreeParameters }
   const given: Record<string, readonly string[]> = {}
-  for (const [name, value] of Object.entries({ ...typed, ...more })) if (value !== undefined) given[name] = [textOfTyped(name, value)]
+  for (const [name, value] of Object.entries({ ...typed, ...more })) {
+    if (value !== undefined)
+      given[name] = [areConditions(name, value) ? writeConditions(name, value) : writePair(name, textOfTyped(name, value))]
+  }
   for (const [name, value] of Object.entries(free ?? {})) {
     if (value === undefined) continue
-    given[name] = (Array.isArray(value) ? (value as readonly unknown[]) : [value]).map(item => textOfValue(name, item))
+    given[name] = areConditions(name, value)
+      ? [writeConditions(name, value)]
+      : (Array.isArray(value) ? (value as readonly unknown[]) : [value]).map(item => writePair(name, textOfValue(name, item)))
   }
-  return Object.entries(given)
-    .flatMap(([name, values]) => values.map(value => writePair(name, value)))
-    .join('&')
+  return Object.values(given).flat().join('&')
+}
+
+function areConditions(name: string, value: unknown): boolean {
+  return name !== 'expand' && hasConditions(name, value)
+}
+
+const CONDITIONS: GroupWriter = { write: textOfTyped, refuse: (name, why) => new TypeError(`client: "${name}" ${why}`) }
+
+function writeConditions(name: string, value: unknown): string {
+  return encodeURIComponent(writeGroup(name, value, CONDITIONS))
 }
 
 /** An array means any of its values, or a list for `sort`, `expand` and `attributes`. */
 function textOfTyped(name: string, value: unknown): string {
-  if (name === 'expand') return textOfExpand(value, textOfValue)
+  if (name === 'expand') return textOfExpand(value, { one: textOfValue, ...CONDITIONS })
   if (!Array.isArray(value)) return textOfValue(name, value)
   const isList = isListName(name)
   if (value.length === 0 && !isList)
@@ -43,33 +57,33 @@ function isListName(name: string): boolean {
   return name === 'sort' || name === 'attributes'
 }
 
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
-}
-
 /**
  * Writes lists of `expand` with parameters of their own: `{ posts: { limit: 3 } }` becomes `posts(limit=3)`.
- *
- * @param one writes a plain value, or refuses
  */
-export function textOfExpand(value: unknown, one: (name: string, value: unknown) => string): string {
-  if (Array.isArray(value)) return value.map(item => textOfExpand(item, one)).join(',')
+export function textOfExpand(value: unknown, writer: ListWriter): string {
+  const { one } = writer
+  if (Array.isArray(value)) return value.map(item => textOfExpand(item, writer)).join(',')
   if (!isPlainObject(value)) return one('expand', value)
   const listed = Object.entries(value).map(([path, given]): string | undefined => {
     if (given === undefined) return undefined
     if (!isPlainObject(given)) return given === true ? path : `${path}(${one(path, given)})`
-    const items = Object.entries(given).flatMap(([name, inner]) => (inner === undefined ? [] : [textOfParameter(name, inner, one)]))
+    const items = Object.entries(given).flatMap(([name, inner]) => (inner === undefined ? [] : [textOfParameter(name, inner, writer)]))
     return items.length === 0 ? path : `${path}(${items.join(';')})`
   })
   return listed.filter(text => text !== undefined).join(',')
 }
 
+/** `one` writes a plain value, or refuses. */
+interface ListWriter extends GroupWriter {
+  readonly one: (name: string, value: unknown) => string
+}
+
 /** `count: true` counts; a backslash keeps what would end the parameter. */
-function textOfParameter(name: string, value: unknown, one: (name: string, value: unknown) => string): string {
+function textOfParameter(name: string, value: unknown, writer: ListWriter): string {
+  const { one } = writer
   if (name === 'count' && value === true) return name
-  if (name === 'expand') return `${name}=${textOfExpand(value, one)}`
+  if (name === 'expand') return `${name}=${textOfExpand(value, writer)}`
+  if (hasConditions(name, value)) return writeGroup(name, value, writer)
   const escape = (item: unknown): string => (isListName(name) || item === null ? one(name, item) : escapeItem(one(name, item)))
   const text = Array.isArray(value) ? value.map(escape).join(',') : one(name, value)
   const kept = text.replaceAll(/\\[^]|[;()]/g, found => (found.length > 1 ? found : `\\${found}`))

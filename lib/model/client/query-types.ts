@@ -31,7 +31,19 @@ type OwnFilters<P> = {
   readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<FilterValue<ValueIn<P[K]>> | NullOf<P[K]>>
 } & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
   readonly [K in OrderedName<P> as `${K}${OrderSign}`]?: OrderedValue<ValueIn<P[K]>>
-} & { readonly [K in RelationName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)> }
+} & { readonly [K in RelationName<P> as `${K}!=`]?: RelatedValue<P[K]> } & {
+  readonly [K in RelationName<P> as FilterName<K> | `!${K}`]?: RelatedValue<P[K]> | RelatedFilters<PropertiesOf<ValueIn<P[K]>>>
+}
+
+type RelatedValue<V> = OneOrAny<Id | (KindIn<V> extends 'toMany' ? null : NullOf<V>)>
+
+/** Conditions that one and the same related record meets. */
+type RelatedFilters<P> = OwnFilters<P> & RelatedGroups<P>
+
+interface RelatedGroups<P> {
+  readonly '|'?: readonly RelatedFilters<P>[]
+  readonly '!|'?: readonly RelatedFilters<P>[]
+}
 
 type PathName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? never : K }[VisibleName<P>]
 type FiltersBehind<P, K extends keyof P> = OwnFilters<PropertiesOf<ValueIn<P[K]>>>
@@ -47,8 +59,14 @@ type PathFilters<P> = {
     : never
 }
 
-/** All filters of a list. `!=` is the complement, as is `!` before a name in `$`. */
-export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>>
+/** All filters of a list. `!=` is the complement, as is `!` before a relation, and before a name in `$`. */
+export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>> & FilterGroups<P>
+
+/** Any of the query objects holds, or none does. */
+interface FilterGroups<P> {
+  readonly '|'?: readonly Filters<P>[]
+  readonly '!|'?: readonly Filters<P>[]
+}
 
 type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
 

@@ -6,10 +6,12 @@ import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
 import type { Request } from '../request/parse-request.ts'
+import { MAX_PARTS } from '../request/filter-groups.ts'
 import { refuseStart } from '../request/key-start.ts'
 import { readExpandedLists, withinList } from '../request/expanded-lists.ts'
-import { NO_PARAMETERS, findParameterName, findLongest, parseParameters, vocabularyOf } from '../request/query-string.ts'
-import type { Pair, Parameters, RawFilter, Vocabulary } from '../request/query-string.ts'
+import { NO_PARAMETERS, choosePairs, findParameterName, findLongest, parseParameters, vocabularyOf } from '../request/query-string.ts'
+import type { Parameters, Vocabulary } from '../request/query-string.ts'
+import type { Pair, RawFilter } from '../request/raw-filter.ts'
 import { ALL_RESERVED, PARAMETERS, RESERVED, type Reserved } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -77,11 +79,12 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, 
 /** OPTIONS takes any parameters and ignores all. */
 export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
-  const { pairs, last } = query
+  const { last } = query
   if (method === 'OPTIONS') return NO_PARAMETERS
   const vocabulary = words.of === undefined ? words : vocabularyOf(words, findRoot(target)?.plural)
   const allowed = takenBy(method, target)
   if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
+  const pairs = choosePairs(query.pairs, vocabulary)
   checkLength(pairs, limits)
   for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
   const parameters = readExpandedLists(parseParameters(pairs, vocabulary), vocabulary)
@@ -111,8 +114,8 @@ function bothPagings(vocabulary: Vocabulary) {
 }
 
 function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabulary): void {
-  const { pairs, filters, flags, own } = parameters
-  const count = filters.length + flags.length + own.length
+  const { pairs, asked, flags, own } = parameters
+  const count = asked.length + flags.length + own.length
   if (count > limits.maxFilters) {
     const { name, operator } = pairs.findLast(pair => pair.operator !== '' || !vocabulary.reserved.has(pair.name))!
     throw tooMany(name + operator, 'A request', count, limits.maxFilters, own.length + flags.length === 0 ? 'filters' : 'filters and flags')
@@ -126,12 +129,13 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
 }
 
 /** The parameters of expanded lists count with those of the request. */
-function checkLists({ lists, filters, expand = [] }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+function checkLists({ lists, filters, asked, expand = [] }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
   const parameter = findParameterName(vocabulary, 'expand')
-  let [filterCount, pathCount] = [filters.length, expand.length]
+  let [filterCount, partCount, pathCount] = [asked.length, filters.length, expand.length]
   for (const list of lists) {
     const { parameters } = list
-    filterCount += parameters.filters.length
+    filterCount += parameters.asked.length
+    partCount += parameters.filters.length
     pathCount += parameters.expand?.length ?? 0
     withinList(list, () => {
       checkCounts(parameters, limits, vocabulary)
@@ -143,6 +147,7 @@ function checkLists({ lists, filters, expand = [] }: Parameters, limits: Limits,
     })
   }
   if (filterCount > limits.maxFilters) throw tooMany(parameter, 'A request', filterCount, limits.maxFilters, 'filters')
+  if (partCount > MAX_PARTS) throw tooMany(parameter, 'A request', partCount, MAX_PARTS, 'conditions')
   if (pathCount > limits.maxExpand) throw tooMany(parameter, `"${parameter}"`, pathCount, limits.maxExpand, 'paths')
 }
 

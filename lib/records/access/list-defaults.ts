@@ -8,13 +8,13 @@ import type { Resource } from '../../model/model.ts'
 import { planRead } from '../plan/plan.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import { readPairs } from '../request/parsed-query.ts'
-import { NO_PARAMETERS, parseParameters, vocabularyOf, type Parameters, type RawFilter, type Vocabulary } from '../request/query-string.ts'
+import { NO_PARAMETERS, parseParameters, vocabularyOf } from '../request/query-string.ts'
+import type { AskedFilters, Parameters, Vocabulary } from '../request/query-string.ts'
 import { parseReserved, type RawSort } from '../request/reserved-parameters.ts'
 import type { Target } from './resolve-path.ts'
 
-export interface ListDefaults {
+export interface ListDefaults extends AskedFilters {
   readonly sort: readonly RawSort[] | undefined
-  readonly filters: readonly RawFilter[]
   readonly limit: number | undefined
   /** Merged parameters are kept, since plans are found by the identity of parameters. */
   readonly merged: WeakMap<Parameters, Parameters>
@@ -43,7 +43,9 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
     throw new RangeError(`${where}: "limit" is ${limit}, and limits.maxLimit allows ${limits.maxLimit} records of a page.`)
   const read: ListDefaults = {
     sort: sort === undefined ? undefined : explain(`${where}: sort`, () => readSort(sort)),
-    filters: filter === undefined ? [] : explain(`${where}: filter`, () => readFilters(filter, vocabularyOf(vocabulary, resource.plural))),
+    ...(filter === undefined
+      ? { filters: [], asked: [] }
+      : explain(`${where}: filter`, () => readFilters(filter, vocabularyOf(vocabulary, resource.plural)))),
     limit,
     merged: new WeakMap(),
   }
@@ -53,7 +55,7 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
   const plan = (parameters: Partial<Parameters>): unknown =>
     planRead(resource, { kind: 'collection' }, true, { ...NO_PARAMETERS, expand: [], ...parameters }, context)
   explain(`${where}: sort`, () => plan({ sort: read.sort }))
-  explain(`${where}: filter`, () => plan({ filters: read.filters }))
+  explain(`${where}: filter`, () => plan({ filters: read.filters, asked: read.asked }))
   return read
 }
 
@@ -75,7 +77,7 @@ const BESIDE: ReadonlySet<string> = new Set(['sort', 'limit', 'depth', 'expand']
 
 type Filter = NonNullable<NonNullable<Resource['rules']['defaults']>['filter']>
 
-function readFilters(filter: Filter, vocabulary: Vocabulary): readonly RawFilter[] {
+function readFilters(filter: Filter, vocabulary: Vocabulary): AskedFilters {
   const pairs = readPairs('', filter)
   const other = pairs.find(({ name, operator }) => operator === '' && vocabulary.names.has(name))
   if (other !== undefined) {
@@ -83,7 +85,8 @@ function readFilters(filter: Filter, vocabulary: Vocabulary): readonly RawFilter
     const beside = meant !== undefined && BESIDE.has(meant) ? ` Give "${meant}" beside "filter".` : ''
     throw new TypeError(`"${other.name}" is a parameter, not a filter.${beside}`)
   }
-  return parseParameters(pairs, vocabulary).filters
+  const { filters, asked } = parseParameters(pairs, vocabulary)
+  return { filters, asked }
 }
 
 export function withDefaults(given: Parameters, method: string, target: Target, defaults: DefaultsOfLists): Parameters {
@@ -91,8 +94,8 @@ export function withDefaults(given: Parameters, method: string, target: Target, 
   if (own === undefined) return given
   let merged = own.merged.get(given)
   if (merged === undefined) {
-    const filters = given.filters.length === 0 ? own.filters : given.filters
-    own.merged.set(given, (merged = { ...given, sort: given.sort ?? own.sort, filters }))
+    const { filters, asked } = given.filters.length === 0 ? own : given
+    own.merged.set(given, (merged = { ...given, sort: given.sort ?? own.sort, filters, asked }))
   }
   return merged
 }

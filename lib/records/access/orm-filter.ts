@@ -10,6 +10,7 @@ import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
 import { all, any, certain, complement, isNull, not, unlessNull, type TernaryCondition } from './ternary-condition.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
+import { MAX_LEVELS, MAX_PARTS } from '../request/filter-groups.ts'
 import { isVisible, visibleNames, type Visibility } from '../plan/visibility.ts'
 import { isText, readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -21,11 +22,6 @@ interface CallerLimits {
   /** Of conditions before. */
   readonly values: readonly unknown[]
 }
-
-/** Parts of a client's condition. */
-const MAX_PARTS = 1000
-/** Levels of a client's condition: `$not`, `$or` and relations. */
-const MAX_LEVELS = 30
 
 export class FilterQueryReader {
   readonly values: unknown[]

@@ -14,7 +14,8 @@ import { isFolded } from '../request/operators.ts'
 import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText, type KeyValues } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
-import type { ExpandedList, RawFilter, RawValue } from '../request/query-string.ts'
+import type { ExpandedList } from '../request/query-string.ts'
+import type { RawFilter, RawValue } from '../request/raw-filter.ts'
 import type { AnswerBudget } from '../plan/answer-limits.ts'
 import { describeScalar, parseScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
@@ -216,7 +217,8 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
  * Whether a column could hold the value in spite of its type. With several values, or a longer path, a wrong value is more likely a
  * mistake.
  */
-function mayBeMisfit({ operator, negated, paths, values }: RawFilter, { codec }: ScalarType): boolean {
+function mayBeMisfit({ operator, negated, paths, values, isGrouped }: RawFilter, { codec }: ScalarType): boolean {
+  if (isGrouped) return false
   return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined
 }
 

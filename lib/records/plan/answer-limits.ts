@@ -1,7 +1,8 @@
 /** Answer limits: counts the records and bytes of an answer while rows become records. A record shown twice counts twice. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import { findParameterName, findLongest, type Pair, type Vocabulary } from '../request/query-string.ts'
+import { findParameterName, findLongest, type Vocabulary } from '../request/query-string.ts'
+import type { Pair } from '../request/raw-filter.ts'
 
 /** Ten IDs of a list count as one record. */
 const IDS = 10

@@ -7,26 +7,29 @@ import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
-import { findParameterName, vocabularyOf, type RawFilter, type RawValue, type Vocabulary } from '../request/query-string.ts'
+import { findParameterName, vocabularyOf, type Vocabulary } from '../request/query-string.ts'
+import type { RawFilter, RawValue } from '../request/raw-filter.ts'
 import { isFolded, isOrderOperator, type OrderOperator } from '../request/operators.ts'
 import { isOpen, walkPath, type ByClass, type Forked, type Walk } from './paths.ts'
 import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
-interface FilterContext {
+export interface FilterContext {
   readonly root: Resource
+  /** The to-one relations from the record, or its last list, to `root`. */
+  readonly before: readonly ToOneAttribute[]
+  /** How many relations lead to `root`. */
+  readonly relations: number
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
 }
 
-export function planFilters(filters: readonly RawFilter[], context: FilterContext): Condition[] {
-  return filters.map((filter, index) => {
-    const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
-    const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
-    return filter.negated ? { kind: 'not', of: condition } : condition
-  })
+export function planFilter(filter: RawFilter, index: number, context: FilterContext): Condition {
+  const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
+  const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
+  return filter.negated ? { kind: 'not', of: condition } : condition
 }
 
 /** An attribute `limit` is filtered as `limit_=5`, because `limit=5` has another meaning. */
@@ -43,17 +46,19 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
 }
 
 function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
-  const { root, limits, visibility } = context
+  const { root, limits, visibility, before, relations } = context
   const vocabulary = vocabularyOf(context.vocabulary, root.plural)
   const path = withoutReservedMark(written, context)
   const walk = walkPath(path, root, {
     parameter: filter.label,
     limits,
     visibility,
+    relations,
     intoJson: true,
     byClass: true,
-    alternatives: vocabulary.names,
+    alternatives: filter.isGrouped ? undefined : vocabulary.names,
     spelling: ({ path: rest, prefix, attributes }) =>
+      (filter.isGrouped && vocabulary.names.has(path) ? besideGroup(path) : undefined) ??
       suggestFilter(rest, filter.text, {
         prefix,
         names: attributes.map(({ name }) => name),
@@ -64,7 +69,11 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
   })
   // A relation shown with other values than its IDs must not betray the IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
-  return anyPart(splitFilter(walk, [], { path, filter, index, visibility }))
+  return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
+}
+
+function besideGroup(name: string) {
+  return { suggestion: name, detail: `The parameter "${name}" stands beside the group.` }
 }
 
 function isSearched(attribute: Attribute): boolean {

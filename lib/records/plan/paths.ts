@@ -53,8 +53,10 @@ interface PathContext {
   readonly intoJson?: boolean
   /** Whether an attribute may depend on the class of the row, as in conditions and orders. */
   readonly byClass?: boolean
+  /** How many relations lead to the root. */
+  readonly relations?: number
   /** Other names that the first segment could mean: reserved parameters. */
-  readonly alternatives?: Iterable<string>
+  readonly alternatives?: Iterable<string> | undefined
   readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
 }
 
@@ -112,7 +114,7 @@ interface PathCursor {
 }
 
 export function walkPath(path: string, root: Resource, context: PathContext): Walk {
-  return walkFrom(makeHolder(root), 0, 0, { path, names: path.split('.'), context })
+  return walkFrom(makeHolder(root), 0, context.relations ?? 0, { path, names: path.split('.'), context })
 }
 
 function makeHolder({ byName, attributes, singular, hierarchy }: Resource): AttributeHolder {

@@ -4,10 +4,13 @@
  */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import { NO_PARAMETERS, type Parameters, type RawValue, type Vocabulary } from '../request/query-string.ts'
+import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/query-string.ts'
+import type { RawValue } from '../request/raw-filter.ts'
 import { formatStartShape } from '../request/key-start.ts'
 import { formatReservedShape } from '../request/reserved-parameters.ts'
-import { findForm, planFilters } from './filters.ts'
+import type { FilterGroup } from '../request/filter-groups.ts'
+import { planFilters } from './filter-tree.ts'
+import { findForm } from './filters.ts'
 import { planOrder } from './order.ts'
 import { planKeyedOrder, planStart } from './start.ts'
 import { isReachable } from './paths.ts'
@@ -25,7 +28,13 @@ export function formatShape(parameters: Parameters): string {
   }
   for (const { path, counts, parameters: list } of parameters.lists)
     shape += `\0(${path}\0${counts ? '#' : isCut(list) ? '<' : ''}\0${formatShape(list)}\0)`
+  for (const tree of parameters.asked) if (typeof tree !== 'number') shape += `\0\0\0${formatGroup(tree)}`
   return parameters.start === undefined ? shape : `${shape}\0@${formatStartShape(parameters.start)}`
+}
+
+function formatGroup({ path, negated, joins, of }: FilterGroup): string {
+  const parts = of.map(part => (typeof part === 'number' ? part : formatGroup(part)))
+  return `${negated ? '!' : ''}${path}\0${joins}(${parts.join()})`
 }
 
 /** Returns the forms of a filter's values, equal neighbours counted: a list of a thousand IDs makes `text1000`. */
@@ -96,7 +105,7 @@ export function planKeys(resource: Resource, anchor: Anchor, parameters: Paramet
     resource,
     anchor,
     node: undefined,
-    where: [...planFilters(parameters.filters, { ...context, root: resource }), ...visibility.where],
+    where: [...planFilters(parameters, { ...context, root: resource }), ...visibility.where],
     scopeOf: visibility.scopeOf,
     order: [],
     paged: false,
@@ -123,7 +132,7 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
       },
       context,
     ),
-    where: [...planFilters(parameters.filters, { ...context, root: resource }), ...visibility.where],
+    where: [...planFilters(parameters, { ...context, root: resource }), ...visibility.where],
     scopeOf: visibility.scopeOf,
     order: order.terms,
     paged,

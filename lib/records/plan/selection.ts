@@ -18,7 +18,7 @@ import {
 import { withinList } from '../request/expanded-lists.ts'
 import { findParameterName, type ExpandedList, type Parameters, type Vocabulary } from '../request/query-string.ts'
 import type { ShownDepth } from '../request/reserved-parameters.ts'
-import { planFilters } from './filters.ts'
+import { planFilters } from './filter-tree.ts'
 import { planListOrder, planOrder } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
 import type { Field, ShownPart, RecordNode } from './read-plan.ts'
@@ -201,7 +201,7 @@ function listField(attribute: RelationAttribute | ToOneOfAttribute, depth: Shown
     checkList(attribute, given)
     const { target } = attribute as RelationAttribute
     const { sort, attributes } = parameters
-    const where = planFilters(parameters.filters, { ...scene, root: target })
+    const where = planFilters(parameters, { ...scene, root: target })
     const part: ShownPart = { at, where, isSorted: sort !== undefined, isCut: isCut(parameters) }
     if (counts) return { kind: 'count', attribute: attribute as ToManyAttribute, part }
     const selected = attributes === undefined ? outer : { expanded: outer.expanded, ...parseNames(attributes, target, scene) }

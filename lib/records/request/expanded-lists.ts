@@ -1,7 +1,7 @@
 /** Expanded lists: relations of `expand` with own parameters: `posts(status=new;limit=3)`. Refuses with parameter_invalid. */
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'
-import { findParameterName, pairOfText, parseParameters } from './query-string.ts'
-import type { ExpandedList, Pair, Parameters, Vocabulary } from './query-string.ts'
+import { findParameterName, pairOfText, parseParameters, type ExpandedList, type Parameters, type Vocabulary } from './query-string.ts'
+import type { Pair } from './raw-filter.ts'
 import { splitOutside, type Reserved } from './reserved-parameters.ts'
 
 const TAKEN: readonly Reserved[] = ['sort', 'limit', 'offset', 'attributes', 'expand']

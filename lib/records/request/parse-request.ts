@@ -9,7 +9,7 @@ import { formatHint } from '../../foundation/base/suggest.ts'
 import { NO_VERSION, findPathBelow, type Address } from './address.ts'
 import { NO_QUERY, ParsedQuery, type QueryCache } from './parsed-query.ts'
 import { pairsOfObject, pairsOfText } from './query-string.ts'
-import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
+import type { QueryInput, QueryConditions } from '../../foundation/base/query-input.ts'
 
 export interface Request {
   /** Upper case. */
@@ -105,7 +105,7 @@ export function takeQuery({ method, path, base, readOnly, segments, query, body,
         : `has ${body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`} for its body`
     throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
   }
-  const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as Record<string, QueryValue>)
+  const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as QueryConditions)
   const whole = new ParsedQuery([...query.pairs, ...asked])
   return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
 }

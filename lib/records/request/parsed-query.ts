@@ -1,7 +1,8 @@
 /** Parsed query: the pairs of a query and the parameters read from them. Clients repeat few queries, so short ones are parsed once. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import { pairsOfObject, pairsOfText, type Pair, type Parameters, type Vocabulary } from './query-string.ts'
+import { pairsOfObject, pairsOfText, type Parameters, type Vocabulary } from './query-string.ts'
+import type { Pair } from './raw-filter.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
 interface ReadQuery {

@@ -2,45 +2,17 @@
  * Query string: the grammar of queries, without a model. Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a
  * reserved parameter with a bad value, or given twice).
  */
-import type { QueryInput, QueryValue } from '../../foundation/base/query-input.ts'
+import type { QueryConditions, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
-import { escapeItem, isPlainObject, textOfExpand } from '../../model/client/query-text.ts'
+import { ALTERNATIVES, hasConditions, isPlainObject, writeGroup } from '../../model/client/group-text.ts'
+import { escapeItem, textOfExpand } from '../../model/client/query-text.ts'
+import { GroupReader, isGroup, type FilterTree } from './filter-groups.ts'
 import { suggestObject } from './habits.ts'
 import { parseStart, type KeyStart } from './key-start.ts'
-import { OPERATORS, findAngle, findMarked, findSignAtEnd, isAngle, type Operator, type WrittenSign } from './operators.ts'
+import { findAngle, findMarked, findSignAtEnd, isAngle } from './operators.ts'
+import { parseFilter, type Pair, type RawFilter } from './raw-filter.ts'
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
-
-/** One unescaped value: null, a text, or the texts between the stars of a pattern. */
-export type RawValue =
-  | { readonly kind: 'null' }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'pattern'; readonly pieces: readonly string[] }
-
-export interface RawFilter {
-  /** Name with operator: `!name`, `age>=`. */
-  readonly label: string
-  /** The decoded value. */
-  readonly text: string
-  readonly negated: boolean
-  /** Dotted paths, alternatives separated by `|`. */
-  readonly paths: readonly string[]
-  readonly operator: Operator
-  readonly values: readonly RawValue[]
-  /** Whether the name came without a value. */
-  readonly bare: boolean
-}
-
-export interface Pair {
-  readonly name: string
-  readonly operator: WrittenSign
-  readonly value: string
-  readonly bare: boolean
-  /** The texts of an array in a query object; `value` joins the texts. */
-  readonly items?: readonly string[]
-  /** Refuses an object in a query object, which `expand` alone takes. */
-  readonly refuse?: () => void
-}
 
 /** A relation that `expand` shows with parameters of its own. */
 export interface ExpandedList {
@@ -52,9 +24,14 @@ export interface ExpandedList {
   readonly parameters: Parameters
 }
 
-export interface Parameters extends GivenParameters {
-  readonly pairs: readonly Pair[]
+/** The comparisons of a request, and the trees over their positions. All trees hold. */
+export interface AskedFilters {
   readonly filters: readonly RawFilter[]
+  readonly asked: readonly FilterTree[]
+}
+
+export interface Parameters extends GivenParameters, AskedFilters {
+  readonly pairs: readonly Pair[]
   readonly flags: readonly string[]
   /** Custom parameters of the application. */
   readonly own: readonly Pair[]
@@ -68,6 +45,7 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
   ...NONE_GIVEN,
   pairs: [],
   filters: [],
+  asked: [],
   flags: [],
   own: [],
   lists: [],
@@ -75,22 +53,43 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
 })
 
 /** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */
-export function pairsOfObject(query: Exclude<QueryInput, string | URLSearchParams>): Pair[] {
+export function pairsOfObject(query: QueryConditions): Pair[] {
   const pairs: Pair[] = []
-  for (const [key, value] of Object.entries(query)) {
-    if (value === undefined) continue
-    const operator = findSignAtEnd(key)
-    const name = operator === '' ? key : key.slice(0, -operator.length)
-    const hasObject = isPlainObject(value) || (Array.isArray(value) && value.some(isPlainObject))
-    pairs.push(
-      hasObject
-        ? pairOfLists(key, name, operator, value)
-        : Array.isArray(value)
-          ? pairOfArray(key, name, operator, value as readonly QueryValue[])
-          : pairOfItem(key, name, operator, value as QueryValue),
-    )
-  }
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) pairs.push(pairOfMember(key, value))
   return pairs
+}
+
+function pairOfMember(key: string, value: unknown): Pair {
+  if (ALTERNATIVES.test(key)) return pairOfGroup(key, value)
+  const operator = findSignAtEnd(key)
+  const name = operator === '' ? key : key.slice(0, -operator.length)
+  if (hasConditions(key, value)) return pairOfObject(key, value)
+  if (isPlainObject(value) || (Array.isArray(value) && value.some(isPlainObject))) return pairOfLists(key, name, operator, value)
+  return Array.isArray(value)
+    ? pairOfArray(key, name, operator, value as readonly QueryValue[])
+    : pairOfItem(key, name, operator, value as QueryValue)
+}
+
+function pairOfObject(key: string, value: unknown): Pair {
+  const lists = (): Pair => pairOfLists(key, key, '', value)
+  if (key === 'expand') return { ...lists(), refuse: undefined, other: { key, make: () => pairOfGroup(key, value) } }
+  try {
+    return { ...pairOfGroup(key, value), other: { key, make: lists } }
+  } catch (error) {
+    const refuse = (): never => {
+      throw error
+    }
+    return { ...lists(), refuse }
+  }
+}
+
+/** The application may have another name for `expand`. */
+export function choosePairs(pairs: readonly Pair[], { reserved }: Vocabulary): readonly Pair[] {
+  if (pairs.every(({ other }) => other === undefined)) return pairs
+  return pairs.map(pair => {
+    const { other, isGroup: isConditions = false } = pair
+    return other === undefined || isConditions !== (reserved.get(other.key) === 'expand') ? pair : other.make()
+  })
 }
 
 function pairOfLists(key: string, name: string, operator: Pair['operator'], value: unknown): Pair {
@@ -98,9 +97,31 @@ function pairOfLists(key: string, name: string, operator: Pair['operator'], valu
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) if (isPlainObject(item)) checkItem(key, name, item)
   }
   if (operator !== '') refuse()
-  const text = textOfExpand(value, (inner, item) => pairOfItem(inner, inner, '', item as QueryValue).value)
+  const text = textOfExpand(value, { one: (inner, item) => pairOfItem(inner, inner, '', item as QueryValue).value, ...MEMBERS })
   return { ...pairOfItem(key, name, operator, text), refuse }
 }
+
+function pairOfGroup(key: string, value: unknown): Pair {
+  return asGroup(writeGroup(key, value, MEMBERS))
+}
+
+function asGroup(name: string): Pair {
+  return { name, operator: '', value: '', bare: true, isGroup: true }
+}
+
+function textOfMember(key: string, value: unknown): string {
+  const { value: text, items, refuse } = pairOfMember(key, value)
+  refuse?.()
+  if (items?.length === 0) throw emptyArray(key)
+  return text
+}
+
+function refuseMember(key: string, why: string, isLimit = false): Error {
+  const parameter = key.slice(0, 200)
+  return parameterError({ code: isLimit ? 'limit_exceeded' : 'value_invalid', detail: `"${key.slice(0, 100)}" ${why}`, parameter })
+}
+
+const MEMBERS = { write: textOfMember, refuse: refuseMember } as const
 
 function pairOfArray(key: string, name: string, operator: Pair['operator'], array: readonly QueryValue[]): Pair {
   const items = array.map(item => pairOfItem(key, name, operator, item).value)
@@ -171,6 +192,11 @@ export function pairOfText(part: string, decoded: (text: string) => string = tex
  * begins with `=` is written `\=`.
  */
 function makePair(left: string, right: string | undefined): Pair {
+  if (isGroup(left)) return asGroup(right === undefined || right === '' ? left : `${left}=${right}`)
+  return makeComparison(left, right)
+}
+
+function makeComparison(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)
   if (angle >= 0) {
     const name = left.slice(0, angle)
@@ -243,10 +269,13 @@ function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary
     if (list !== undefined && PARAMETERS[list].isList === true) return { ...pair, value: items.join(',') }
     if (operator === '' && (list !== undefined || flags.has(name) || own.has(name))) return items.map(value => ({ ...pair, value }))
     if (items.length > 0) return pair
-    const parameter = name + operator
-    const detail = `"${parameter}" has an array without values, which no record can equal: leave the filter or the request out.`
-    throw parameterError({ code: 'value_invalid', detail, parameter })
+    throw emptyArray(name + operator)
   })
+}
+
+function emptyArray(parameter: string) {
+  const detail = `"${parameter}" has an array without values, which no record can equal: leave the filter or the request out.`
+  return parameterError({ code: 'value_invalid', detail, parameter })
 }
 
 export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary): Parameters {
@@ -254,9 +283,15 @@ export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary):
   if (pairs.length === 0) return NO_PARAMETERS
   const named: (readonly [name: Reserved, pair: Pair])[] = []
   const filters: RawFilter[] = []
+  const asked: FilterTree[] = []
   const flags: string[] = []
   const own: Pair[] = []
+  const groups = new GroupReader(text => filters.push(parseFilter(splitComparison(text), true)) - 1)
   for (const pair of pairs) {
+    if (pair.isGroup === true) {
+      asked.push(groups.read(pair.name))
+      continue
+    }
     const reserved = pair.operator === '' ? vocabulary.reserved.get(pair.name) : undefined
     if (pair.refuse !== undefined && reserved !== 'expand') pair.refuse()
     if (reserved !== undefined) {
@@ -268,10 +303,10 @@ export function parseParameters(given: readonly Pair[], vocabulary: Vocabulary):
     } else if (pair.operator === '' && vocabulary.own.has(pair.name)) {
       own.push(pair)
     } else {
-      filters.push(parseFilter(pair))
+      asked.push(filters.push(parseFilter(pair)) - 1)
     }
   }
-  const parameters = { ...NO_PARAMETERS, pairs, filters, flags, own }
+  const parameters = { ...NO_PARAMETERS, pairs, filters, asked, flags, own }
   for (const [name, pair] of named) {
     if (name === 'offset') parameters.start = parseStart(pair.value, pair.name)
     if (name !== 'offset' || parameters.start === undefined) parseReserved(name, pair, parameters)
@@ -296,61 +331,12 @@ export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): s
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 
-function parseFilter(pair: Pair): RawFilter {
-  const marks = /^!*/.exec(pair.name)![0].length
-  const sign = pair.operator === '' ? '=' : pair.operator
-  const compared = OPERATORS[sign]
-  const isNegation = 'negates' in compared
-  const negations = marks + (isNegation ? 1 : 0)
-  const label = pair.name + pair.operator
-  return {
-    label,
-    text: pair.value,
-    negated: negations % 2 === 1,
-    paths: pair.name.slice(marks).split('|'),
-    operator: isNegation ? compared.negates : (sign as Operator),
-    values: parseValues(label, pair.value),
-    bare: pair.bare,
-  }
+/** Returns the filters as asked; a group as a name. */
+export function listAsked({ filters, asked }: AskedFilters): (readonly [label: string, text: string])[] {
+  return asked.map(tree => (typeof tree === 'number' ? [filters[tree]!.label, filters[tree]!.text] : [tree.label, '']))
 }
 
-/** Cuts a filter value at commas and stars; a backslash escapes. */
-function parseValues(parameter: string, text: string): RawValue[] {
-  if (!/[\\,*]/.test(text)) return [text === 'null' ? { kind: 'null' } : { kind: 'text', text }]
-  const values: RawValue[] = []
-  let pieces: string[] = []
-  let piece = ''
-  let escaped = false
-  const finish = (): void => {
-    if (pieces.length > 0) values.push({ kind: 'pattern', pieces: [...pieces, piece] })
-    else values.push(piece === 'null' && !escaped ? { kind: 'null' } : { kind: 'text', text: piece })
-    pieces = []
-    piece = ''
-    escaped = false
-  }
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index]!
-    if (character === '\\') {
-      index++
-      if (index === text.length) {
-        throw parameterError({
-          code: 'value_invalid',
-          detail: `The value of "${parameter}" ends with a lone backslash; write two for a literal one.`,
-          parameter,
-          value: text,
-        })
-      }
-      piece += text[index]!
-      escaped = true
-    } else if (character === ',') {
-      finish()
-    } else if (character === '*') {
-      pieces.push(piece)
-      piece = ''
-    } else {
-      piece += character
-    }
-  }
-  finish()
-  return values
+function splitComparison(text: string): Pair {
+  const equals = text.indexOf('=')
+  return equals < 0 ? makeComparison(text, undefined) : makeComparison(text.slice(0, equals), text.slice(equals + 1))
 }

@@ -17,7 +17,8 @@ interface Completion {
 interface CompletionNames {
   readonly root: string
   readonly resources: readonly OutlinedResource[]
-  readonly names: ParameterNames
+  /** Undefined in groups, where no parameters are. */
+  readonly names: ParameterNames | undefined
 }
 
 const NONE: Completion = { from: 0, suggestions: [] }
@@ -45,10 +46,11 @@ export function complete(text: string, caret: number, known: CompletionNames): C
   const resource = resources.find(({ name }) => before.slice(0, mark) === `${root}/${name}`)
   if (resource === undefined) return NONE
   const from = Math.max(mark, before.lastIndexOf('&')) + 1
-  const list = findList(before.slice(from), resource, known)
-  return list === undefined
-    ? completePart(before.slice(from), from, before, resource, known)
-    : completePart(before.slice(from + list.from), from + list.from, before, list.resource, known)
+  const list = findList(before.slice(from), resource, known) ?? { resource, from: 0 }
+  const start = from + list.from
+  const group = enterGroup(before.slice(start), list.resource, known)
+  const inside = group.skipped === 0 ? known : { ...known, names: undefined }
+  return group.resource === undefined ? NONE : completeCondition(before, start + group.skipped, group.resource, inside)
 }
 
 interface ListAtCaret {
@@ -58,9 +60,10 @@ interface ListAtCaret {
 
 /** Finds the list whose parentheses are open at the caret: `expand=posts(limit=3;`. */
 function findList(part: string, root: OutlinedResource, known: CompletionNames): ListAtCaret | undefined {
-  if (!part.startsWith(`${known.names.expand}=`)) return undefined
+  const { names } = known
+  if (names === undefined || !part.startsWith(`${names.expand}=`)) return undefined
   const open: ListAtCaret[] = []
-  let from = known.names.expand.length + 1
+  let from = names.expand.length + 1
   for (let at = from; at < part.length; at++) {
     const character = part[at]
     const { resource } = open.at(-1) ?? { resource: root }
@@ -74,7 +77,24 @@ function findList(part: string, root: OutlinedResource, known: CompletionNames):
   return open.at(-1)
 }
 
-function completePart(part: string, from: number, before: string, resource: OutlinedResource, known: CompletionNames): Completion {
+/** Finds where the condition at the caret begins in a group, and whose attributes are named there. */
+function enterGroup(part: string, resource: OutlinedResource, known: CompletionNames) {
+  const owners: (OutlinedResource | undefined)[] = [resource]
+  let skipped = 0
+  for (const { 0: mark, index } of part.matchAll(/\\.|[|;()]/gs)) {
+    // Outside of groups `|` separates names.
+    if (mark.length > 1 || (owners.length === 1 && mark !== '(')) continue
+    const name = part.slice(skipped, index).replace(/^!+/, '')
+    if (mark === '(' && /[=<>]/.test(name)) break
+    if (mark === '(') owners.push(name === '' ? owners.at(-1) : resourceBehind(name, owners.at(-1), known))
+    if (mark === ')') owners.pop()
+    skipped = index + 1
+  }
+  return { skipped, resource: owners.at(-1) }
+}
+
+function completeCondition(before: string, from: number, resource: OutlinedResource, known: CompletionNames): Completion {
+  const part = before.slice(from)
   const operator = /(?:~=|!=|>=|<=|=|>|<)/.exec(part)
   return operator === null
     ? completeName(part, from, resource, known)
@@ -88,7 +108,7 @@ function completeName(part: string, from: number, resource: OutlinedResource, kn
   const start = from + skipped
   const exact = findAttribute(path, resource, known)
   const operators = exact === undefined || !exact.filterable ? [] : operatorsOf(exact, path)
-  const parameters = skipped > 0 || path.includes('.') ? [] : listParameters(known.names)
+  const parameters = skipped > 0 || path.includes('.') || known.names === undefined ? [] : listParameters(known.names)
   const suggestions = [...operators, ...matching([...listAttributes(path, resource, known), ...parameters], path)]
   return { from: start, suggestions: suggestions.filter(({ text }) => text !== path).slice(0, SHOWN) }
 }
@@ -97,15 +117,15 @@ function completeValue(name: string, from: number, before: string, resource: Out
   const { names } = known
   const start = Math.max(from, before.lastIndexOf(',') + 1)
   const typed = before.slice(start)
-  if (name === names.sort) {
+  if (name === names?.sort) {
     const sortable = listAttributes(typed.replace(/\.(?:asc|desc)?$/, ''), resource, known).flatMap(each => [
       each,
       { ...each, text: `${each.text}.desc` },
     ])
     return { from: start, suggestions: matching(sortable, typed) }
   }
-  if (name === names.expand || name === names.attributes) {
-    const listed = listAttributes(typed, resource, known).filter(({ hint }) => name === names.attributes || hint.startsWith('→'))
+  if (name === names?.expand || name === names?.attributes) {
+    const listed = listAttributes(typed, resource, known).filter(({ hint }) => name === names?.attributes || hint.startsWith('→'))
     return { from: start, suggestions: matching(listed, typed) }
   }
   const attribute = findAttribute(name.replace(/^!/, '').split('|').at(-1) ?? '', resource, known)
@@ -130,14 +150,14 @@ function matching(all: readonly Suggestion[], typed: string): Suggestion[] {
 
 function operatorsOf({ type, kind }: OutlinedAttribute, path: string): Suggestion[] {
   const isValue = kind === 'scalar'
-  return OPERATORS.filter(([, , kinds]) => kinds === undefined || (isValue && kinds.test(type))).map(([operator, hint]) => ({
-    text: path + operator,
-    hint,
-  }))
+  const operators = OPERATORS.filter(([, , kinds]) => kinds === undefined || (isValue && kinds.test(type)))
+  const related = isValue || kind === 'embedded' ? [] : [['(', 'one record meets all: (a=1;b=2)'] as const]
+  return [...operators, ...related].map(([operator, hint]) => ({ text: path + operator, hint }))
 }
 
 function listParameters(names: ParameterNames): Suggestion[] {
-  return Object.entries(names).map(([name, given]) => ({ text: `${given}=`, hint: HINTS[name] ?? 'parameter' }))
+  const parameters = Object.entries(names).map(([name, given]) => ({ text: `${given}=`, hint: HINTS[name] ?? 'parameter' }))
+  return [...parameters, { text: '(', hint: 'any of several conditions: (a=1|b=2)' }]
 }
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -161,6 +181,11 @@ function listAttributes(path: string, resource: OutlinedResource, known: Complet
 function attributesBehind(path: string, resource: OutlinedResource, known: CompletionNames): readonly OutlinedAttribute[] {
   const attribute = findAttribute(path, resource, known)
   return attribute?.attributes ?? known.resources.find(({ name }) => name === attribute?.target)?.attributes ?? []
+}
+
+function resourceBehind(path: string, owner: OutlinedResource | undefined, known: CompletionNames): OutlinedResource | undefined {
+  const attribute = owner === undefined ? undefined : findAttribute(path, owner, known)
+  return attribute === undefined ? undefined : known.resources.find(({ name }) => name === attribute.target)
 }
 
 function findAttribute(path: string, resource: OutlinedResource, known: CompletionNames): OutlinedAttribute | undefined {

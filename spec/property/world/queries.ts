@@ -5,9 +5,10 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { encodePair } from '../../helpers/encode-query.ts'
-import { idOf, reach, SOMETHING } from '../../helpers/oracle.ts'
+import { idOf, parseName, reach, SOMETHING } from '../../helpers/oracle.ts'
 import type {
   FilterPair,
+  GroupTree,
   PlainAttribute,
   PlainType,
   RelationAttribute,
@@ -257,6 +258,38 @@ export function filterArb(world: World, resource: Resource, relations = 3): Arbi
     return fc.tuple(testArb(first.end, pool), negated).map(named(chosen.map(each => each.path).join('|')))
   })
   return fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: either })
+}
+
+/** A group of filters, or conditions on one and the same related record. `levels` of groups are within it. */
+export function groupArb(world: World, resource: Resource, { levels = 2, relations = 4 } = {}): Arbitrary<GroupTree> {
+  const plain = filterArb(world, resource, Math.min(relations, 2))
+    .filter(([name]) => !name.includes('|'))
+    .map(([name, value]): GroupTree => ({ kind: 'filter', name, value }))
+  const inner =
+    levels === 0 ? plain : fc.oneof({ weight: 3, arbitrary: plain }, groupArb(world, resource, { levels: levels - 1, relations }))
+  const together = fc.array(inner, { minLength: 1, maxLength: 3 })
+  const any = fc
+    .tuple(fc.array(together, { minLength: 1, maxLength: 3 }), fc.boolean())
+    .map(([of, negated]): GroupTree => ({ kind: 'any', of, negated }))
+  const ends = pathsOf(world, resource, Math.min(relations, 2)).filter(({ end }) => end.kind !== 'plain')
+  if (ends.length === 0 || relations < 2) return any
+  const related = fc.constantFrom(...ends).chain(({ path, end, relations: walked }) => {
+    const target = (end as RelationAttribute).target()
+    const beyond = { levels: Math.max(0, levels - 1), relations: relations - walked }
+    const conditions = fc.oneof(groupArb(world, target, beyond), filterArb(world, target, 1).map(asTree))
+    return fc
+      .tuple(fc.array(conditions, { minLength: 1, maxLength: 3 }), fc.boolean())
+      .map(([of, negated]): GroupTree => ({ kind: 'related', path, negated, of }))
+  })
+  return fc.oneof(any, related)
+}
+
+/** Several paths of one filter are alternatives in a group. */
+function asTree([name, value]: FilterPair): GroupTree {
+  const { negated, paths, operator } = parseName(name)
+  if (!name.includes('|')) return { kind: 'filter', name, value }
+  const key = operator === '=' ? '' : operator
+  return { kind: 'any', negated, of: paths.map(path => [{ kind: 'filter', name: path.join('.') + key, value }]) }
 }
 
 /** A filter on a known path that the contract answers with 400: the value cannot be of the type, or the operator does not fit. */

@@ -14,7 +14,6 @@ import type { Explanation } from './engine/journal/explanation.ts'
 import type { Change } from './engine/journal/changes.ts'
 import { readHarOrigin, writeHar, type Har, type HarOptions } from './engine/journal/har.ts'
 import type { Recorded, RecordOptions } from './engine/recording/recorded.ts'
-import { listUnavailable } from './engine/assembly/unavailable.ts'
 import type { EngineEvent, ListenOptions } from './engine/testing/events.ts'
 import type { JournalEntry } from './engine/journal/journal-entry.ts'
 import type { OpenApiDocument } from './description/openapi/openapi-document.ts'
@@ -42,7 +41,6 @@ import type { Give } from './engine/testing/given-options.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds, type Seed, type SeederClass } from './model/seeds.ts'
 import { hashedSeed } from './records/validate/hash-passwords.ts'
-import { nameSeeder, runSeeder } from './records/seed/run-seeder.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
 
 type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
@@ -323,6 +321,7 @@ export class RestEngine<Name extends string = string> {
   async #sow(each: Seed): Promise<void> {
     const { connection, versions } = this.#open
     if (isSeeder(each)) {
+      const { nameSeeder, runSeeder } = await import('./records/seed/run-seeder.ts')
       await runSeeder(each, connection)
       return versions.first.hashes?.notePlain(connection, nameSeeder(each, connection.orm), this.#parts.shared.notes)
     }
@@ -512,7 +511,9 @@ export class RestEngine<Name extends string = string> {
    * @example assert.deepEqual(await engine.unavailable(), {})
    */
   async unavailable(): Promise<Readonly<Record<string, string>>> {
-    return listUnavailable(this.#open)
+    const open = this.#open
+    const { listUnavailable } = await import('./engine/assembly/unavailable.ts')
+    return listUnavailable(open)
   }
 
   /**

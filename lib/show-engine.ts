@@ -3,6 +3,7 @@
  * nothing otherwise.
  */
 import type { WorldEngine } from './doors/server/controls/world-engine.ts'
+import { runtime } from './foundation/runtime/runtime.ts'
 
 /** See `EnginesOfProcess`. */
 interface ShownEngines {
@@ -12,7 +13,7 @@ interface ShownEngines {
 let engines: Promise<ShownEngines> | undefined
 
 export function showsEngines(): boolean {
-  return (process.env['MIKRO_REST_WORKBENCH'] ?? '') !== ''
+  return (runtime.environment['MIKRO_REST_WORKBENCH'] ?? '') !== ''
 }
 
 /**
@@ -32,5 +33,5 @@ export async function makeShown<E extends object>(make: () => Promise<E>, below:
 
 async function loadEngines(): Promise<ShownEngines> {
   const { EnginesOfProcess } = await import('./doors/engines/engines-of-process.ts')
-  return new EnginesOfProcess(process.env)
+  return new EnginesOfProcess(runtime.environment)
 }

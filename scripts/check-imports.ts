@@ -2,14 +2,15 @@
  * Check imports of lib/: between folders they go one way, types included. A file may import files of its own folder and of the folders that
  * stand below that in the lists of ARCHITECTURE.md and lib/*\/README.md. Inside a folder no circle of imports is allowed. What the engine
  * reaches by static imports stays below a bound. A head comment that begins with a name has the name of its file. One type name stands in
- * one file. What a file takes of a module stands in one line, where that has room for it. No line is too long (long-lines.ts), and no room
- * larger than its budget (room-budgets.ts); `--lower` writes the budgets as low as the rooms are. Prints every offending line; exit code 1
- * when there is one.
+ * one file. What a file takes of a module stands in one line, where that has room for it. Only rooms for Node use what Node alone has
+ * (node-rooms.ts). No line is too long (long-lines.ts), and no room larger than its budget (room-budgets.ts); `--lower` writes the budgets
+ * as low as the rooms are. Prints every offending line; exit code 1 when there is one.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COLUMNS, listLongLines } from './long-lines.ts'
+import { NODE_ROOMS, findNodeRoom, findNodeUse, listStaticModules } from './node-rooms.ts'
 import { listOverBudget, lowerBudgets, measureRoom, type Budgets } from './room-budgets.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
@@ -268,6 +269,9 @@ const graph = new Map<string, Set<string>>()
 const staticGraph = new Map<string, Set<string>>()
 const lines = new Map<string, number>()
 const textsOfRooms = new Map<string, string[]>()
+const usedNodeRooms = new Set<string>()
+/** Files that load modules of Node when they are loaded. */
+const loadsOfNode = new Map<string, readonly string[]>()
 for (const file of files) {
   const stem = file.slice(file.lastIndexOf('/') + 1).split('.')[0] ?? ''
   if (VAGUE.includes(stem)) faults.push(`lib/${file}: name a file by what it does, not "${stem}"`)
@@ -279,6 +283,12 @@ for (const file of files) {
   if (bearsOtherName(stem, text)) faults.push(`lib/${file}:1: its head comment begins with another name than that of the file`)
   lines.set(file, text.split('\n').length - 1)
   textsOfRooms.set(folderOf(file), [...(textsOfRooms.get(folderOf(file)) ?? []), text])
+  const nodeRoom = findNodeRoom(file)
+  const nodeUse = file.startsWith('workbench/') ? undefined : findNodeUse(text)
+  if (nodeUse !== undefined && nodeRoom === undefined)
+    faults.push(`lib/${file}:${nodeUse.line}: only Node has "${nodeUse.use}": ask lib/foundation/runtime, or see scripts/node-rooms.ts`)
+  if (nodeUse !== undefined && nodeRoom !== undefined) usedNodeRooms.add(nodeRoom)
+  loadsOfNode.set(file, listStaticModules(text))
   for (const [, name = ''] of text.matchAll(TYPE)) {
     const known = homes.get(name) ?? []
     if (!known.includes(file)) homes.set(name, [...known, file])
@@ -302,6 +312,8 @@ for (const file of files) {
   staticGraph.set(file, staticTargets)
 }
 faults.push(...listLongLines(root))
+for (const room of Object.keys(NODE_ROOMS))
+  if (!usedNodeRooms.has(room)) faults.push(`lib/${room} uses nothing of Node any more: take it out of scripts/node-rooms.ts`)
 for (const [wing, allowed] of Object.entries(PAST_ENGINE))
   for (const target of Object.keys(allowed))
     if (!usedPastEngine.has(`${wing} ${target}`)) faults.push(`lib/${wing} does not use lib/${target} any more: take it out of PAST_ENGINE`)
@@ -310,7 +322,11 @@ for (const [name, found] of homes)
     faults.push(`the type ${name} has several homes: ${found.map(file => `lib/${file}`).join(', ')}. Share one, or say what each is.`)
 const circle = circleIn(graph)
 if (circle !== undefined) faults.push(`a circle of imports: ${circle.map(file => `lib/${file}`).join(' -> ')}`)
-const reached = [...reachOf('engine.ts', staticGraph)].reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)
+const reachedFiles = [...reachOf('engine.ts', staticGraph)]
+for (const file of reachedFiles)
+  for (const module of loadsOfNode.get(file) ?? [])
+    faults.push(`lib/${file}: lib/engine.ts reaches the file by static imports, so load ${module} when it is used: "builtin"`)
+const reached = reachedFiles.reduce((sum, file) => sum + (lines.get(file) ?? 0), 0)
 const rooms = new Map(
   [...textsOfRooms].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([room, texts]) => [room === '' ? 'lib' : room, measureRoom(texts)]),
 )

@@ -14,6 +14,7 @@ import {
   type ScalarType,
   type ScalarValue,
 } from '../foundation/values/scalar-type.ts'
+import { runtime } from '../foundation/runtime/runtime.ts'
 
 /** In the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
@@ -102,7 +103,7 @@ const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
 
 /** For bytes in a file's key of another type. Base64 text could be another row's key. */
 export function formatBytes(bytes: Uint8Array): string {
-  return `x'${Buffer.from(bytes).toString('hex')}'`
+  return `x'${runtime.formatBytes(bytes, 'hex')}'`
 }
 
 function formatPart(value: unknown, type: ScalarType): unknown {
@@ -120,7 +121,7 @@ function parseStray(text: string, type: ScalarType): ScalarValue | undefined {
 
 function readBytes(value: unknown, { strays }: ScalarType): Uint8Array | undefined {
   const bytes = strays === true && typeof value === 'string' ? BYTES.exec(value)?.[1] : undefined
-  return bytes === undefined ? undefined : Buffer.from(bytes, 'hex')
+  return bytes === undefined ? undefined : runtime.parseBytes(bytes, 'hex')
 }
 
 /** Reads a value that does not fit the type; undefined where no row can hold such a value, like `01` in an integer column. */

@@ -6,6 +6,7 @@ import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
 import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 /** Takes milliseconds, or a text from current_timestamp or another program; UTC without an offset. */
 export function decodeDatetime(value: unknown): unknown {
@@ -68,7 +69,7 @@ export class MemberReader {
 
 /** Shows a value of an undeclared type: bytes as base64. */
 export function decodeOdd(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   if (typeof value === 'bigint') return value.toString()
   // -0 would read back as 0.
   return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
@@ -98,7 +99,7 @@ function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
 /** A Buffer in JSON is `{ type: 'Buffer', data: [...] }`. */
 function decodeBuffer(value: unknown): unknown {
   const { data } = value as { data?: unknown }
-  return Array.isArray(data) ? Buffer.from(data as number[]).toString('base64') : value
+  return Array.isArray(data) ? runtime.formatBytes(Uint8Array.from(data as number[]), 'base64') : value
 }
 
 export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {

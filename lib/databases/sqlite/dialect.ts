@@ -1,4 +1,5 @@
 /** Answers for SQLite without an open database: compiles plans, encodes values, explains errors. */
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { Dialect, Statement } from '../../records/database/dialect.ts'
 import {
@@ -38,7 +39,7 @@ function readCursor(value: string): unknown {
   const text = value.slice(1)
   if (value[0] === 'i') return BigInt(text)
   if (value[0] === 'r') return Number(text)
-  return value[0] === 't' ? text : Buffer.from(text, 'base64')
+  return value[0] === 't' ? text : runtime.parseBytes(text, 'base64')
 }
 
 export const SQLITE: Dialect = {

@@ -2,8 +2,8 @@
  * Runs statements of readings. Nothing is awaited between the statements of a reading, so all see one state of the data.
  * Statements that may take long check the clock, and let quick statements of others pass.
  */
-import { setImmediate as immediate } from 'node:timers/promises'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
 import { checkFollowed } from '../../records/database/last-batch.ts'
@@ -116,7 +116,7 @@ export class Readings {
     this.#turn = new Promise(resolve => (leave = resolve))
     try {
       await before
-      for (let turn = 0; turn < TURNS; turn++) await immediate()
+      for (let turn = 0; turn < TURNS; turn++) await runtime.nextTurn()
       end.checkTime()
       this.#isCrowded = false
       return await this.read(reading, end)
@@ -186,8 +186,9 @@ export class Readings {
   /** Readings wait for their turn, until none comes for a while. */
   #makeCrowded(): void {
     this.#isCrowded = true
-    void immediate()
-      .then(() => immediate())
+    void runtime
+      .nextTurn()
+      .then(() => runtime.nextTurn())
       .then(() => this.#turn)
       .then(() => (this.#isCrowded = false))
   }

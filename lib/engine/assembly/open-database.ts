@@ -5,6 +5,7 @@
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
 import type { Opened, Opening, ServerDatabase } from '../../records/database/world-store.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 const MISSING = /Cannot find (?:package|module) '(?:pg|@mikro-orm\/(?:postgresql|sqlite))'/
 
@@ -66,7 +67,7 @@ export async function copyForTrial(path: string): Promise<{ readonly path: strin
  *
  * @param baseDir the folder from which patterns are taken
  */
-function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined, baseDir = process.cwd()): unknown {
+function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined, baseDir = runtime.folder()): unknown {
   if (!(error instanceof Error) || error.name !== 'MetadataError' || entities === undefined) return error
   const patterns = entities.filter(each => typeof each === 'string')
   if (error.message.startsWith('No entities were discovered') && patterns.length > 0) {

@@ -1,14 +1,8 @@
 /** Hashes and verifies passwords with scrypt (RFC 7914), as `scrypt$N$r$p$salt$hash`, salt and hash in base64. */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets, type ScryptCost } from '../../foundation/runtime/secrets.ts'
 
-/** Names of RFC 7914 section 2. */
-interface Cost {
-  readonly N: number
-  readonly r: number
-  readonly p: number
-}
-
-const COST: Cost = { N: 16_384, r: 8, p: 1 }
+const COST: ScryptCost = { N: 16_384, r: 8, p: 1 }
 const LENGTH = 32
 /** Limit of N * r * p: eight times the default, at most some 130 MB. */
 const MAX_WORK = 2 ** 20
@@ -25,12 +19,8 @@ export function isOtherHash(text: string): boolean {
   return OF_OTHERS.test(text) && !isPasswordHash(text)
 }
 
-function derive(password: string, salt: Buffer, length: number, { N, r, p }: Cost): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    builtin.crypto.scrypt(password.normalize('NFC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    )
-  })
+function derive(password: string, salt: Uint8Array, length: number, cost: ScryptCost): Promise<Uint8Array> {
+  return secrets.scrypt(password.normalize('NFC'), salt, length, cost)
 }
 
 /**
@@ -39,9 +29,9 @@ function derive(password: string, salt: Buffer, length: number, { N, r, p }: Cos
  * @example em.create(User, { email: 'ann@example.test', password: await hashPassword('secret') })
  */
 export async function hashPassword(password: string): Promise<string> {
-  const salt = builtin.crypto.randomBytes(16)
+  const salt = secrets.randomBytes(16)
   const hash = await derive(password, salt, LENGTH, COST)
-  return `scrypt$${COST.N}$${COST.r}$${COST.p}$${salt.toString('base64')}$${hash.toString('base64')}`
+  return `scrypt$${COST.N}$${COST.r}$${COST.p}$${runtime.formatBytes(salt, 'base64')}$${runtime.formatBytes(hash, 'base64')}`
 }
 
 /** Whether a text is a hash of bearable cost: a client's hash must not decide a log-in's memory. */
@@ -57,23 +47,23 @@ export function isPasswordHash(text: string): boolean {
 export async function verifyPassword(password: string, stored: unknown, isPlain = false): Promise<boolean> {
   const found = typeof stored === 'string' ? readHash(stored) : undefined
   if (found === undefined) {
-    const salt = builtin.crypto.randomBytes(16)
+    const salt = secrets.randomBytes(16)
     const derived = await derive(password, salt, LENGTH, COST)
     const text = typeof stored === 'number' ? String(stored) : stored
     if (!isPlain || typeof text !== 'string' || text === '' || isOtherHash(text)) return false
-    return builtin.crypto.timingSafeEqual(derived, await derive(text, salt, LENGTH, COST))
+    return secrets.isSame(derived, await derive(text, salt, LENGTH, COST))
   }
   const { cost, salt, hash } = found
   const derived = await derive(password, salt, hash.length, cost)
-  return builtin.crypto.timingSafeEqual(derived, hash)
+  return secrets.isSame(derived, hash)
 }
 
-function readHash(text: string): { readonly cost: Cost; readonly salt: Buffer; readonly hash: Buffer } | undefined {
+function readHash(text: string): { readonly cost: ScryptCost; readonly salt: Uint8Array; readonly hash: Uint8Array } | undefined {
   const match = FORM.exec(text)
   if (match === null) return undefined
   const [N, r, p] = [Number(match[1]), Number(match[2]), Number(match[3])]
   // RFC 7914 section 2: N is a power of 2 above 1.
   const isBearable = N > 1 && Number.isInteger(Math.log2(N)) && r > 0 && p > 0 && N * r * p <= MAX_WORK
-  const hash = Buffer.from(match[5]!, 'base64')
-  return isBearable && hash.length >= MIN_HASH ? { cost: { N, r, p }, salt: Buffer.from(match[4]!, 'base64'), hash } : undefined
+  const hash = runtime.parseBytes(match[5]!, 'base64')
+  return isBearable && hash.length >= MIN_HASH ? { cost: { N, r, p }, salt: runtime.parseBytes(match[4]!, 'base64'), hash } : undefined
 }

@@ -1,9 +1,10 @@
 /** Shared throttle: throttles log-ins by the database, so failures count over all processes. Refuses with login_throttled. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { builtin } from '../../foundation/base/builtins.ts'
+import { pause } from '../../foundation/async/turns.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'
 import { FAILURE_WINDOW_MS, MAX_FAILURES, throttled } from './throttle.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 
 /** Random bits of an attempt's ID, below the time. */
 const RANDOM_BITS = 20n
@@ -27,7 +28,7 @@ export class SharedThrottle {
   /** See `LoginThrottle.run`. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // Readers of the table need not learn who tried.
-    const name = builtin.crypto.createHash('sha256').update(identifier).digest('base64')
+    const name = runtime.hash('sha256', identifier, 'base64')
     const { attempt, window } = await this.#begin(name)
     let outcome: LogInOutcome = 'void'
     try {
@@ -43,15 +44,19 @@ export class SharedThrottle {
     const until = performance.now() + PATIENCE_MS
     for (;;) {
       const now = this.#clock.now().getTime()
-      const attempt = idAt(now) + BigInt(builtin.crypto.randomInt(2 ** Number(RANDOM_BITS)))
+      const attempt = idAt(now) + randomBits()
       const window = { after: idAt(now - FAILURE_WINDOW_MS + 1) - 1n, before: idAt(now + SKEW_MS) }
       const others = await this.#store.begin(name, attempt, window, MAX_FAILURES)
       if (others === undefined) return { attempt, window }
       if (others.failed.length >= MAX_FAILURES || performance.now() > until) throw throttled(oldestOf(others), now)
       // The running checks decide.
-      await sleep(PAUSE_MS)
+      await pause(PAUSE_MS)
     }
   }
+}
+
+function randomBits(): bigint {
+  return BigInt.asUintN(Number(RANDOM_BITS), BigInt(`0x${runtime.formatBytes(secrets.randomBytes(3), 'hex')}`))
 }
 
 function idAt(time: number): bigint {

@@ -1,5 +1,5 @@
 /** Throttle: after several failures within a minute, an identifier has to wait. Refuses with login_throttled. */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { FailedLogins } from './authentication.ts'
@@ -41,8 +41,7 @@ export class LoginThrottle {
   /** Checks credentials, and remembers a failure. A running check counts as a failure: parallel attempts gain nothing. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // The client must not decide a failure's memory.
-    const name =
-      identifier.length > MAX_IDENTIFIER_LENGTH ? builtin.crypto.createHash('sha256').update(identifier).digest('base64') : identifier
+    const name = identifier.length > MAX_IDENTIFIER_LENGTH ? runtime.hash('sha256', identifier, 'base64') : identifier
     for (let others = this.#pending.get(name); ; others = this.#pending.get(name)) {
       this.#refuse(name)
       if (this.#listRecent(name).length + (others?.size ?? 0) < MAX_FAILURES) break

@@ -2,8 +2,8 @@
  * Token marks: marks of tokens made before the user's state was known, since some databases answer only by promises. Remembered for an
  * engine and forks; in the database for other processes.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
+import { pause } from '../../foundation/async/turns.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { SigningKey } from './tokens.ts'
 import { isUnmarked, markOf } from './user-state.ts'
@@ -56,7 +56,7 @@ export class TokenMarks {
       const mark = (await this.remembered(claims)) ?? found.known.mark
       if (mark !== undefined || !isUnmarked(claims) || tries === MAX_TRIES) return { ...found, mark }
       // Another process may just have made the token.
-      await sleep(PAUSE_MS)
+      await pause(PAUSE_MS)
     }
   }
 

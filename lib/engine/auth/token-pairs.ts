@@ -2,7 +2,7 @@
  * Token pairs: the tokens of a log-in. With the option `refresh`, a log-in begins a family: a token, and a refresh token good for one more
  * pair. A family ends at log-out, and when a refresh token comes twice: one of the two senders stole it (RFC 9700 section 4.14.2).
  */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { LogInStore } from '../../records/database/log-in-store.ts'
 import type { AuthModule } from './auth-module.ts'
@@ -40,7 +40,7 @@ export class TokenPairs {
   issue(sub: string, state: string, family?: string): Issued {
     const { ttl, refresh } = this.#options
     if (refresh === undefined) return { ...this.#tokens.mint(sub, state, ttl), refreshToken: undefined }
-    const fam = family ?? `family ${builtin.crypto.randomUUID()}`
+    const fam = family ?? `family ${secrets.randomUUID()}`
     const { token: refreshToken } = this.#tokens.mint(sub, state, refresh.ttl, { fam, use: 'refresh' })
     return { ...this.#tokens.mint(sub, state, ttl, { fam }), refreshToken }
   }

@@ -2,14 +2,14 @@
  * Tokens: issues, verifies and revokes JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
  * token_malformed, token_invalid, token_expired, token_revoked.
  */
-import type { KeyObject } from 'node:crypto'
 import type Nacl from 'tweetnacl'
-import { builtin } from '../../foundation/base/builtins.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import { restError, type ErrorCode } from '../../foundation/errors/errors.ts'
 import { createTokenId, createUnmarkedId } from './user-state.ts'
 import type { PublicKey } from './authentication.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 
 let nacl: typeof Nacl
 
@@ -18,7 +18,8 @@ export async function loadSignatures(): Promise<void> {
   nacl ??= (await import('tweetnacl')).default
 }
 
-const HEADER = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' })).toString('base64url')
+const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder('utf-8', { ignoreBOM: true }) }
+const HEADER = encode(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }))
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
 /** In characters. This server's tokens have about 300; longer ones cost work. */
@@ -30,8 +31,8 @@ const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
  * Whether a signature's second half is below the order (RFC 8032 section 5.1.7). Otherwise one token could have several signatures; not
  * every library checks.
  */
-function isReduced(signature: Buffer): boolean {
-  return BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) < ORDER
+function isReduced(signature: Uint8Array): boolean {
+  return BigInt(`0x${runtime.formatBytes(signature.subarray(32).toReversed(), 'hex')}`) < ORDER
 }
 
 function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
@@ -42,8 +43,8 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
 export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
-  /** For `node:crypto`, which verifies some seventy times as fast as tweetnacl, the signer. */
-  readonly verifyKey: KeyObject
+  /** Of the platform: `node:crypto` verifies some seventy times as fast as tweetnacl, the signer. */
+  readonly isSigned: (text: string, signature: Uint8Array) => boolean
   readonly markKey: Uint8Array
   /** Verifying takes longer than reading a record. */
   readonly verified = new Map<string, Claims>()
@@ -52,21 +53,18 @@ export class SigningKey {
 
   /** @param secret determines the key pair; undefined: random */
   constructor(secret: string | undefined) {
-    const seed =
-      secret === undefined
-        ? builtin.crypto.randomBytes(32)
-        : Buffer.from(builtin.crypto.hkdfSync('sha256', secret, '', 'mikro-rest ed25519', 32))
+    const seed = secret === undefined ? secrets.randomBytes(32) : secrets.deriveKey(secret, 'mikro-rest ed25519')
     const pair = nacl.sign.keyPair.fromSeed(seed)
-    this.markKey = new Uint8Array(builtin.crypto.hkdfSync('sha256', seed, '', 'mikro-rest mark', 32))
+    this.markKey = secrets.deriveKey(seed, 'mikro-rest mark')
     this.secretKey = pair.secretKey
     this.publicKey = Object.freeze({
       kty: 'OKP',
       crv: 'Ed25519',
       alg: 'EdDSA',
       use: 'sig',
-      x: Buffer.from(pair.publicKey).toString('base64url'),
+      x: runtime.formatBytes(pair.publicKey, 'base64url'),
     })
-    this.verifyKey = builtin.crypto.createPublicKey({ key: { ...this.publicKey }, format: 'jwk' })
+    this.isSigned = secrets.verifier(this.publicKey.x)
   }
 }
 
@@ -125,8 +123,9 @@ export class Tokens {
   #sign(sub: string, jti: string, ttl: number, more: MoreClaims): Minted {
     const iat = this.now()
     const claims: Claims = Object.freeze({ sub, iat, exp: iat + ttl, jti, ...more })
-    const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
-    const token = `${signed}.${Buffer.from(nacl.sign.detached(Buffer.from(signed), this.key.secretKey)).toString('base64url')}`
+    const signed = `${HEADER}.${encode(JSON.stringify(claims))}`
+    const signature = nacl.sign.detached(utf8.encoder.encode(signed), this.key.secretKey)
+    const token = `${signed}.${runtime.formatBytes(signature, 'base64url')}`
     this.#remember(token, claims)
     return { token, claims }
   }
@@ -172,16 +171,16 @@ export class Tokens {
     const claims = jsonObject(payload)
     if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is not a JSON Web Token.')
     // The server determines the algorithm, never the token (RFC 8725 section 3.1).
-    const bytes = Buffer.from(signature, 'base64url')
+    const bytes = runtime.parseBytes(signature, 'base64url')
     // Unused bits of the last character would allow several spellings.
     if (
       head['alg'] !== 'EdDSA' ||
       bytes.length !== nacl.sign.signatureLength ||
-      bytes.toString('base64url') !== signature ||
+      runtime.formatBytes(bytes, 'base64url') !== signature ||
       !isReduced(bytes)
     )
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
-    if (!builtin.crypto.verify(null, Buffer.from(`${header}.${payload}`), this.key.verifyKey, bytes)) {
+    if (!this.key.isSigned(`${header}.${payload}`, bytes)) {
       throw refuseToken('token_invalid', 'The token is not signed by this server.')
     }
     const { sub, iat, exp, jti } = claims
@@ -206,9 +205,13 @@ export class Tokens {
   }
 }
 
+function encode(text: string): string {
+  return runtime.formatBytes(utf8.encoder.encode(text), 'base64url')
+}
+
 function jsonObject(part: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    const value: unknown = JSON.parse(utf8.decoder.decode(runtime.parseBytes(part, 'base64url')))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -2,7 +2,8 @@
  * Ties a token to a user, by a mark of the user's stored state, changed by a new password, and a time of issue, which lies before the
  * removal of an earlier user with the same ID.
  */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
@@ -40,7 +41,7 @@ export function computeState({ password, columns }: StateColumns, row: readonly 
 }
 
 function formatValue(value: unknown): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : JSON.stringify(value ?? null)
+  return value instanceof Uint8Array ? runtime.formatBytes(value, 'hex') : JSON.stringify(value ?? null)
 }
 
 /** The system's clock in microseconds: tokens outlive engines, whose own clocks may stand still. */
@@ -56,7 +57,7 @@ export function createTokenId(sub: string, state: string, key: Uint8Array): stri
 
 /** `<uuid>.<time>.`, for a mark kept beside the token. */
 export function createUnmarkedId(): string {
-  return `${builtin.crypto.randomUUID()}.${readMicroseconds().toString(36)}.`
+  return `${secrets.randomUUID()}.${readMicroseconds().toString(36)}.`
 }
 
 export function isUnmarked({ jti }: Claims): boolean {
@@ -69,11 +70,8 @@ export function markOf(unmarked: string, sub: string, state: string, key: Uint8A
 }
 
 function computeMark(id: string, sub: string, state: string, key: Uint8Array): string {
-  const mark = builtin.crypto
-    .createHmac('sha256', key)
-    .update(JSON.stringify([id, sub, state]))
-    .digest()
-  return mark.subarray(0, MARK_BYTES).toString('base64url')
+  const mark = secrets.authenticate(key, JSON.stringify([id, sub, state]))
+  return runtime.formatBytes(mark.subarray(0, MARK_BYTES), 'base64url')
 }
 
 /** Rows a token's mark has matched. Computing a mark takes longer than reading a user. */

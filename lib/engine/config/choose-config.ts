@@ -4,6 +4,7 @@
  */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 export type OrmConfig = Partial<Options> & Readonly<Record<string, unknown>>
 
@@ -13,7 +14,7 @@ type ConfigFunction = (context: string) => unknown
 const DEFAULT_CONTEXT = 'default'
 
 /** @param context the wanted `contextName`; undefined: the only config, or in a list the default context */
-export async function chooseConfig(given: unknown, context = process.env['MIKRO_ORM_CONTEXT_NAME']): Promise<OrmConfig> {
+export async function chooseConfig(given: unknown, context = runtime.environment['MIKRO_ORM_CONTEXT_NAME']): Promise<OrmConfig> {
   const exported = unwrap(await given)
   if (Array.isArray(exported)) return checkConfig(await chooseOf(exported, context ?? DEFAULT_CONTEXT))
   const config = checkConfig(typeof exported === 'function' ? await make(exported as ConfigFunction, context) : exported)

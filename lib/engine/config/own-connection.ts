@@ -6,6 +6,7 @@ import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { OrmConfig } from './choose-config.ts'
 import { findDriverKind, nameDriver } from './driver-kind.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 const IN_MEMORY = ':memory:'
 
@@ -20,7 +21,7 @@ const VARIABLES = ['clientUrl', 'host', 'port', 'user', 'password', 'dbName', 's
 /** Adds `MIKRO_ORM_DB_NAME` and so on. Like MikroORM, the config wins unless `preferEnvVars` is true. */
 export function withEnvironment(config: OrmConfig): OrmConfig {
   const found = VARIABLES.flatMap(name => {
-    const value = process.env[`MIKRO_ORM_${name.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`]
+    const value = runtime.environment[`MIKRO_ORM_${name.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`]
     return value === undefined ? [] : [[name, name === 'port' ? Number(value) : value] as const]
   })
   if (found.length === 0) return config

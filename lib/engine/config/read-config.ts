@@ -9,7 +9,8 @@ import { chooseConfig, type OrmConfig } from './choose-config.ts'
 import { findDriverKind, nameDriver } from './driver-kind.ts'
 import { findDatabase, withEnvironment } from './own-connection.ts'
 import { takeOptions } from './taken-options.ts'
-import { randomBytes } from 'node:crypto'
+import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 
 type Entities = NonNullable<Options['entities']>
 type Database = string | URL | ServerDatabase
@@ -101,7 +102,7 @@ function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
 }
 
 /** Generates keys as MongoDB does, in ascending order. */
-const OWN = randomBytes(5).toString('hex')
+const OWN = runtime.formatBytes(secrets.randomBytes(5), 'hex')
 let count = 0
 
 /** Returns 24 hexadecimal digits: seconds, process, counter. */

@@ -1,6 +1,5 @@
 /** Asserts which rows some work changes, by row counts before and after or by the database's reports. */
-import type { AssertionError } from 'node:assert'
-import { builtin } from '../../foundation/base/builtins.ts'
+import { makeAssertionError } from '../../foundation/runtime/assertion-error.ts'
 import { computeNetChanges, type Change } from './changes.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -111,7 +110,7 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
   return { name, met: COUNTS.every(count => counts[count] === expected[count]), expected, actual: counts, rest }
 }
 
-function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): AssertionError {
+function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): Error {
   // Unnamed resources are listed only if unmet.
   const listed = lines.filter(({ met, rest }) => !met || !rest)
   const rows = listed.map(({ name, expected, actual, met, rest }) => [
@@ -126,7 +125,7 @@ function failure(lines: readonly ExpectationLine[], requests: readonly JournalEn
   const table = [head, ...rows].map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
   const asObject = (side: 'expected' | 'actual'): object =>
     Object.fromEntries(listed.filter(({ expected }) => expected !== 'any').map(line => [line.name, line[side]]))
-  return new builtin.assert.AssertionError({
+  return makeAssertionError({
     message: ['Unexpected row changes:', '', ...table, '', ...findCauses(requests, changes)].join('\n'),
     expected: asObject('expected'),
     actual: asObject('actual'),

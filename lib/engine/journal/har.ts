@@ -2,9 +2,9 @@
  * HAR: writes the journal as an HTTP Archive 1.2, for network panels of browsers. The journal has no headers and cookies. Members that HAR
  * lacks begin with "_".
  */
-import { builtin } from '../../foundation/base/builtins.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 /** A header or a query parameter of an HTTP Archive. */
 export interface HarPair {
@@ -114,7 +114,7 @@ function writeRequest({ method, path, query, body }: JournalEntry, origin: strin
     queryString: pairs.map(({ name, value }) => ({ name, value })),
     ...(text === undefined ? {} : { postData: { mimeType: JSON_TYPE, text } }),
     headersSize: -1,
-    bodySize: text === undefined ? 0 : Buffer.byteLength(text),
+    bodySize: text === undefined ? 0 : runtime.countBytes(text),
   }
 }
 
@@ -131,10 +131,10 @@ function encode(text: string): string {
 
 function writeResponse({ status = 0, response, error }: JournalEntry): HarEntry['response'] {
   const text = response === undefined ? undefined : JSON.stringify(response)
-  const size = text === undefined ? 0 : Buffer.byteLength(text)
+  const size = text === undefined ? 0 : runtime.countBytes(text)
   return {
     status,
-    statusText: builtin.http.STATUS_CODES[status] ?? '',
+    statusText: runtime.nameStatus(status) ?? '',
     httpVersion: 'HTTP/1.1',
     cookies: [],
     headers: text === undefined ? [] : [{ name: 'Content-Type', value: JSON_TYPE }],

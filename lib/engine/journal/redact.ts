@@ -8,6 +8,7 @@ import { listComparisons } from '../../records/request/filter-groups.ts'
 import { textOfPair } from '../../records/request/query-string.ts'
 import type { Pair } from '../../records/request/raw-filter.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 export const SECRET = '[secret]'
 
@@ -378,6 +379,6 @@ function maskTokens(text: string): string {
 
 /** Whether the first part is a token's header (RFC 7515 section 4). */
 function isToken(text: string): boolean {
-  const header = Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString('utf8')
+  const header = new TextDecoder().decode(runtime.parseBytes(text.slice(0, text.indexOf('.')), 'base64url'))
   return /^\{"[\x20-\x7e]*"\s*:/.test(header)
 }

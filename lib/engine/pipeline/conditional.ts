@@ -3,7 +3,7 @@
  * default the tag is a record's version, and every value must change the version: a 304 never hides a change. With `etag: 'answer'`, the
  * tag is a hash.
  */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
@@ -66,7 +66,7 @@ const HASH_LENGTH = 22
 function hashContent(type: string | undefined, body: unknown): string {
   const isEnvelope = typeof body === 'object' && body !== null && !Array.isArray(body) && 'timestamp' in body
   const text = JSON.stringify(isEnvelope ? { ...body, timestamp: undefined } : body)
-  return builtin.crypto.hash('sha256', `${type ?? ''}\n${text}`, 'base64url').slice(0, HASH_LENGTH)
+  return runtime.hash('sha256', `${type ?? ''}\n${text}`, 'base64url').slice(0, HASH_LENGTH)
 }
 
 function findVersionTag({ body }: RestResponse, { target, about }: ConditionalRequest): string | undefined {

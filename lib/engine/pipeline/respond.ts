@@ -11,7 +11,6 @@ import { findNames, shapeAnswer, shapeRefusal } from '../options/shape-answer.ts
 import { QUERY_TYPES, keepReadingMethods } from '../../foundation/http/http-methods.ts'
 import { LazyClient, WholeClient } from '../../foundation/async/abort.ts'
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
-import { builtin } from '../../foundation/base/builtins.ts'
 import type { Envelope } from '../../foundation/http/envelope.ts'
 import { ERRORS, RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -27,6 +26,7 @@ import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/bas
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
 import { findWire, refuseByWire } from './wire-message.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 /** Shows no records: members take no name from resources. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
@@ -192,7 +192,7 @@ function withoutBody(response: RestResponse, context: object): RestResponse {
   const { body, headers } = response
   const isSent = context instanceof LazyClient || context instanceof WholeClient
   const text: unknown = isSent && body !== undefined ? (body instanceof TextStream ? findWhole(body) : JSON.stringify(body)) : undefined
-  const length = typeof text === 'string' ? { 'content-length': String(Buffer.byteLength(text)) } : {}
+  const length = typeof text === 'string' ? { 'content-length': String(runtime.countBytes(text)) } : {}
   return { ...response, headers: { ...headers, ...length }, body: undefined }
 }
 
@@ -212,7 +212,7 @@ interface ErrorForm {
 function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
-  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : builtin.http.STATUS_CODES[status]
+  const known = Object.hasOwn(ERRORS, refusal.code) ? ERRORS[refusal.code as keyof typeof ERRORS].title : runtime.nameStatus(status)
   const body: Envelope = {
     success: false,
     timestamp,

@@ -1,5 +1,6 @@
 /** Fake values: made-up JSON values from an attribute's type and name: a readable value first, then others in case of conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import { words } from '../../model/resource-names.ts'
 import type { Random } from './random.ts'
@@ -68,7 +69,7 @@ export function* fakeValues(
       yield {}
       return yield* several(attempt => ({ number: attempt }))
     case 'blob':
-      return yield* several(() => random.bytes(8).toString('base64'))
+      return yield* several(() => runtime.formatBytes(random.bytes(8), 'base64'))
     case 'any':
       return yield* texts(words(name), Infinity, primary, making)
     case 'custom':

@@ -13,6 +13,7 @@ import type { DropOptions, FailOptions, FaultOptions } from './fault-options.ts'
 import { compileMatch, type FaultRequest, type RequestMatch } from './fault-request.ts'
 import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 /** With used-up faults. */
 const MAX_KNOWN = 1000
@@ -313,7 +314,7 @@ export class Faults {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue
       const names = held.map(({ request }) => formatRequestName(request)).join(', ')
-      process.emitWarning(
+      runtime.warn(
         `The gate "${rule.label}" still held ` +
           `${held.length === 1 ? 'a request' : `${held.length} requests`} when the engine was closed: ${names}. ` +
           'The connection of each is lost: release or dispose gates before.',

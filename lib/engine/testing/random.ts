@@ -3,7 +3,7 @@
  * Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the name's SHA-256. Only 32-bit integers and one
  * division: the same bits on every machine and Node version.
  */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 
 export class Random {
   #a: number
@@ -12,11 +12,12 @@ export class Random {
   #counter: number
 
   constructor(name: string) {
-    const state = builtin.crypto.hash('sha256', name, 'buffer')
-    this.#a = state.readInt32LE(0)
-    this.#b = state.readInt32LE(4)
-    this.#c = state.readInt32LE(8)
-    this.#counter = state.readInt32LE(12)
+    const { buffer, byteOffset } = runtime.parseBytes(runtime.hash('sha256', name, 'hex'), 'hex')
+    const state = new DataView(buffer, byteOffset)
+    this.#a = state.getInt32(0, true)
+    this.#b = state.getInt32(4, true)
+    this.#c = state.getInt32(8, true)
+    this.#counter = state.getInt32(12, true)
   }
 
   /** An unsigned integer of 32 bits. */
@@ -43,8 +44,8 @@ export class Random {
     return list[this.between(0, list.length - 1)]!
   }
 
-  bytes(count: number): Buffer {
-    return Buffer.from(Array.from({ length: count }, () => this.next() & 0xff))
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.next() & 0xff)
   }
 
   /** Version 4 (RFC 9562). */
@@ -52,6 +53,6 @@ export class Random {
     const bytes = this.bytes(16)
     bytes[6] = (bytes[6]! & 0x0f) | 0x40
     bytes[8] = (bytes[8]! & 0x3f) | 0x80
-    return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    return runtime.formatBytes(bytes, 'hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 }

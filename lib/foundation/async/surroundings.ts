@@ -1,8 +1,8 @@
 /**
- * Surroundings: the request or transaction of running work, across all calls and waits. One AsyncLocalStorage for the process: Node copies
- * entries of all storages whenever a context is entered, which would take all the time of a process with hundreds of forks.
+ * Surroundings: the request or transaction of running work, across all calls and waits. One context for the process: Node copies entries of
+ * all contexts with each entry, which would take all the time of a process with hundreds of forks.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { runtime } from '../runtime/runtime.ts'
 
 /** An owner occurs once in a chain. */
 interface SurroundingFrame {
@@ -11,12 +11,12 @@ interface SurroundingFrame {
   readonly outer: SurroundingFrame | undefined
 }
 
-const frames = new AsyncLocalStorage<SurroundingFrame>()
+const frames = runtime.createContext<SurroundingFrame>()
 
-/** The innermost frame of synchronous work; undefined: look into the AsyncLocalStorage. */
+/** The innermost frame of synchronous work; undefined: look into the context. */
 let now: SurroundingFrame | undefined
 
-/** Like an AsyncLocalStorage of its own. */
+/** Like a separate context. */
 export class Surroundings<T extends object | true> {
   /** Undefined outside of any work. */
   get current(): T | undefined {

@@ -1,8 +1,12 @@
 /** Turns: lets the event loop run during long synchronous work, so that other requests can time out, hang up or queue. */
-import { setImmediate } from 'node:timers/promises'
+import { runtime } from '../runtime/runtime.ts'
 
 /** Milliseconds of work between two turns. */
 const TURN_MS = 20
+
+export function pause(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}
 
 export class Turns {
   #since = performance.now()
@@ -14,7 +18,7 @@ export class Turns {
   }
 
   async #wait(): Promise<void> {
-    await setImmediate()
+    await runtime.nextTurn()
     this.#since = performance.now()
   }
 }

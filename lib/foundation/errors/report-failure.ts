@@ -1,5 +1,6 @@
 /** Reports errors hidden from clients to `onError`, by default to standard error: the answer of a 500 gives no reason. */
 import { RestError } from './errors.ts'
+import { runtime } from '../runtime/runtime.ts'
 
 /** The request of an error, for `onError`. */
 export interface FailedRequest {
@@ -38,7 +39,7 @@ export function runGuarded(call: () => unknown): void {
 }
 
 export function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error))
+  runtime.warn(error instanceof Error ? error : String(error))
 }
 
 /** A lone surrogate becomes the replacement character. */

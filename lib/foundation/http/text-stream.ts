@@ -1,3 +1,5 @@
+const utf8 = new TextEncoder()
+
 /** Text stream: a body made while it is sent, each piece after the client has taken the previous one. Can be read once. */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>
@@ -12,7 +14,7 @@ export class TextStream implements AsyncIterable<string> {
 
   /** In UTF-8. */
   async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const piece of this.#pieces) yield Buffer.from(piece)
+    for await (const piece of this.#pieces) yield utf8.encode(piece)
   }
 
   async text(): Promise<string> {

@@ -4,6 +4,7 @@
  * custom types (see Codec).
  */
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
+import { runtime } from '../runtime/runtime.ts'
 
 /** The kinds of plain values that an attribute can have. */
 export type ScalarKind =
@@ -271,7 +272,7 @@ export function readScalar(json: unknown, type: ScalarType): ScalarValue | undef
     case 'custom':
       return type.codec!.fromJson(json)
     case 'blob':
-      return typeof json === 'string' && BASE64.test(json) ? Buffer.from(json, 'base64') : undefined
+      return typeof json === 'string' && BASE64.test(json) ? runtime.parseBytes(json, 'base64') : undefined
     case 'any':
       return typeof json === 'string' || (typeof json === 'number' && Number.isFinite(json)) ? keepIfAllowed(json, type) : undefined
   }

@@ -3,7 +3,7 @@
  * MikroORM accept.
  */
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
-import { builtin } from '../../foundation/base/builtins.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readAttribute, type InferredType } from './infer-values.ts'
@@ -254,7 +254,7 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
       case 'id':
         if (idType === 'integer') return applyNaming(p.integer().primary(), naming)
         return applyNaming(
-          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => builtin.crypto.randomUUID()),
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => secrets.randomUUID()),
           naming,
         )
       case 'plain': {

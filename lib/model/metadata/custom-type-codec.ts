@@ -1,6 +1,6 @@
 /** Custom type codec: makes a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
@@ -12,7 +12,7 @@ export function isBuiltIn(type: object): boolean {
 /** Throws for a value without a JSON form. */
 function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   return value === undefined ? null : toJson(value, 'the type')
 }
 
@@ -122,8 +122,7 @@ function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefi
     const stored = isValueObject(object) ? attempt(() => forms.fromProperty(object)) : undefined
     if (stored === undefined) continue
     const shown = attempt(() => forms.toJson(object)) ?? stored
-    if (typeof json === 'object' ? builtin.util.isDeepStrictEqual(shown, json) : [stored, shown].some(each => isSpelled(each, json)))
-      return stored
+    if (typeof json === 'object' ? runtime.isSame(shown, json) : [stored, shown].some(each => isSpelled(each, json))) return stored
   }
   return undefined
 }
@@ -149,7 +148,7 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
   if (stored === undefined || (typeof candidate === 'object' && stored === '[object Object]')) return undefined
   const property = forms.toProperty(stored)
   const back = forms.toJson(property)
-  const isTaken = exactly ? builtin.util.isDeepStrictEqual(back, json) : findJsonKind(back) === findJsonKind(json)
+  const isTaken = exactly ? runtime.isSame(back, json) : findJsonKind(back) === findJsonKind(json)
   return isTaken ? storeProperty(property, candidate, { stored, back }, forms) : undefined
 }
 
@@ -165,8 +164,8 @@ function storeProperty(
 ): ScalarValue {
   if (Object.is(property, candidate)) return stored
   const normalized = attempt(() => forms.fromProperty(property))
-  if (normalized === undefined || builtin.util.isDeepStrictEqual(normalized, stored)) return stored
-  return builtin.util.isDeepStrictEqual(
+  if (normalized === undefined || runtime.isSame(normalized, stored)) return stored
+  return runtime.isSame(
     attempt(() => forms.toJson(forms.toProperty(normalized))),
     back,
   )
@@ -216,7 +215,7 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
     fromJson: json => {
       if (!Array.isArray(json)) return undefined
       const stored = attempt(() => callType(() => fromProperty(json)))
-      return stored !== undefined && builtin.util.isDeepStrictEqual(toJson(stored), json) ? stored : undefined
+      return stored !== undefined && runtime.isSame(toJson(stored), json) ? stored : undefined
     },
     fromText: () => undefined,
     toProperty,
@@ -273,7 +272,7 @@ function findServerReader(declared: string, platform: Platform): StoredForm['rea
       typeof stored === 'string' ? read(stored) : readOther(stored)
   if (declared.endsWith('[]')) return ofText(text => platform.unmarshallArray(text))
   if (declared.startsWith('bool')) return ofText(text => text === 't' || text === 'true')
-  if (declared === 'bytea') return ofText(text => (text.startsWith(String.raw`\x`) ? Buffer.from(text.slice(2), 'hex') : text))
+  if (declared === 'bytea') return ofText(text => (text.startsWith(String.raw`\x`) ? runtime.parseBytes(text.slice(2), 'hex') : text))
   if (/^jsonb?$/.test(declared)) return ofText(parseDocument)
   if (!/^(?:smallint|int2|int4|int|integer|smallserial|serial|real|float|double)\b/.test(declared)) return stored => stored
   return ofText(text => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)), readNumber)

@@ -2,6 +2,7 @@
  * Key start: where a page by keys begins: `offset=first`, or behind a record: `offset=after.<cursor>`. A cursor is the base64url of JSON:
  * the list with its order, the values of the sort keys and of the key. Refuses other texts with parameter_invalid.
  */
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { parameterError, type FieldError } from '../../foundation/errors/errors.ts'
 
 export interface KeyStart {
@@ -41,7 +42,7 @@ export function parseStart(text: string, parameter: string): KeyStart | undefine
 function readCursor(cursor: string): unknown[] | undefined {
   if (!/^[\w-]+$/.test(cursor)) return undefined
   try {
-    const read: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(cursor, 'base64url')))
+    const read: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(runtime.parseBytes(cursor, 'base64url')))
     return Array.isArray(read) ? read : undefined
   } catch {
     return undefined
@@ -63,9 +64,9 @@ export function refuseStart({ text, parameter }: Pick<KeyStart, 'text' | 'parame
 export function formatStart(of: string, row: readonly unknown[]): string {
   const values = row.map(value => {
     if (typeof value === 'number') return `r${value}`
-    return value instanceof Uint8Array ? `b${Buffer.from(value).toString('base64')}` : value
+    return value instanceof Uint8Array ? `b${runtime.formatBytes(value, 'base64')}` : value
   })
-  return `after.${Buffer.from(JSON.stringify([of, ...values])).toString('base64url')}`
+  return `after.${runtime.formatBytes(new TextEncoder().encode(JSON.stringify([of, ...values])), 'base64url')}`
 }
 
 /** For the shape of a plan: which values are NULL. */

@@ -1,6 +1,6 @@
 /** Body IDs: reads the IDs by which a body links records, also under a name of their own (`AttributeRules.ids`). */
 import { withArticle } from '../../foundation/base/article.ts'
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { describeKey, idFromJson, keyFromJson, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
@@ -20,8 +20,7 @@ export function takesIds(ids: RelationAttribute & { readonly idsOf: string }, bo
   }
   const other = body[idsOf]
   if (other === undefined) return true
-  if (!builtin.util.isDeepStrictEqual(value, other))
-    context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
+  if (!runtime.isSame(value, other)) context.error('conflict', `contradicts "${idsOf}": both say what one record links.`, { value })
   return false
 }
 

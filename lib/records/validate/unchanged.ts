@@ -2,7 +2,7 @@
  * Unchanged: omits values equal to the shown ones. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case, a
  * stray value of a file.
  */
-import { builtin } from '../../foundation/base/builtins.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
 import { isRelation, type Attribute, type InnerAttribute, type Resource, type ScalarAttribute } from '../../model/model.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -72,7 +72,7 @@ function listSiblings({ columns }: { readonly columns: readonly string[] }, body
 }
 
 export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly string[])[], shown: JsonObject): JsonObject {
-  const same = groups.filter(group => group.every(name => builtin.util.isDeepStrictEqual(shown[name], body[name]))).flat()
+  const same = groups.filter(group => group.every(name => runtime.isSame(shown[name], body[name]))).flat()
   return same.length === 0 ? body : Object.fromEntries(Object.entries(body).filter(([name]) => !same.includes(name)))
 }
 
@@ -95,7 +95,7 @@ export function omitUnchanged(
     if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
     const shownValues = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     const isSame = (value: unknown): boolean =>
-      builtin.util.isDeepStrictEqual(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))
+      runtime.isSame(value, given) || (byValue && attribute.kind === 'scalar' && isSameValue(value, given, attribute.type))
     if (shownValues.some(isSame)) {
       changed ??= { ...body }
       delete changed[name]

@@ -2,7 +2,7 @@
  * Waits for another process that has locked the file. SQLite's own wait would block the whole process, readers included, so the caller
  * tries again later.
  */
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '../../../foundation/async/turns.ts'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
@@ -32,8 +32,8 @@ export function whenFree<T>(attempt: () => T, since?: number): Awaitable<T> {
 
 async function tryAgain<T>(attempt: () => T, since: number, first: unknown): Promise<T> {
   let busy = first
-  for (let pause = SHORTEST; performance.now() - since < BUSY_TIMEOUT_MS; pause = Math.min(pause * 2, LONGEST)) {
-    await wait(pause)
+  for (let ms = SHORTEST; performance.now() - since < BUSY_TIMEOUT_MS; ms = Math.min(ms * 2, LONGEST)) {
+    await pause(ms)
     try {
       return attempt()
     } catch (error) {

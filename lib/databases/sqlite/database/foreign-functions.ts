@@ -3,7 +3,8 @@
  * that other programs can write to the file.
  */
 import type Database from 'better-sqlite3'
-import { builtin } from '../../../foundation/base/builtins.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
+import { secrets } from '../../../foundation/runtime/secrets.ts'
 
 type FunctionValue = string | number | bigint | Uint8Array | null
 type Fn = (...args: FunctionValue[]) => FunctionValue
@@ -124,8 +125,8 @@ const STABLE: Readonly<Record<string, Fn>> = {
   regexp_replace: makeStrict((value, pattern, by, flags = '') =>
     text(value).replace(new RegExp(text(pattern), `u${text(flags).replaceAll(/[^gi]/g, '')}`), text(by).replaceAll(/\\(\d)/g, '$$$1')),
   ),
-  md5: makeStrict(value => builtin.crypto.createHash('md5').update(text(value)).digest('hex')),
-  sha1: makeStrict(value => builtin.crypto.createHash('sha1').update(text(value)).digest('hex')),
+  md5: makeStrict(value => runtime.hash('md5', text(value), 'hex')),
+  sha1: makeStrict(value => runtime.hash('sha1', text(value), 'hex')),
   json_unquote: unquote,
   unaccent: makeStrict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
   array_length: makeStrict(value => (text(value) === '' ? null : text(value).split(',').length)),
@@ -138,8 +139,7 @@ const STABLE: Readonly<Record<string, Fn>> = {
 
 export function addForeignFunctions(db: Database.Database, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
-  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid'])
-    db.function(name, { varargs: true }, () => builtin.crypto.randomUUID())
+  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => secrets.randomUUID())
   // In milliseconds. Two calls in a statement may differ slightly: no other kind of function is available.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))

@@ -12,6 +12,7 @@ import { readPlainTable, type ExistingTable } from '../schema/existing-table.ts'
 import { countOf } from './check-rows.ts'
 import { listLoneTables } from './drop-tables.ts'
 import type { FileEvolution } from './table-change.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
 
 /** SQL of a text that tells the rows of a table apart. */
 export function placeOf({ rowid, key }: ExistingTable): string {
@@ -58,7 +59,7 @@ function narrow(value: unknown): unknown {
 }
 
 function showWhole(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+  return value instanceof Uint8Array ? runtime.formatBytes(value, 'base64') : value
 }
 
 /** Reads and computes before any table changes. Only empty tables get rows. */

@@ -6,6 +6,7 @@ import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uin
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { parseStoredTime } from '../sql/stored-time.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
 
 interface FitCheck {
   readonly column: string
@@ -70,7 +71,7 @@ function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): bool
 
 /** The API shows bytes so. Setting the same text changes nothing. */
 function formatBase64(value: unknown): string {
-  return Buffer.from(value as Uint8Array).toString('base64')
+  return runtime.formatBytes(value as Uint8Array, 'base64')
 }
 
 function isDate({ customType, runtimeType }: EntityProperty): boolean {

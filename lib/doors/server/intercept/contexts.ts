@@ -2,7 +2,6 @@
  * Contexts: the chain of frames around running work, innermost first. A frame is an interception made there, or a boundary: the work of
  * `engine.within`, or a test of node:test. Node hands the chain on to everything that the work calls, awaits and times out into.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 
 interface HeldInterception {
   readonly isAlive: boolean
@@ -36,7 +35,7 @@ interface Frame<Held extends HeldInterception> {
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
-  readonly #storage = new AsyncLocalStorage<Frame<Held> | undefined>()
+  readonly #storage = new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)<Frame<Held> | undefined>()
 
   constructor() {
     const begun = process.getBuiltinModule('node:diagnostics_channel').channel('tracing:node.test:start')

@@ -2,9 +2,9 @@
  * Global dispatcher: the places of global dispatchers of undici packages, and of the undici inside Node. Undici 8 uses another symbol than
  * 6 and 7; a realm of its own (a test file in Jest) has its own globals.
  */
-import { runInThisContext } from 'node:vm'
 import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 
+const { runInThisContext } = process.getBuiltinModule('node:vm')
 const LEGACY = Symbol.for('undici.globalDispatcher.1')
 const CURRENT = Symbol.for('undici.globalDispatcher.2')
 

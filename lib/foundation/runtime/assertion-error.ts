@@ -1,0 +1,13 @@
+/** Assertion error: the error of a failed assertion, as runners of tests show such an error. Of `node:assert` on Node. */
+import { builtin } from '../base/builtins.ts'
+
+interface Mismatch {
+  readonly message: string
+  readonly expected: object
+  readonly actual: object
+  readonly operator: string
+  /** The stack begins at the caller. */
+  readonly stackStartFn: (...given: never[]) => unknown
+}
+
+export const makeAssertionError = (mismatch: Mismatch): Error => new builtin.assert.AssertionError(mismatch)

@@ -1,0 +1,52 @@
+/**
+ * Runtime: asks the program under the engine for work beyond the language. Node is the only such program; modules of Node are loaded on
+ * first use. `scripts/node-rooms.ts` lists the rooms that use Node past this interface.
+ */
+import { builtin } from '../base/builtins.ts'
+
+/** Ways to write bytes (RFC 4648): `base64url` has no padding. */
+type BytesForm = 'hex' | 'base64' | 'base64url'
+
+/** Keeps a value for the calls of some work, across all waits: AsyncLocalStorage. */
+export interface WorkContext<T> {
+  getStore(): T | undefined
+  run<Result, Arguments extends unknown[]>(store: T, work: (...args: Arguments) => Result, ...args: Arguments): Result
+}
+
+export interface Runtime {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The working folder. */
+  folder(): string
+  createContext<T>(): WorkContext<T>
+  /** Lets the event loop run. */
+  nextTurn(): Promise<void>
+  warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void
+  /** Compares parts and classes, too; 0 is not -0. */
+  isSame(a: unknown, b: unknown): boolean
+  /** Of a text in UTF-8. */
+  countBytes(text: string): number
+  formatBytes(bytes: Uint8Array, form: BytesForm): string
+  /** Skips other characters. Returns a Buffer on Node: hooks of an application may count on Buffers. */
+  parseBytes(text: string, form: BytesForm): Uint8Array
+  /** The reason phrase of HTTP. */
+  nameStatus(status: number): string | undefined
+  hash(name: 'sha256' | 'sha1' | 'md5', text: string, form: BytesForm): string
+}
+
+const NODE: Runtime = {
+  get environment() {
+    return process.env
+  },
+  folder: () => process.cwd(),
+  createContext: () => new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)(),
+  nextTurn: () => new Promise(resolve => setImmediate(resolve)),
+  warn: (warning, about) => process.emitWarning(warning, about),
+  isSame: (a, b) => builtin.util.isDeepStrictEqual(a, b),
+  countBytes: text => Buffer.byteLength(text),
+  formatBytes: ({ buffer, byteOffset, byteLength }, form) => Buffer.from(buffer, byteOffset, byteLength).toString(form),
+  parseBytes: (text, form) => Buffer.from(text, form),
+  nameStatus: status => builtin.http.STATUS_CODES[status],
+  hash: (name, text, form) => builtin.crypto.hash(name, text, form),
+}
+
+export const runtime: Runtime = NODE

@@ -85,12 +85,40 @@ describe('--watch', () => {
     await command.refused(/trip\.days .* in 2 rows \(id 1, 2\).*: the model of before is served\.$/)
     assert.equal((await send(origin, 'PATCH', '/v1/trips/1', { days: 1 })).status, 200)
     await command.refused(/trip\.days .* in 1 row \(id 2\)/)
-    assert.match((await outlined(origin))!, /in 1 row \(id 2\)/)
+    await command.until('the new reason', async () => /in 1 row \(id 2\)/.test((await outlined(origin)) ?? ''))
     const db = new Database(join(command.folder, 'app.sqlite'))
     db.exec('update trip set days = 2')
     db.close()
     await command.origin(2)
     assert.equal((await send(origin, 'POST', '/v1/trips', { title: 'Three' })).status, 422)
+    assert.equal(await command.stop(), 0)
+  })
+
+  it('sees files in other folders that the module imports, from the first start that fails on', async () => {
+    const own = join(folder, 'imports')
+    mkdirSync(join(own, 'model', 'entities'), { recursive: true })
+    mkdirSync(join(own, 'shared'))
+    writeFileSync(join(own, 'model', 'model.mjs'), "export { default } from './entities/trip.mjs'")
+    writeFileSync(join(own, 'shared', 'names.json'), '{ "seed": "One" }')
+    const trip = (properties: string): string =>
+      `import names from '../../shared/names.json' with { type: 'json' }\n${model(properties, ', seed: { trips: [{ title: names.seed }] }')}`
+    writeFileSync(join(own, 'model', 'entities', 'trip.mjs'), `${trip('')} {`)
+    await using command = new Watched(own, 'model/model.mjs')
+    await command.refused(/trip\.mjs/)
+    await command.refused(/waiting for a change/)
+    command.write(trip(''), 'model/entities/trip.mjs')
+    const origin = await command.origin()
+    command.write(trip('days: p.integer().default(3)'), 'model/entities/trip.mjs')
+    assert.equal(await command.origin(2), origin)
+    assert.deepEqual((await send(origin, 'GET', '/v1/trips/1')).body['trip'], { id: 1, title: 'One', days: 3 })
+    command.write(`${trip('')} {`, 'model/entities/trip.mjs')
+    await command.refused(/trip\.mjs.*: the model of before is served\.$/)
+    command.write(trip('days: p.integer().default(3)'), 'model/entities/trip.mjs')
+    await command.origin(3)
+    command.write('{ "seed": "Two" }', 'shared/names.json')
+    await command.until('the other seed', async () =>
+      JSON.stringify(await send(origin, 'GET', '/v1/trips/1').catch(() => '')).includes('Two'),
+    )
     assert.equal(await command.stop(), 0)
   })
 

@@ -14,6 +14,7 @@ import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { announceRecords } from './json-file.ts'
 import { load, readJournal, SERVER, type LoadedSource } from './load.ts'
 import { Saver } from './save.ts'
+import { listReached } from './modules.ts'
 import { formatNotes } from './notes.ts'
 import { readOwnPackage } from './own-package.ts'
 import { serve } from './serve.ts'
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (isTrial()) beginTrial()
     return await run(args)
   } catch (error) {
+    await report({ reached: listReached() })
     if (isTrial()) await report({ refused: oneLine(error) })
     else process.stderr.write(`mikro-rest: ${oneLine(error)}\n`)
     return error instanceof CommandError ? error.exitCode : 1
@@ -106,7 +108,9 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   const engine = await (isWatched() ? createWatched(create, options, loaded) : create(options)).catch(async (error: unknown) => {
     throw await explainStart(error, args, loaded.module)
   })
-  return engine === undefined ? await run(args) : await runWith(engine, args, loaded)
+  if (engine === undefined) return await run(args)
+  await report({ reached: listReached() })
+  return await runWith(engine, args, loaded)
 }
 
 /**

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks, type ResolveFnOutput } from 'node:module'
 import { extname } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { CommandError, oneLine } from './command-error.ts'
 import { findSyntaxFault, type SyntaxFault } from './syntax-fault.ts'
 import { findTypeScriptLoader } from './typescript.ts'
@@ -18,10 +18,15 @@ export function isModule(file: string): boolean {
  * of MikroORM (`npx` installs one) uses the command's copy: classes of two copies would not know each other.
  */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
+const LIB = new URL('../../', import.meta.url).href
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
 /** Files of the application, reached by imports. */
 const reachedUrls = new Set<string>()
+
+export function listReached(): string[] {
+  return [...new Set([...reachedUrls].filter(url => !url.startsWith(LIB)).map(url => fileURLToPath(url.replace(/[?#].*$/s, ''))))]
+}
 
 function sharePackages(): void {
   if (isLent) return

@@ -42,7 +42,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   })
   runner.start()
   const code = await runner.ended
-  for (const watcher of watchers) watcher.close()
+  for (const watcher of [...watchers, ...runner.watchers.values()]) watcher.close()
   rmSync(folder, { recursive: true, force: true })
   return code
 }
@@ -95,6 +95,9 @@ class Runner {
   #timer: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   readonly #changed = new Set<string>()
+  /** By folder with imported files. */
+  readonly watchers = new Map<string, FSWatcher>()
+  readonly #reached = new Set<string>()
   /** Hashes of the child's saves, from the file's content at the last look on. */
   #saves: string[] = []
   #refusal: { readonly sentence: string; readonly isOfData: boolean } | undefined
@@ -141,7 +144,8 @@ class Runner {
     return child
   }
 
-  #hear(child: ChildProcess, { port, saved, database, isReady, isChanged }: ChildReport): void {
+  #hear(child: ChildProcess, { port, saved, reached = [], database, isReady, isChanged }: ChildReport): void {
+    for (const path of reached) this.#follow(path)
     if (port !== undefined) this.#port = port
     if (saved !== undefined) this.#saves.push(saved)
     if (database !== undefined) this.#database = database
@@ -151,6 +155,21 @@ class Runner {
     this.#isReady = true
     if (this.#serving === undefined) this.#takeOver(child)
     else this.#serving.kill('SIGTERM')
+  }
+
+  #follow(path: string): void {
+    this.#reached.add(path)
+    const folder = dirname(path)
+    if (this.watchers.has(folder) || this.#isStopping) return
+    try {
+      const watcher = watchFolder(folder, (_, name) => {
+        if (name === null || isModule(name) || this.#reached.has(join(folder, name))) this.changed(join(folder, name ?? ''))
+      })
+      watcher.on('error', () => watcher.close())
+      this.watchers.set(folder, watcher)
+    } catch (error) {
+      console.error(`mikro-rest: ${folder} cannot be watched: ${oneLine(error)}.`)
+    }
   }
 
   #takeOver(child: ChildProcess): void {

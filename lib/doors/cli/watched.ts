@@ -16,6 +16,8 @@ export interface ChildReport {
   readonly port?: number
   /** The hash of content, before a JSON file gets it. */
   readonly saved?: string
+  /** Imported files. */
+  readonly reached?: readonly string[]
   /** The SQLite file of the model. */
   readonly database?: string
   /** Whether the model of a trial can be served. */

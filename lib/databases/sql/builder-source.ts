@@ -1,11 +1,11 @@
 /** Builder source: generates the function that makes records from rows. */
 import type { Builder } from '../../records/database/dialect.ts'
 
-/** An expression over the row `r` and the helpers `h`. */
+/** Collects the helpers `h`, and writes the source text of an expression over the row `r`. */
 export class BuilderSource {
   readonly helpers: unknown[] = []
   readonly #shared = new Map<string, string>()
-  /** Places of texts of any length in a row. */
+  /** Places in a row whose lengths add to the counted bytes of the answer. */
   readonly long = new Set<number>()
 
   helper(value: unknown): string {

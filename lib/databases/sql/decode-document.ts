@@ -1,6 +1,6 @@
 /**
- * Decode document: turns values of JSON documents, and single values, into their form in answers. A value of a wrong type is shown as it
- * is.
+ * Decode document: turns values of JSON documents, and single values, into their form in answers. A value of a wrong type is shown as
+ * found; bytes become base64, big integers text.
  */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
@@ -15,7 +15,7 @@ export function decodeDatetime(value: unknown): unknown {
   return time === undefined ? decodeOdd(value) : formatIso(time)
 }
 
-/** JSON has no infinity, and -0 would read back as 0. */
+/** Returns null for infinity and NaN, which JSON lacks, and 0 for -0. */
 export function decodeNumber(value: unknown): unknown {
   if (typeof value !== 'number') return decodeOdd(value)
   return Number.isFinite(value) ? value + 0 : null
@@ -67,7 +67,7 @@ export class MemberReader {
   }
 }
 
-/** Shows a value of an undeclared type: bytes as base64. */
+/** Shows a value of another type than the declared one. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   if (typeof value === 'bigint') return value.toString()
@@ -110,7 +110,7 @@ export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Fie
 function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (holder === null || typeof holder !== 'object') return null
   const given = holder as Record<string, unknown>
-  const own = variants?.byValue.get(String(given[formatKeyColumn(byName.get(variants.discriminator) as ScalarAttribute)]))
+  const own = variants?.byValue.get(String(given[keyInDocument(byName.get(variants.discriminator) as ScalarAttribute)]))
   const object: Record<string, unknown> = {}
   const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
@@ -120,7 +120,7 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
       object[attribute.name] = null
       continue
     }
-    const value = given[formatKeyColumn(attribute)]
+    const value = given[keyInDocument(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'
         ? decodeDocument(attribute, ofClass((field as Field & { kind: 'embedded' }).fields, own, attribute.name), value ?? null)
@@ -134,7 +134,7 @@ function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | unde
   return narrow?.kind === 'embedded' ? fields.filter(({ attribute }) => narrow.byName.has(attribute.name)) : fields
 }
 
-function formatKeyColumn(attribute: ScalarAttribute | EmbeddedAttribute): string {
+function keyInDocument(attribute: ScalarAttribute | EmbeddedAttribute): string {
   if (attribute.kind === 'embedded') return attribute.document!.keys.at(-1)!
   return attribute.source.kind === 'document' ? attribute.source.keys.at(-1)! : ''
 }

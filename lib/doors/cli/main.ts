@@ -65,7 +65,7 @@ async function diff({ options }: LoadedSource): Promise<number> {
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** Makes the tables of the model anew, once model and seed have proved servable. */
+/** Makes the tables of the model anew; of a file, after a first start in memory. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -77,7 +77,7 @@ async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): 
 }
 
 /** Shows what is about to change in the database, and asks about new names. */
-async function evolving({ running, trial }: LoadedSource): Promise<EngineOptions> {
+async function planEvolving({ running, trial }: LoadedSource): Promise<EngineOptions> {
   if (running.schema !== 'evolve' || running.readOnly === true || trial !== undefined) return running
   const [{ isThere }, { askAtTerminal, formatPlan, nameDatabase, planEvolution }] = await Promise.all([
     import('./evolve-options.ts'),
@@ -97,7 +97,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   if (typeof database === 'string' && !isInMemory(database)) void report({ database: resolve(database) })
   // Only one process opens a folder of PGlite.
   if (isPglite(describeDatabase(database)) && !isInMemory(database)) await takeTurn()
-  const running = args.fresh ? await beginAnew(Engine, loaded) : await evolving(loaded)
+  const running = args.fresh ? await beginAnew(Engine, loaded) : await planEvolving(loaded)
   const options: EngineOptions = {
     ...journal,
     ...running,
@@ -114,8 +114,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
 }
 
 /**
- * Beside a process with the former model, tries the model and waits for the end of the other process. A module in memory goes on with the
- * former data.
+ * A trial beside the serving child tries the new model, then waits until that child ends. A module in memory goes on with the former data.
  *
  * @returns undefined where the former process has saved the JSON file meanwhile
  */
@@ -230,7 +229,7 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** Control characters of a terminal. JSON has only 0x7f to 0x9f, and may escape them, too. */
+/** Control characters of a terminal. Written JSON holds only 0x7f to 0x9f, and may escape them. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 

@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
-  /** Of the way in: the form of refusals. */
+  /** The grammar of the way in, which decides the form of refusals. */
   readonly wire?: Wire | undefined
 }
 
@@ -28,7 +28,7 @@ interface WholeSender {
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   readonly takesForms: boolean
-  /** For ways in without a grammar of their own. */
+  /** The grammar of ways in without their own. */
   readonly wire: Wire | undefined
   /** Like `handle`, but returns an immediate answer without a promise, and throws where `handle` rejects. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
@@ -50,7 +50,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** `text` is undefined where nothing is to be written. */
+/** `text` is undefined where nothing, or a stream, is to be written. */
 export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && MISSING.test(error.message)
 }
 
-/** @throws Error in one line for missing packages, and for a database without entities that cannot be read and written */
+/** @throws Error in one line for missing packages, and for a file that cannot be read and written, where no entities are given */
 export async function openDatabase(opening: Opening): Promise<Opened> {
   try {
     return await openAny(opening)
@@ -57,7 +57,7 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** In a temporary folder, so that a trial leaves the file alone. */
+/** Copies the file into a temporary folder, so that a trial leaves the file alone. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }

@@ -14,11 +14,11 @@ export interface AuthOptions<E extends object = any> {
   /** Property with the password's scrypt hash. Default `password`. */
   readonly password?: string
   /**
-   * Whether to hash plain passwords in bodies, `seed` and `given`; hashes are kept. Default: true if the password property is hidden,
-   * without `authenticate`, and without hook, subscriber, setter or type of the application that may hash.
+   * Whether to hash plain passwords in bodies, `seed` and `given`; hashes are kept. Default: true if the password property is hidden and
+   * long enough, `authenticate` is not given, and no hook, subscriber, setter or type may hash.
    */
   readonly hash?: boolean
-  /** Whether a stored text that is no hash is the password itself. Default: true where the property is not hidden, without `hash`. */
+  /** Whether a stored text that is no hash is the password itself. Default: true if the property is not hidden, and `hash` not given. */
   readonly plain?: boolean
   /** Life of a token, in seconds. Default 3600. */
   readonly ttl?: number
@@ -33,8 +33,8 @@ export interface AuthOptions<E extends object = any> {
   // oxlint-disable-next-line typescript/no-explicit-any -- what a client sends has no type yet
   readonly credentials?: (body: any) => unknown
   /**
-   * Makes the body of a log-in's answer from the user's own view of the user, the new token, the context and any refresh token. Default: `{
-   * auth_token, message, success, timestamp, user }`.
+   * Makes the body of a log-in's answer from the user's record, as the user sees the record, the new token, the context and any refresh
+   * token. Default: `{ auth_token, message, success, timestamp, user }`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- a record, whose attributes follow from the model
   readonly answer?: (user: any, token: string, ctx: HookContext, refreshToken: string | undefined) => unknown
@@ -45,14 +45,14 @@ export interface AuthOptions<E extends object = any> {
    */
   readonly paths?: Readonly<Partial<Record<SessionAction, string>>>
   /**
-   * A cookie for the token, by name or as `{ name, sameSite, secure }`. Log-in sets, log-out removes the cookie (HttpOnly), which counts
-   * without a header `Authorization`. Writes must come from the server's own pages. `sameSite`: `'Lax'` (default), `'Strict'` or `'None'`;
-   * `secure`: only by https; default: if the log-in came by https. Default: no cookie.
+   * A cookie for the token, by name or as `{ name, sameSite, secure }`. Log-in sets, log-out removes the HttpOnly cookie. The cookie counts
+   * where a request has no `Authorization`; its writes must come from the server's own pages. `sameSite`: `'Lax'` (default), `'Strict'` or
+   * `'None'`; `secure`: only by https; default: if the log-in came by https. Default: no cookie.
    */
   readonly cookie?: string | { readonly name: string; readonly sameSite?: 'Lax' | 'Strict' | 'None'; readonly secure?: boolean }
   /**
-   * Adds a refresh token with a life in seconds: `{ ttl: 30 * 24 * 3600 }`. `POST /{version}/refresh` takes each once, for a new pair.
-   * Default: none.
+   * Adds a refresh token with a life in seconds: `{ ttl: 30 * 24 * 3600 }`. `POST /{version}/refresh` takes each refresh token once,
+   * and gives a new token and refresh token. Default: none.
    */
   readonly refresh?: { readonly ttl: number }
   /** A name beside `Bearer` before the token in `Authorization`: `Token`. Default: none. */
@@ -73,7 +73,7 @@ export interface NamedAuthOptions<E extends object> extends Omit<AuthOptions<E>,
   readonly password?: PropertyName<E>
 }
 
-/** The authentication module, for the option `auth`. */
+/** What `auth()` returns: the checked options, with defaults. */
 export interface AuthModule {
   readonly options: Required<Omit<AuthOptions, Optional | 'paths' | 'cookie'>> &
     Pick<AuthOptions, Optional> & { readonly paths: SessionPaths; readonly cookie?: CookieOptions }

@@ -1,6 +1,6 @@
 /**
- * Stream list: answers with all pages in another form than JSON. Reads the first page before the answer begins, so that refusals are
- * answered as ever, and each later page when the client has taken the earlier text.
+ * Stream list: answers with all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals as
+ * ever, and each later page when the client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -13,12 +13,12 @@ interface StreamParts {
   readonly format: ListFormat
   readonly view: View
   readonly pageSize: number
-  /** With its envelope. */
+  /** Reads one page, with the envelope. */
   readonly answer: (view: View) => Awaitable<RestResponse>
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** A wrapper's answer that is no list is returned unchanged. */
+/** Returns a wrapper's answer that is no list unchanged. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters

@@ -6,7 +6,7 @@ import type { CompiledMatch, FaultRequest } from './fault-request.ts'
 import type { LatencyProfile } from './latency.ts'
 import type { TokenBucket } from './rate-limit.ts'
 
-/** Like `Promise.withResolvers`, whose type is younger than ES2022, a possible target of consumers. */
+/** Consumers may target ES2022, which lacks the type of `Promise.withResolvers`. */
 export interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -15,9 +15,10 @@ export interface Arriving {
 
 type DelayFunction = (request: FaultRequest) => number
 
-/** Milliseconds, a distribution, or a function of the request that returns milliseconds. */
+/** In milliseconds. */
 export type Delay = number | LatencyProfile | DelayFunction
 
+/** `after`: the fault comes once the request has run. */
 export type Effect =
   | { readonly kind: 'delay'; readonly ms: number | DelayFunction }
   | { readonly kind: 'hold'; readonly arrived: Arriving }
@@ -29,7 +30,7 @@ export interface FaultRule extends CompiledMatch {
   readonly id: string
   readonly effect: Effect
   readonly options: object
-  /** Number of requests to come. */
+  /** How many more requests the rule meets. */
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
@@ -41,7 +42,7 @@ export interface FaultRule extends CompiledMatch {
 export interface WaitingRequest {
   readonly rule: FaultRule
   readonly request: FaultRequest
-  /** Goes on, or is answered with an error. */
+  /** Continues the request, or answers with the refusal. */
   go(refusal?: RestError): void
   lose(error: Error): void
 }
@@ -49,7 +50,7 @@ export interface WaitingRequest {
 export interface MatchedFaults {
   readonly request: FaultRequest
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
-  /** A failure or lost connection. */
+  /** A failure, a lost connection, or an exceeded limit. */
   readonly end: FaultRule | undefined
   /** Only if the end is a rate limit. */
   readonly excess: RestError | undefined

@@ -1,12 +1,12 @@
 /**
- * Kept states: keeps the world's state before each request that may write, while somebody looks: a copy of the data, or a position in a
- * server's log. A reading request has the state of the next write, if nothing changed in between.
+ * Kept states: from the first listener or workbench on, keeps the state before each request that may write: a copy of the data, or a
+ * position in a server's log. A reading request has the state of the next write, if nothing changed between.
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { contentsOf, type Snapshot } from './snapshot.ts'
 
-/** Limits of all states, of their bytes in this process, and of one state's bytes. */
+/** Most states; most bytes of all here; most bytes of one. */
 const MAX_STATES = 200
 const MAX_BYTES = 64 << 20
 const MAX_OF_ONE = 16 << 20
@@ -15,7 +15,7 @@ interface StateSource {
   snapshot(): Promise<Snapshot>
   /** In this process. */
   bytesOfState(): number
-  /** Another object after data have been replaced. */
+  /** Returns a new object after data have been replaced. */
   generation(): object
   readonly recorder: ChangeRecorder
 }
@@ -32,7 +32,7 @@ export interface KeptState {
   readonly bytes: number
 }
 
-/** `'here'`: nothing has changed since. `reason`: a clause. */
+/** `'here'`: nothing has changed since. `reason`: the clause of an error. */
 type WayBack = KeptState | 'here' | { readonly reason: string }
 
 const NOT_YET =
@@ -76,7 +76,7 @@ export class KeptStates {
       if (taken === undefined) return void this.#before.set(record, 'other requests were changing the data all the time')
       const { moment, snapshot } = taken
       const last = this.#states.at(-1)
-      // Without a write in between, the copy is the same.
+      // Without a write between, copies are the same.
       const isSame = last !== undefined && contentsOf(last.snapshot).image === contentsOf(snapshot).image
       const state = { snapshot, moment, bytes: isSame ? 0 : bytes }
       this.#before.set(record, state)
@@ -96,7 +96,7 @@ export class KeptStates {
     return undefined
   }
 
-  /** For a request that reads. */
+  /** Notes the moment of a reading request. */
   note(record: JournalRecord): void {
     this.#moments.set(record, this.#moment)
   }
@@ -106,7 +106,7 @@ export class KeptStates {
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
   }
 
-  /** Whether nothing else has changed since. */
+  /** Whether these records alone have changed data since. */
   areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
     const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
     return isAt({ ...moment, changes }, this.#moment)

@@ -1,5 +1,5 @@
 /**
- * Scenarios: named seeds. Makes a scenario's state on demand, on the database before the seed, as a snapshot that forks share. Throws
+ * Scenarios: named seeds. Makes a scenario's state, on the database before the seed, as a snapshot that forks share. Throws
  * RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -14,7 +14,7 @@ export interface ScenarioWorld {
 
 export class Scenarios {
   readonly #seeds: Readonly<Record<string, Seeds>>
-  /** Before the seed; `undefined` without scenarios. */
+  /** The state before the seed; `undefined` without scenarios. */
   #empty: Snapshot | undefined
   readonly #made = new Map<string, Promise<Snapshot>>()
 

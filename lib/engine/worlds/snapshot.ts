@@ -1,18 +1,18 @@
-/** Snapshot: the state of an engine's world at one moment, to go back to. */
+/** Snapshot: an engine's state at one moment. */
 import type { AuthState } from '../auth/authentication.ts'
 import type { ClockSetting } from '../../foundation/async/clock.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 
-/** All but the data. */
+/** A world without its data. */
 export interface WorldState {
   readonly clock: ClockSetting
   /** `undefined` when the authentication module is off. */
   readonly auth: AuthState | undefined
   /** For the next generated record without a seed. */
   readonly nextSeed: number
-  /** Added by requests to open resources. */
+  /** Names that requests to open resources have added. */
   readonly learned: LearnedNames
 }
 
@@ -54,7 +54,7 @@ export class Snapshot {
     contentsOf = snapshot => snapshot.#contents
   }
 
-  /** Size of the data, in bytes. */
+  /** Bytes of the data. */
   get size(): number {
     return this.#contents.image.size
   }

@@ -1,4 +1,4 @@
-/** Refused value: a value of a request that the database cannot read as one of the type that it is compared with (`takes=abc`). */
+/** Refused value: a value of a request that the database cannot read as the type to compare with (`ip=abc` of an `inet` column). */
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { ExpandedList } from '../request/query-string.ts'
 import type { Binding } from './binding.ts'
@@ -6,6 +6,7 @@ import type { Binding } from './binding.ts'
 export class RefusedValue extends RestError {
   readonly binding: Binding | undefined
   readonly reason: string
+  /** The expanded list whose filter is refused. */
   readonly list: ExpandedList | undefined
 
   /** @param reason what the database says */

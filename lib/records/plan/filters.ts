@@ -67,7 +67,7 @@ function planPath(written: string, filter: RawFilter, index: number, context: Fi
         reserved: [...vocabulary.reserved.values()],
       }),
   })
-  // A relation shown with other values than its IDs must not betray the IDs.
+  // Where records show a relation as other values than IDs, a filter must not reveal the IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
 }
@@ -80,9 +80,9 @@ function isSearched(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
-/** The conditions of `author.name=null,Ann`. Where a path forks, present values are joined by OR, absent values by AND. */
+/** A path that goes on in several entities joins present values by OR, absent values by AND; in several classes, all by OR. */
 interface FilterParts {
-  /** Met by a value. */
+  /** Met by a value: `Ann` of `author.name=null,Ann`. */
   readonly present: readonly Condition[]
   /** Met by NULL, an empty link, an empty list. */
   readonly absent: readonly Condition[]

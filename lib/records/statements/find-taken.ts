@@ -1,5 +1,5 @@
 /**
- * Find taken: names the value of a body that the database has refused as taken. Refuses with unique_conflict; throws `Unplanned` where only
+ * Find taken: names the value that the database has refused as taken. Refuses with unique_conflict; throws `Unplanned` where only
  * another transaction can ask the database.
  */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
@@ -19,7 +19,7 @@ export interface RefusedBody {
   readonly view: View
 }
 
-/** Throws the check's error; returns if the check finds none. */
+/** Throws the check's error, if any. */
 export function* findTaken(
   error: unknown,
   { body, resource, validation, view }: RefusedBody,
@@ -27,6 +27,6 @@ export function* findTaken(
   validator: ChangeValidator,
 ): Coroutine<void> {
   if (!failsWhole) yield* validator.validate(body, resource, validation, view)
-  // A second insert would draw another counted key.
+  // An insert with another error is not repeated: another insert would draw another counted key.
   else if (validation.mode === 'update' || error instanceof UniqueConstraintViolationException) throw new Unplanned('', { cause: error })
 }

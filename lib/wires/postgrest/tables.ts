@@ -1,4 +1,4 @@
-/** Tables: resources under the names of the database: tables, columns, and the relations that can be embedded. */
+/** Tables: resources, columns and embeddable relations, under names of the database. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 
@@ -7,9 +7,9 @@ export interface TableRelation {
   readonly owner: WireResource
   readonly target: WireResource
   readonly isMany: boolean
-  /** Of the owner. */
+  /** The owner's relation to the target; undefined where only the target names the owner. */
   readonly attribute: WireAttribute | undefined
-  /** Of the target: its foreign key to the owner. */
+  /** The target's foreign key to the owner. */
   readonly back: WireAttribute | undefined
 }
 
@@ -20,7 +20,7 @@ export function findTable(api: WireApi, name: string): WireResource {
   throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
 }
 
-/** A value of the table itself, or a computed value: a column of PostgREST, too. */
+/** Whether PostgREST has a column for the attribute; computed values have a column, too. */
 export function isColumn({ kind, column }: WireAttribute): boolean {
   return kind === 'scalar' || kind === 'embedded' || kind === 'toOneOf' || column !== undefined
 }

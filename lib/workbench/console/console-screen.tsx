@@ -120,7 +120,7 @@ function HistoryList({ onChoose }: { readonly onChoose: (request: PastRequest) =
   )
 }
 
-/** Keeps requests of the console until the tab is closed. */
+/** A request, kept until the tab is closed. */
 interface PastRequest extends WrittenRequest {
   readonly status: number
 }

@@ -1,4 +1,4 @@
-/** Seed text: writes an `engine.seed` call that creates a record again, without lists, computed or hidden attributes. */
+/** Seed text: writes an `engine.seed` call for a record: with the key, without lists, version, hidden, flagged, read-only attributes. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'

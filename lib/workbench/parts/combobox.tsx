@@ -15,7 +15,7 @@ interface ComboboxProps {
   readonly field?: RefObject<HTMLInputElement | null>
   /** Whether the list is always open, with the first option chosen. */
   readonly isOpen?: boolean
-  /** Whether typing chooses the first option. */
+  /** Whether typing chooses the first option, and taking an option closes the list. */
   readonly isEager?: boolean
   /** IDs of elements such as an error text. */
   readonly describedBy?: string | undefined
@@ -39,7 +39,7 @@ export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
   const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
   const take = (option: Choice): void => {
-    // Other fields stay open for a further value.
+    // Other fields take a further value.
     if (isEager) setShown(false)
     isTyped.current = false
     onTake(option)
@@ -121,7 +121,7 @@ function makeKeys({ isListed, isOpen, active, options, setShown, setActive, onTa
       if (!isListed) {
         setShown(true)
         tell()
-      } else setActive((active + step + options.length) % options.length)
+      } else setActive(active < 0 && step < 0 ? options.length - 1 : (active + step + options.length) % options.length)
     } else if (chosen !== undefined && (event.key === 'Enter' || event.key === 'Tab')) {
       event.preventDefault()
       onTake(chosen)

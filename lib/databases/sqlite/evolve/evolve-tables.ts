@@ -1,4 +1,4 @@
-/** Makes the tables of an open file fit the entities, in the open transaction. The plan collects obstacles. */
+/** Changes the tables of an open file to fit the entities, in the open transaction. The plan collects steps and faults. */
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type Database from 'better-sqlite3'
 import { DropRequest } from '../../evolve/drop-request.ts'
@@ -21,12 +21,13 @@ import { findMoves, moveLinks } from './move-links.ts'
 import { rebuildTable } from './rebuild-table.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
-/** @returns the plan, with obstacles as faults, and what the comparison with the entities has left */
+/** @returns the plan, and what the comparison with the entities has found, unless the plan had faults before */
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
   const { orm, db, drop, request } = evolution
   const plan = new Plan()
   const drops = new DropRequest(drop, plan)
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
+  // Entities may share a table: its `targets` are the tables of these entities.
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
   renameTables(tables, evolution, plan)
@@ -106,7 +107,7 @@ function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Dat
   plan.add(`${existing.name}: the index "${same.name}" is made anew, since that of the model is another one.`, [sql])
 }
 
-/** As an update would. */
+/** Adds what is missing, as `schema: 'update'` does. */
 function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
   const findings = compareSchema(orm, db)
   plan.faults.push(...findings.faults)
@@ -146,7 +147,7 @@ interface WholeFile {
   readonly objects: ReadonlySet<string>
 }
 
-/** Checks foreign keys, views and triggers of the whole file. Old faults do not count. */
+/** Checks foreign keys, views and triggers of the whole file for new faults. */
 function checkWhole(before: WholeFile, db: Database.Database, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)

@@ -26,13 +26,14 @@ export const WORD: OwnForm = { of: 'value', encode: String }
 
 export const UPPER = form(value => String(value).toUpperCase())
 
-/** Without zero seconds. */
+/** The spelling without zero seconds: `10:30` for `10:30:00`. */
 export const MINUTES = form(value => String(value).replace(/^(\d\d:\d\d):00$/, '$1'))
 
-/** Before, or after, all stored values of the time. */
+/** A value that sorts before (LOW) or after (HIGH) all stored spellings of the time. */
 export const TIME_LOW = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', -1))
 export const TIME_HIGH = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', 1))
 
+/** The next millisecond. */
 export const TIME_NEXT = form(value => (value as number) + 1)
 
 /** The least number shown as the given number or more, the greatest shown as the given number or less. */
@@ -60,11 +61,13 @@ function parseQuoted(text: string): string | null {
 export const PREFIX_LOW = pattern(pieces => pieces[0])
 export const PREFIX_HIGH = pattern(pieces => upperBound(pieces[0]!))
 
+/** The text between two wildcards. */
 export const CONTAINED = pattern(pieces => pieces[1])
 
-/** Whether LIKE folds all its letters: `IS_ASCII`. */
 export const GLOB = pattern(formatGlob)
 export const LIKE = pattern(formatLike)
+
+/** 1 where LIKE folds all letters of the pattern, else 0. */
 export const IS_ASCII = pattern(pieces => (isAscii(pieces) ? 1 : 0))
 
 /** For GLOB, which ends at a NUL: NULL for a pattern of `$like` with a NUL, since no text for GLOB has a NUL. */

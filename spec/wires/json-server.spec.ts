@@ -209,6 +209,7 @@ for (const version of [0, 1] as const)
 
     it('embeds, lists below a record, and leaves unknown relations out', async () => {
       await using engine = await create()
+      assert.deepEqual(await idsOf(engine, '/posts?q=ann&_expand=author'), [], 'q looks into the record itself')
       assert.equal((await ask(engine, '/posts/5?_expand=author')).body['author']['name'], 'Cy')
       assert.equal((await ask(engine, '/posts/5?_expand=user')).body['user']['name'], 'Cy')
       assert.equal((await ask(engine, '/comments?_embed=post')).body[2]['post']['title'], 'Post 2')

@@ -380,6 +380,7 @@ describe('--as supabase', () => {
     const listed = await fetch(`${origin}/rest/v1/posts?title=ilike.t*`, { headers })
     assert.deepEqual([listed.status, await listed.json()], [200, [{ id: 1, title: 'Tea' }]])
     assert.equal(listed.headers.get('access-control-allow-origin'), '*')
+    assert.match(listed.headers.get('access-control-expose-headers')!, /Content-Range/)
     assert.equal(await command.stop(), 0)
     await rm(folder, { recursive: true })
   })

@@ -49,7 +49,10 @@ export class Cors {
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
-      headers['access-control-expose-headers'] = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
+      const own = headers['access-control-expose-headers']
+      const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
+      // Of a wire.
+      headers['access-control-expose-headers'] = typeof own === 'string' ? `${exposed}, ${own}` : exposed
       // Shows the times to pages of other origins (Resource Timing, "Timing-Allow-Origin").
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return

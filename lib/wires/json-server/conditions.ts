@@ -3,7 +3,7 @@
  * condition of the engine; what is inside JSON, and `q`, is compared record by record.
  */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
-import { findAttribute, findTarget, keyAttribute, nameOf, type Fields } from './records.ts'
+import { findAttribute, findResource, findTarget, keyAttribute, keyOf, nameOf, type Fields } from './records.ts'
 import { likeOf, matchesText, readPattern, type TextPattern } from './text-pattern.ts'
 
 export type Version = 0 | 1
@@ -197,12 +197,20 @@ export class ConditionReader {
       case 'some':
         return condition.of.some(each => this.#holds(each, record))
       case 'anywhere':
-        return Object.values(record).some(value => hasText(value, condition.text))
+        return Object.entries(record).some(([name, value]) => hasText(this.#unembedded(name, value), condition.text))
       case 'leaf':
         return this.#isMet(readPlace(record, condition.place), condition.test)
       default:
         return false
     }
+  }
+
+  /** `q` looks for references, and not into the records that `_expand` shows. */
+  #unembedded(name: string, value: unknown): unknown {
+    const { kind, target } = this.#resource.attributes.find(each => each.name === name) ?? {}
+    if (kind !== 'toOne' && kind !== 'toMany') return value
+    const other = findResource(this.#api, target)
+    return Array.isArray(value) ? value.map(each => keyOf(each, other)) : keyOf(value, other)
   }
 
   #isMet(value: unknown, test: Test): boolean {

@@ -55,8 +55,11 @@ export function formatRange(offset: number, length: number, total: number | unde
   return `${length === 0 ? '*' : `${offset}-${offset + length - 1}`}/${total ?? '*'}`
 }
 
+/** Pages of another origin read the count. */
+const EXPOSED = { 'access-control-expose-headers': 'Content-Range, Preference-Applied' }
+
 export function headersOf(range: string, applied: readonly string[]): Record<string, string> {
-  return { 'content-range': range, ...(applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') }) }
+  return { 'content-range': range, ...EXPOSED, ...(applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') }) }
 }
 
 /** @throws Failure for rows that are not one, where the client asks for one object */

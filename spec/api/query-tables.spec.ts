@@ -46,6 +46,7 @@ const OPERATOR_EXAMPLES = {
   '=': ['title=two', [2]],
   '!=': ['title!=two', [1, 3]],
   '~=': ['title~=t*', [2, 3]],
+  '~~=': ['title~~=tẅ*', [2]],
   '>=': ['pages>=20', [1, 2]],
   '<=': ['pages<=20', [2, 3]],
   '>': ['pages>20', [1]],

@@ -15,7 +15,7 @@ import {
 } from './oracle-model.ts'
 import { comparePlain, parsePlain } from './oracle-values.ts'
 
-const OPERATORS = ['!=', '~=', '>=', '<=', '>', '<'] as const
+const OPERATORS = ['!=', '~~=', '~=', '>=', '<=', '>', '<'] as const
 type Operator = (typeof OPERATORS)[number] | '='
 
 /** An unescaped `*`. */
@@ -76,6 +76,19 @@ export function parseItems(value: string): Item[] {
   })
 }
 
+const MARKS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
+
+/** Texts between stars as wholes: marks are ordered within them. */
+function joinTexts(characters: readonly (string | typeof STAR)[]): (string | typeof STAR)[] {
+  const parts: (string | typeof STAR)[] = []
+  for (const char of characters) {
+    const last = parts.at(-1)
+    if (char !== STAR && last !== undefined && last !== STAR) parts[parts.length - 1] = last + char
+    else parts.push(char)
+  }
+  return parts
+}
+
 /** The text of an item where wildcards have no place. */
 function plainText(item: Item): string {
   if (item.null || item.characters.includes(STAR)) throw new Refused('a wildcard or null where a plain value is due')
@@ -88,10 +101,11 @@ function testOf(end: PlainAttribute | RelationAttribute, operator: Operator, ite
     const tests = items.map(item => (end.kind === 'plain' ? equalsPlain(end, item) : equalsRelated(end.target(), item)))
     return ending => tests.some(test => test(ending))
   }
-  if (operator === '~=') {
+  if (operator === '~=' || operator === '~~=') {
     // "`name~=*ann*`: the same match without regard to case (Unicode); text only."
     if (end.kind !== 'plain' || end.type !== 'text') throw new Refused('~= is for text only')
-    const tests = items.map(item => equalsText(item, true))
+    // "`~~=`: as `~=` and also without accents: Unicode NFD without combining marks, then case as `~=`."
+    const tests = items.map(item => equalsText(item, true, operator === '~~='))
     return ending => tests.some(test => test(ending))
   }
   // "`age>=18`, `age<=65`, `age>18`, `age<65` read as written: one value, no list, wildcard or `null` (400); NULL never matches."
@@ -135,11 +149,16 @@ function equalsPlain(attribute: PlainAttribute, item: Item): (ending: Ending) =>
  * "`*` in a string value stands for any run of characters; everything else, `%` `_` `?` `[` too, is literal and case-sensitive." Case is
  * folded by the regular expressions of ECMAScript, whose `iu` flags mean Unicode's simple case folding.
  */
-function equalsText(item: Item, fold: boolean): (ending: Ending) => boolean {
+function equalsText(item: Item, fold: boolean, bare = false): (ending: Ending) => boolean {
   if (item.null) return isNull
-  const source = item.characters.map(char => (char === STAR ? '.*' : `\\u{${char.codePointAt(0)?.toString(16)}}`)).join('')
+  const strip = (text: string): string => (bare ? text.normalize('NFD').replaceAll(MARKS, '') : text)
+  const source = joinTexts(item.characters)
+    .flatMap((part): readonly (string | typeof STAR)[] => (part === STAR ? [STAR] : [...strip(part)]))
+    .map(char => (char === STAR ? '.*' : `\\u{${char.codePointAt(0)?.toString(16)}}`))
+    .join('')
   const pattern = new RegExp(`^${source}$`, fold ? 'isu' : 'su')
-  return ending => ending.kind === 'plain' && typeof ending.value === 'string' && ending.value !== SOMETHING && pattern.test(ending.value)
+  return ending =>
+    ending.kind === 'plain' && typeof ending.value === 'string' && ending.value !== SOMETHING && pattern.test(strip(ending.value))
 }
 
 /**

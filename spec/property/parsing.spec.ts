@@ -35,7 +35,7 @@ const parameter = fc
   .tuple(
     fc.constantFrom('', '', '!', '!!'),
     fc.array(path, { minLength: 1, maxLength: 2 }),
-    fc.constantFrom('', '!=', '~=', '>=', '<=', '>', '<', '='),
+    fc.constantFrom('', '!=', '~=', '~~=', '>=', '<=', '>', '<', '='),
   )
   .map(([not, paths, operator]) => not + paths.join('|') + operator)
 const value = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...VALUES) }, path, junk)

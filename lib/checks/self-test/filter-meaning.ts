@@ -1,6 +1,7 @@
 /** Filter meaning: decides whether a shown value meets a filter. */
 import type { Attribute } from '../../model/model.ts'
-import { OPERATORS, type FilterOperator, type OrderOperator, type Sign } from '../../records/request/operators.ts'
+import { withoutAccents } from '../../foundation/values/accents.ts'
+import { OPERATORS, type FilterOperator, type Fold, type OrderOperator, type Sign } from '../../records/request/operators.ts'
 import { compareShown, findLinkedId, isOrdered, isPlainlyShown, isSameScalar } from './values.ts'
 
 /** Conditions on the result of a comparison. */
@@ -21,11 +22,13 @@ export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): (
     const meets = findMeaning(attribute, operator.negates, value)
     return meets === undefined ? undefined : shown => !meets(shown)
   }
-  if (operator.compares === 'values' && !operator.ignoresCase) return isEqual
+  if (operator.compares === 'values' && operator.fold === 0) return isEqual
   if (attribute.kind !== 'scalar' || !isOrdered(attribute.type)) return undefined
   const { type } = attribute
   if (operator.compares === 'values')
-    return shown => isEqual(shown) || (typeof shown === 'string' && typeof value === 'string' && fold(shown) === fold(value))
+    return shown =>
+      isEqual(shown) ||
+      (typeof shown === 'string' && typeof value === 'string' && folded(shown, operator.fold) === folded(value, operator.fold))
   const meets = ORDERS[sign as OrderOperator]
   return shown => shown !== null && meets(compareShown(type, shown, value))
 }
@@ -44,6 +47,6 @@ function findEquality(attribute: Attribute, value: unknown): ((shown: unknown) =
   return undefined
 }
 
-function fold(text: string): string {
-  return text.toLowerCase()
+function folded(text: string, fold: Fold): string {
+  return (fold === 2 ? withoutAccents(text) : text).toLowerCase()
 }

@@ -186,7 +186,7 @@ function describeGrammar(
     [
       '- `=` is equal, or any of a comma-separated list; for strings `*` stands for any run of characters; `null` is NULL.',
       '- `!=` is the exact complement of `=`; so is a `!` before the name, with any operator.',
-      '- `~=` is `=` without regard to case, for strings.',
+      '- `~=` is `=` without regard to case, for strings; `~~=` without accents, too. The path `*` is any text of the record: `*~=*ann*`.',
       `- \`>=\` and \`<=\` compare with one value.${brief ? '' : STRICTLY}`,
       '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
       '- A list meets a filter when some record of it does.',

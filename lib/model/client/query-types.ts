@@ -29,7 +29,7 @@ type NullOf<P> = IsNullable<P> extends true ? null : never
 
 type OwnFilters<P> = {
   readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<FilterValue<ValueIn<P[K]>> | NullOf<P[K]>>
-} & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
+} & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~=' | '~~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
   readonly [K in OrderedName<P> as `${K}${OrderSign}`]?: OrderedValue<ValueIn<P[K]>>
 } & { readonly [K in RelationName<P> as `${K}!=`]?: RelatedValue<P[K]> } & {
   readonly [K in RelationName<P> as FilterName<K> | `!${K}`]?: RelatedValue<P[K]> | RelatedFilters<PropertiesOf<ValueIn<P[K]>>>
@@ -40,7 +40,10 @@ type RelatedValue<V> = OneOrAny<Id | (KindIn<V> extends 'toMany' ? null : NullOf
 /** Conditions that one and the same related record meets. */
 type RelatedFilters<P> = OwnFilters<P> & RelatedGroups<P>
 
-interface RelatedGroups<P> {
+/** Of any text. */
+type TextFilters = { readonly [K in `*${Exclude<FilterSign, OrderSign | '='> | ''}`]?: OneOrAny<string | null> }
+
+interface RelatedGroups<P> extends TextFilters {
   readonly '|'?: readonly RelatedFilters<P>[]
   readonly '!|'?: readonly RelatedFilters<P>[]
 }
@@ -62,8 +65,8 @@ type PathFilters<P> = {
 /** All filters of a list. `!=` is the complement, as is `!` before a relation, and before a name in `$`. */
 export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>> & FilterGroups<P>
 
-/** Any of the query objects holds, or none does. */
-interface FilterGroups<P> {
+/** Any of the query objects holds, or none does; any text of the record matches. */
+interface FilterGroups<P> extends TextFilters {
   readonly '|'?: readonly Filters<P>[]
   readonly '!|'?: readonly Filters<P>[]
 }

@@ -10,7 +10,7 @@ import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestValue } from '../request/habits.ts'
 import { blameList } from '../request/expanded-lists.ts'
 import { refuseStart, type KeyStart } from '../request/key-start.ts'
-import { isFolded } from '../request/operators.ts'
+import { foldOf } from '../request/operators.ts'
 import { idParts, describeKey, describeTypedKey, idFromText, idValues, typedKeyFromText, type KeyValues } from '../../model/key.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Renderer, Resource, ToOneOfAttribute } from '../../model/model.ts'
@@ -178,9 +178,9 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   return dialect.encodeList(values, type)
 }
 
-/** With `~=`, plain values are patterns, too. */
+/** With `~=` and `~~=`, plain values are patterns, too. */
 function patternsParameter(filter: RawFilter, dialect: Dialect): unknown {
-  const all = isFolded(filter)
+  const all = foldOf(filter) > 0
   return dialect.encodePatterns(
     filter.values.flatMap(value => {
       if (value.kind === 'null' || (value.kind === 'text' && !all)) return []

@@ -2,6 +2,7 @@
  * Filters: each filter becomes a Condition. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two different
  * books.
  */
+import { withCapitalArticle } from '../../foundation/base/article.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestFilter } from '../request/habits.ts'
@@ -9,7 +10,7 @@ import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { findParameterName, vocabularyOf, type Vocabulary } from '../request/query-string.ts'
 import type { RawFilter, RawValue } from '../request/raw-filter.ts'
-import { isFolded, isOrderOperator, type OrderOperator } from '../request/operators.ts'
+import { foldOf, isOrderOperator, type OrderOperator } from '../request/operators.ts'
 import { isOpen, walkPath, type ByClass, type Forked, type Walk } from './paths.ts'
 import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
@@ -46,6 +47,32 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
 }
 
 function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
+  return written === '*' ? planTexts(filter, index, context) : planNamed(written, filter, index, context)
+}
+
+/** Any text of the record itself. */
+function planTexts(filter: RawFilter, index: number, context: FilterContext): Condition {
+  const { root, visibility } = context
+  const paths = listTexts(root.attributes, '', visibility)
+  if (paths.length === 0) throw notFilterable(filter, `${withCapitalArticle(root.singular)} has no text to filter by.`)
+  if (isOrderOperator(filter.operator)) {
+    const detail = `"*" is any text: it is compared with "=", "~=" and "~~=".`
+    throw parameterError({ code: 'operator_invalid', detail, parameter: filter.label })
+  }
+  const of = paths.map(path => planNamed(path, filter, index, context))
+  return of.length === 1 ? of[0]! : { kind: 'any', of }
+}
+
+function listTexts(attributes: readonly Attribute[], prefix: string, visibility: Visibility): readonly string[] {
+  const paths = attributes.flatMap(attribute => {
+    if (isSearched(attribute) && isFreeText(attribute)) return isVisible(attribute, visibility) ? [prefix + attribute.name] : []
+    const isInside = attribute.kind === 'embedded' && !attribute.array && attribute.filterable && isVisible(attribute, visibility)
+    return isInside ? listTexts(attribute.attributes, `${prefix}${attribute.name}.`, visibility) : []
+  })
+  return [...new Set(paths)]
+}
+
+function planNamed(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
   const { root, limits, visibility, before, relations } = context
   const vocabulary = vocabularyOf(context.vocabulary, root.plural)
   const path = withoutReservedMark(written, context)
@@ -76,7 +103,12 @@ function besideGroup(name: string) {
   return { suggestion: name, detail: `The parameter "${name}" stands beside the group.` }
 }
 
-function isSearched(attribute: Attribute): boolean {
+/** Enums and custom types refuse some texts. */
+function isFreeText({ type: { items, codec } }: ScalarAttribute): boolean {
+  return items === undefined && codec === undefined
+}
+
+function isSearched(attribute: Attribute): attribute is ScalarAttribute {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
@@ -270,7 +302,7 @@ function checkValues({ name, type }: ScalarAttribute, filter: RawFilter): void {
     )
   }
   if (isText(type)) return
-  if (isFolded(filter)) {
+  if (foldOf(filter) > 0) {
     throw parameterError({
       code: 'operator_invalid',
       detail: `"${filter.operator}" takes strings only, and "${name}" is ${describeScalar(type)}.`,
@@ -285,15 +317,15 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   const ref = (value: number): ValueRef => ({ from: 'filter', filter: index, value, type })
   const texts = positions(filter, 'text')
   const patterns = positions(filter, 'pattern')
-  const fold = isFolded(filter)
-  const plain: Condition[] = texts.length > 0 && !fold ? [{ kind: 'in', operand, values: texts.map(ref) }] : []
-  const matched = fold ? [...texts, ...patterns] : patterns
+  const fold = foldOf(filter)
+  const plain: Condition[] = texts.length > 0 && fold === 0 ? [{ kind: 'in', operand, values: texts.map(ref) }] : []
+  const matched = fold > 0 ? [...texts, ...patterns] : patterns
   if (matched.length > thresholds.patterns) return [...plain, { kind: 'matchAny', operand, fold, filter: index }]
   return [
     ...plain,
     ...matched.map((value): Condition => {
       const form = findForm(filter.values[value]!)
-      return { kind: 'match', operand, form: fold && form !== 'any' ? 'general' : form, fold, value: ref(value) }
+      return { kind: 'match', operand, form: fold > 0 && form !== 'any' ? 'general' : form, fold, value: ref(value) }
     }),
   ]
 }

@@ -12,7 +12,7 @@ import type {
   ToOneAttribute,
   ToOneOfAttribute,
 } from '../../model/model.ts'
-import type { OrderOperator } from '../request/operators.ts'
+import type { Fold, OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 /** A value to compare with: of a filter, by position; of a scope, by index (`of` undefined: of custom parameters); or of the model. */
@@ -48,9 +48,9 @@ export type Condition =
   | { readonly kind: 'null'; readonly operand: Operand }
   | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: OrderOperator; readonly value: ValueRef }
-  | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: boolean; readonly value: ValueRef }
+  | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: Fold; readonly value: ValueRef }
   /** Some of many patterns match. With `fold`, plain values are patterns, too. */
-  | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: boolean; readonly filter: number }
+  | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
   /** SQL's own LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }

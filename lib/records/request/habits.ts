@@ -52,6 +52,7 @@ const OPERATORS = byName({
   '=*': 'startswith istartswith',
   '*=': 'endswith iendswith',
   '~=': '',
+  '~~=': 'unaccent',
 } satisfies Record<Sign | '~=*' | '=*' | '*=', string>)
 
 const SIGNS: Readonly<Record<string, string>> = { '=>': '>=', '=<': '<=', '==': '=', '!': '!=', '<>': '!=' }
@@ -109,7 +110,7 @@ export function suggestFilter(path: string, text: string, known: KnownNames): Su
 function suggestForWhole(path: string, text: string, { names, texts, called, reserved: taken }: KnownNames): SuggestedSpelling | undefined {
   const reserved = suggestParameter(path, called, taken)
   if (reserved !== undefined) return reserved
-  if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : formatSpelling(texts.slice(0, 3).join('|'), '~=*', text)
+  if (SEARCHES.has(path.toLowerCase())) return texts.length === 0 ? undefined : formatSpelling('*', '~=*', text)
   if (FILTERS.has(path.toLowerCase()) && names.length > 0)
     return { suggestion: `${names[0]!}=`, detail: `Each filter is a parameter: "${names[0]!}=..." or "${names[0]!}!=...".` }
   return undefined

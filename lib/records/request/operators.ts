@@ -4,15 +4,19 @@ import type { FilterSign } from '../../model/client/query-names.ts'
 
 /** Compares with any of several values, with one value by order, or as the complement of another operator. */
 export type FilterOperator =
-  | { readonly compares: 'values'; readonly ignoresCase: boolean }
+  | { readonly compares: 'values'; readonly fold: Fold }
   | { readonly compares: 'order' }
   | { readonly negates: '=' }
 
+/** What does not count in texts: nothing, case, or case and accents. */
+export type Fold = 0 | 1 | 2
+
 /** A sign ends with `=`, or is `<` or `>`. */
 export const OPERATORS = {
-  '=': { compares: 'values', ignoresCase: false },
+  '=': { compares: 'values', fold: 0 },
   '!=': { negates: '=' },
-  '~=': { compares: 'values', ignoresCase: true },
+  '~=': { compares: 'values', fold: 1 },
+  '~~=': { compares: 'values', fold: 2 },
   '>=': { compares: 'order' },
   '<=': { compares: 'order' },
   '>': { compares: 'order' },
@@ -43,8 +47,10 @@ export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWit
 /** Signs without `=` end a name. */
 const ANGLES: readonly string[] = SIGNS.filter(sign => !sign.endsWith('='))
 
-/** The first characters of `!=` and `~=`. */
-const MARKS: readonly string[] = SIGNS.filter(sign => sign.length > 1 && !ANGLES.includes(sign[0]!)).map(sign => sign[0]!)
+/** `!=`, `~=` and `~~=` without `=`, the longest first. */
+const MARKS: readonly string[] = SIGNS.filter(sign => sign.length > 1 && !ANGLES.includes(sign[0]!))
+  .map(sign => sign.slice(0, -1))
+  .toSorted((one, other) => other.length - one.length)
 
 /** An operator behind a name: nothing for `=`. */
 export type WrittenSign = '' | Exclude<Sign, '='>
@@ -59,25 +65,26 @@ export function findAngle(name: string): number {
   return name.search(ANGLE)
 }
 
-/** The character `!` before `=` makes `!=`. */
-export function findMarked(mark: string | undefined): WrittenSign | undefined {
-  return mark !== undefined && MARKS.includes(mark) ? (`${mark}=` as WrittenSign) : undefined
+/** A name that ends with `!` before `=` has the operator `!=`. */
+export function findMarked(name: string): WrittenSign | undefined {
+  const mark = MARKS.find(each => name.endsWith(each))
+  return mark === undefined ? undefined : (`${mark}=` as WrittenSign)
 }
 
 /** Finds the operator at the end of a key: `age>=`. */
 export function findSignAtEnd(key: string): WrittenSign {
   const last = key.at(-1) ?? ''
   if (isAngle(last)) return last
-  const two = key.slice(-2)
-  return two.length === 2 && Object.hasOwn(OPERATORS, two) ? (two as WrittenSign) : ''
+  if (last !== '=') return ''
+  return findMarked(key.slice(0, -1)) ?? (isAngle(key.at(-2) ?? '') ? (key.slice(-2) as WrittenSign) : '')
 }
 
 export function isOrderOperator(operator: Operator): operator is OrderOperator {
   return OPERATORS[operator].compares === 'order'
 }
 
-/** Without case, plain values are matched like wildcards. */
-export function isFolded({ operator }: { readonly operator: Operator }): boolean {
+/** Folded, plain values are matched like wildcards. */
+export function foldOf({ operator }: { readonly operator: Operator }): Fold {
   const compared = OPERATORS[operator]
-  return compared.compares === 'values' && compared.ignoresCase
+  return compared.compares === 'values' ? compared.fold : 0
 }

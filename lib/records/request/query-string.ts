@@ -209,10 +209,10 @@ function makeComparison(left: string, right: string | undefined): Pair {
       : { name, operator: sign, value, bare: false }
   }
   if (right === undefined) return { name: left, operator: '', value: '', bare: true }
-  const end = left.endsWith('=') ? left.length - 2 : left.length - 1
-  const operator = findMarked(left[end])
+  const named = left.endsWith('=') ? left.slice(0, -1) : left
+  const operator = findMarked(named)
   if (operator === undefined) return { name: left, operator: '', value: right, bare: right === '' }
-  return { name: left.slice(0, end), operator, value: right, bare: false }
+  return { name: named.slice(0, 1 - operator.length), operator, value: right, bare: false }
 }
 
 /** Writes a pair so that the text reads as the same pair. */

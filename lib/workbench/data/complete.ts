@@ -27,6 +27,7 @@ const SHOWN = 12
 const OPERATORS: readonly (readonly [operator: string, hint: string, kinds: RegExp | undefined])[] = [
   ['=', 'is', undefined],
   ['~=', 'is like, whatever the case: *ann*', /text|uuid|any/],
+  ['~~=', 'is like, whatever case and accents', /text|uuid|any/],
   ['!=', 'is not', undefined],
   ['>=', 'is at least', /integer|bigint|float|decimal|date|time|text/],
   ['<=', 'is at most', /integer|bigint|float|decimal|date|time|text/],
@@ -95,7 +96,7 @@ function enterGroup(part: string, resource: OutlinedResource, known: CompletionN
 
 function completeCondition(before: string, from: number, resource: OutlinedResource, known: CompletionNames): Completion {
   const part = before.slice(from)
-  const operator = /(?:~=|!=|>=|<=|=|>|<)/.exec(part)
+  const operator = /(?:~~=|~=|!=|>=|<=|=|>|<)/.exec(part)
   return operator === null
     ? completeName(part, from, resource, known)
     : completeValue(part.slice(0, operator.index), operator.index + operator[0].length + from, before, resource, known)
@@ -157,7 +158,11 @@ function operatorsOf({ type, kind }: OutlinedAttribute, path: string): Suggestio
 
 function listParameters(names: ParameterNames): Suggestion[] {
   const parameters = Object.entries(names).map(([name, given]) => ({ text: `${given}=`, hint: HINTS[name] ?? 'parameter' }))
-  return [...parameters, { text: '(', hint: 'any of several conditions: (a=1|b=2)' }]
+  const groups = [
+    { text: '(', hint: 'any of several conditions: (a=1|b=2)' },
+    { text: '*~=', hint: 'any text: *ann*' },
+  ]
+  return [...parameters, ...groups]
 }
 
 const HINTS: Readonly<Record<string, string>> = {

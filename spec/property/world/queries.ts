@@ -224,7 +224,7 @@ function testArb(end: PlainAttribute | RelationAttribute, pool: readonly Exclude
     const item = orNull(fc.oneof(texts.map(withoutNul).map(escapeText), patternArb(texts), fc.constantFrom('*', '')))
     return fc.oneof(
       { weight: 4, arbitrary: fc.tuple(equality, listOf(item)) },
-      { weight: 3, arbitrary: fc.tuple(fc.constant('~='), listOf(item)) },
+      { weight: 3, arbitrary: fc.tuple(fc.constantFrom('~=', '~~='), listOf(item)) },
       { weight: 1, arbitrary: fc.tuple(range, texts.map(withoutNul).map(escapeText)) },
     )
   }

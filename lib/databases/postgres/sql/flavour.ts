@@ -4,7 +4,9 @@ import type { KeyPart, ScalarAttribute } from '../../../model/model.ts'
 import type { ValueForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import type { Flavour, ColumnScope } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple, type Sql, joinEvenly, literal, name } from '../../sql/sql.ts'
+import { ACCENTS } from '../../../foundation/values/accents.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import type { Fold } from '../../../records/request/operators.ts'
 import type { CaseFolding } from './case-folding.ts'
 import { isNullWithin, compareStoredWithin, compareWithin, compileTextWithin, compileSortedWithin } from './compare-json.ts'
 import { findDecoder, readValue } from './decode.ts'
@@ -150,12 +152,14 @@ function compileMatches({ collation, from, to }: CaseFolding): {
 } {
   const lower = (value: Sql): Sql => sql`lower(translate(${value}, ${literal(DOTTED)}, ${literal(INSTEAD)}) collate ${collation})`
   const fold = (value: Sql): Sql => sql`translate(${lower(value)}, ${literal(from)}, ${literal(to)}) collate "C"`
+  const bare = (value: Sql): Sql => sql`regexp_replace(normalize(${value}, NFD), ${literal(ACCENTS)}, '', 'g')`
+  const folded = (value: Sql, level: Fold): Sql => fold(level === 2 ? bare(value) : value)
   return {
     matches(node, columns) {
       const value = compileText(node.operand, columns)
       const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
       if (node.form === 'any') return sql`${value} is not null`
-      if (node.fold) return sql`${fold(value)} like ${fold(parameter(LIKE))}`
+      if (node.fold > 0) return sql`${folded(value, node.fold)} like ${folded(parameter(LIKE), node.fold)}`
       switch (node.form) {
         case 'prefix':
           return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
@@ -165,11 +169,11 @@ function compileMatches({ collation, from, to }: CaseFolding): {
           return sql`${value} like ${parameter(LIKE)}`
       }
     },
-    matchesAny({ operand, filter, fold: isFolded }, columns) {
+    matchesAny({ operand, filter, fold: level }, columns) {
       const value = compileText(operand, columns)
       const patterns = bind({ from: 'filterPatterns', filter })
-      if (!isFolded) return sql`${value} like any(${patterns})`
-      return sql`${fold(value)} like any(select ${fold(sql`p`)} from unnest(${patterns}) as p)`
+      if (level === 0) return sql`${value} like any(${patterns})`
+      return sql`${folded(value, level)} like any(select ${folded(sql`p`, level)} from unnest(${patterns}) as p)`
     },
     like({ operand, value, fold: isFolded }, columns) {
       const [stored, pattern] = [compileText(operand, columns), filterValue(value, operand.attribute, GIVEN_LIKE)]

@@ -30,7 +30,7 @@ export const SQLITE_FLAVOUR: Flavour = {
   compare: compareValue,
   matches: matchText,
   matchesAny({ operand, filter, fold }, columns) {
-    return sql`mikro_match(${compileText(operand, columns)}, ${bind({ from: 'filterPatterns', filter })}, ${fold ? '1' : '0'})`
+    return sql`mikro_match(${compileText(operand, columns)}, ${bind({ from: 'filterPatterns', filter })}, ${String(fold)})`
   },
   like: matchLike,
 

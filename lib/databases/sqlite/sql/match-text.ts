@@ -23,23 +23,20 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
   // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts. `mikro_match` compares such rows.
   if (node.form === 'any') return sql`${value} is not null`
-  if (node.fold) {
+  const isMatch = (fold: string): Sql => sql`mikro_match(${value}, ${parameter(PIECES)}, ${fold})`
+  if (node.fold > 0) {
     const isAscii = sql`${parameter(IS_ASCII)} and octet_length(${value}) = length(${value})`
     const isLike = sql`${value} like ${parameter(LIKE)} escape '\\'`
     const isShort = sql`octet_length(${value}) <= ${MAX_COMPARED}`
-    return sql`case when ${isAscii} and ${isShort} then ${isLike} else mikro_match(${value}, ${parameter(PIECES)}, 1) end`
+    return sql`case when ${isAscii} and ${isShort} then ${isLike} else ${isMatch(String(node.fold))} end`
   }
   switch (node.form) {
     case 'prefix':
       return sql`(${value} >= ${parameter(PREFIX_LOW)} and ${value} < ${parameter(PREFIX_HIGH)})`
     case 'contains':
-      return eitherWay(
-        sql`octet_length(${value}) > ${MAX_SEARCHED}`,
-        sql`mikro_match(${value}, ${parameter(PIECES)}, 0)`,
-        sql`instr(${value}, ${parameter(CONTAINED)}) > 0`,
-      )
+      return eitherWay(sql`octet_length(${value}) > ${MAX_SEARCHED}`, isMatch('0'), sql`instr(${value}, ${parameter(CONTAINED)}) > 0`)
     case 'general':
-      return eitherWay(isLong(value), sql`mikro_match(${value}, ${parameter(PIECES)}, 0)`, sql`${value} glob ${parameter(GLOB)}`)
+      return eitherWay(isLong(value), isMatch('0'), sql`${value} glob ${parameter(GLOB)}`)
   }
 }
 

@@ -4,6 +4,8 @@
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'
+import type { Fold } from '../../../records/request/operators.ts'
+import { withoutAccents } from '../../../foundation/values/accents.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
@@ -48,7 +50,8 @@ export function matchFunction(checkClock: () => void): (value: unknown, pieces: 
       work = 0
       checkClock()
     }
-    return parseMatcher(String(pieces), fold === 1)(value, checkClock) ? 1 : 0
+    const text = fold === 2 ? withoutAccents(value) : value
+    return parseMatcher(String(pieces), fold as Fold)(text, checkClock) ? 1 : 0
   }
 }
 
@@ -61,9 +64,9 @@ type Matcher = (text: string, checkClock: () => void) => boolean
 const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
 /** A statement asks for the same matcher with every row, and a long key is slow to look up. */
-let last: { readonly pieces: string; readonly fold: boolean; readonly matcher: Matcher } | undefined
+let last: { readonly pieces: string; readonly fold: Fold; readonly matcher: Matcher } | undefined
 
-function parseMatcher(pieces: string, fold: boolean): Matcher {
+function parseMatcher(pieces: string, fold: Fold): Matcher {
   if (last?.pieces === pieces && last.fold === fold) return last.matcher
   const matcher = knownMatcher(pieces, fold)
   last = { pieces, fold, matcher }
@@ -71,12 +74,12 @@ function parseMatcher(pieces: string, fold: boolean): Matcher {
 }
 
 /** @param pieces the pieces of a pattern as JSON, or a list of such: then any may match */
-function knownMatcher(pieces: string, fold: boolean): Matcher {
-  const key = (fold ? '~' : '=') + pieces
+function knownMatcher(pieces: string, fold: Fold): Matcher {
+  const key = String(fold) + pieces
   let matcher = matchers.get(key)
   if (matcher === undefined) {
-    const patterns = JSON.parse(pieces) as readonly string[] | readonly (readonly string[])[]
-    matcher = areSeveral(patterns) ? compileMatchers(patterns, fold) : compileMatcher(patterns, fold)
+    const patterns = JSON.parse(fold === 2 ? withoutAccents(pieces) : pieces) as readonly string[] | readonly (readonly string[])[]
+    matcher = areSeveral(patterns) ? compileMatchers(patterns, fold > 0) : compileMatcher(patterns, fold > 0)
     matchers.set(key, matcher)
   }
   return matcher

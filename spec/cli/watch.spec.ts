@@ -122,6 +122,20 @@ describe('--watch', () => {
     assert.equal(await command.stop(), 0)
   })
 
+  it("refuses a module with drop: 'all', which would take values with each edit", async () => {
+    await using command = begin(model('days: p.integer()'), 'app.sqlite', '--config', 'model.mjs', '--evolve')
+    const origin = await command.origin()
+    await send(origin, 'POST', '/v1/trips', { title: 'One', days: 5 })
+    command.write(model('', ", schema: 'evolve', drop: 'all'"))
+    await command.refused(/^mikro-rest: drop: 'all' would take .* drop: \['trip\.days'\], .*: the model of before is served\.$/)
+    command.write(model('', ", drop: 'all'"))
+    await command.refused(/drop/)
+    assert.deepEqual((await send(origin, 'GET', '/v1/trips/1')).body['trip'], { id: 1, title: 'One', days: 5 })
+    command.write(model('', ", schema: 'evolve', drop: ['trip.days']"))
+    await command.origin(2)
+    assert.deepEqual((await send(origin, 'GET', '/v1/trips/1')).body['trip'], { id: 1, title: 'One' })
+  })
+
   it('leaves no copy of a try that a further edit has ended', async () => {
     const name = `copied-${process.pid}.sqlite`
     await using command = begin(model('days: p.integer().nullable()'), name, '--config', 'model.mjs', '--evolve')

@@ -31,6 +31,29 @@ const SEED = {
 }
 
 describeEvolved('fill', (make, isServer) => {
+  it('is not needed for a property whose default is a text with quotes, in old rows and new ones', async () => {
+    await using own = make()
+    await own.evolve([Tag], { seed: { tags: SEED.tags } })
+    const Quoted = defineEntity({
+      name: 'Tag',
+      properties: {
+        id: id(),
+        name: p.string(),
+        said: p.string().default("it's '"),
+        note: p.text().nullable().default("'"),
+        kind: p.enum(["it's", 'b']).default("it's"),
+      },
+    })
+    await own.evolve([Quoted])
+    await own.run("insert into tag (id, name) values (5, 'new')")
+    const filled = { said: "it's '", note: "'", kind: "it's" }
+    assert.deepEqual(await own.rows('select * from tag order by id'), [
+      { id: 4, name: 'x', ...filled },
+      { id: 5, name: 'new', ...filled },
+    ])
+    assert.deepEqual(await own.evolve([Quoted]), [])
+  })
+
   it('asks a function of the old row, by names of properties, of columns, and of what the model lacks', async () => {
     await using own = make()
     await own.evolve([Tag, User], { seed: SEED })

@@ -10,7 +10,7 @@ import { isMixedList } from '../../model/metadata/read-common.ts'
 import { safeKey } from './corrected-comparator.ts'
 import { confinePrototypes } from './shared-classes.ts'
 import { correctTargetKeys } from './target-keys.ts'
-import { quoteJsonDefaults } from './json-defaults.ts'
+import { quoteJsonDefaults, quoteTextDefaults } from './json-defaults.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
 /** @param takesJsonAlone see `quoteJsonDefaults` */
@@ -29,6 +29,7 @@ export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: N
   correctSiblingColumns(orm.getMetadata())
   readDateLinks(orm)
   quoteJsonDefaults(orm, takesJsonAlone)
+  quoteTextDefaults(orm)
   noteModel(orm, notes)
   skipUpdateOfCreated(orm)
 }

@@ -1,9 +1,17 @@
 /**
- * JSON defaults: writes defaults of JSON properties as SQL. MikroORM writes an object as `[object Object]`, a text unescaped, numbers and
- * booleans without quotes.
+ * JSON defaults: writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes an object as `[object Object]`, a text
+ * unescaped, numbers and booleans without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'
+
+/** Doubles the quotes of texts. Leaves `defaultRaw` alone. */
+export function quoteTextDefaults(orm: MikroORM): void {
+  for (const { props } of orm.getMetadata())
+    for (const prop of props)
+      if (typeof prop.default === 'string' && prop.default.includes("'") && prop.defaultRaw === `'${prop.default}'`)
+        prop.defaultRaw = literal(prop.default)
+}
 
 /**
  * Leaves `defaultRaw` alone.

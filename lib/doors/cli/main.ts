@@ -51,6 +51,12 @@ async function run(args: CommandArguments): Promise<number> {
   }
   const loaded = await load(args)
   try {
+    if (isWatched() && loaded.running.drop === 'all')
+      throw new CommandError(
+        "drop: 'all' would take the values of whatever an edit leaves out under --watch: " +
+          "name what goes, drop: ['trip.days'], or leave --watch out.",
+        2,
+      )
     if (args.diff) return await diff(loaded)
     return await runEngine(RestEngine, args, loaded)
   } finally {

@@ -10,10 +10,11 @@
 import assert from 'node:assert/strict'
 import { MikroORM, defineEntity, p } from '@mikro-orm/sqlite'
 import type { EntitySchema } from '@mikro-orm/sqlite'
-import Database from 'better-sqlite3'
 import { contentsOf } from '../lib/engine/worlds/snapshot.ts'
 import { RestEngine } from '../lib/index.ts'
 import type { SqliteImage } from '../lib/databases/sqlite/content.ts'
+import { openRaw } from '../lib/databases/sqlite/driver/open-raw.ts'
+import type { RawDatabase } from '../lib/databases/sqlite/driver/raw-database.ts'
 import { milliseconds, samplesOf } from './paired.ts'
 import { Report } from './report.ts'
 import { wordsOf } from './words.ts'
@@ -60,13 +61,13 @@ const write = async (): Promise<void> => {
   const { status } = await engine.handle('POST', '/v1/thing3s', undefined, { name: 'New' })
   assert.equal(status, 200)
 }
-const opened: (RestEngine | Database.Database)[] = []
-const bare = (): unknown => opened.push(new Database((contentsOf(snapshot).image as SqliteImage).bytes))
+const opened: (RestEngine | RawDatabase)[] = []
+const bare = (): unknown => opened.push(openRaw((contentsOf(snapshot).image as SqliteImage).bytes))
 const clear = async (): Promise<void> => {
   for (const one of opened.splice(0)) await one.close()
 }
 
-const dirty = new Database((contentsOf(snapshot).image as SqliteImage).bytes)
+const dirty = openRaw((contentsOf(snapshot).image as SqliteImage).bytes)
 const made: { close: () => Promise<unknown> }[] = []
 
 const CREATE = `create an engine of ${TABLES} entities`
@@ -79,7 +80,7 @@ const TRIALS: readonly Trial[] = [
     before: write,
     run: async () => opened.push(await engine.fork()),
     // What a fork must copy out first, by hand too.
-    bare: () => opened.push(new Database(dirty.serialize())),
+    bare: () => opened.push(openRaw(dirty.serialize())),
     after: clear,
     ratio: 2,
     most: 1,

@@ -30,7 +30,7 @@ const RANKS = new Map(
 
 /** Packages that only a part of lib/ may use. */
 const KEPT_IN: Readonly<Record<string, string>> = {
-  'better-sqlite3': 'databases/sqlite/',
+  'better-sqlite3': 'databases/sqlite/driver/open-raw.ts',
   '@mikro-orm/sqlite': 'databases/sqlite/',
   pg: 'databases/postgres/',
   '@mikro-orm/postgresql': 'databases/postgres/',

@@ -56,7 +56,7 @@ async function add(engine: RestEngine, name: string): Promise<number> {
 
 /** Everything that is stored, byte for byte as SQLite sees it. */
 async function bytesOf(engine: RestEngine): Promise<string> {
-  return (contentsOf(await engine.snapshot()).image as SqliteImage).bytes.toString('base64')
+  return Buffer.from((contentsOf(await engine.snapshot()).image as SqliteImage).bytes).toString('base64')
 }
 
 for (const kind of ['memory', 'file'] as const) {

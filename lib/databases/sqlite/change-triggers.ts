@@ -1,5 +1,5 @@
 /** Temporary triggers of one connection, never in a file, hand changed rows to the recorder, as the expressions of the reading stages. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from './driver/raw-database.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import type { Discriminator } from '../../model/model.ts'
 import { discriminatorCondition, type Recall } from '../sql/from-clause.ts'
@@ -79,7 +79,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
 const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
 
 /** For tables of the database. Forks have the schema of their engine. */
-export function triggerStatements(watch: CompiledWatch, db: Database.Database): string {
+export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string {
   const schema = readSchema(db)
   const last = lastStatements.get(watch)
   if (last?.schema === schema) return last.sql
@@ -89,12 +89,12 @@ export function triggerStatements(watch: CompiledWatch, db: Database.Database): 
 }
 
 /** Tables and columns decide which triggers fit. */
-function readSchema(db: Database.Database): string {
-  const rows = db.prepare<[], string | null>('select sql from sqlite_master order by rowid').pluck().all()
+function readSchema(db: RawDatabase): string {
+  const rows = db.prepare('select sql from sqlite_master order by rowid').pluck().all()
   return JSON.stringify(rows)
 }
 
-export function dropTriggers(db: Database.Database): void {
+export function dropTriggers(db: RawDatabase): void {
   const rows = db.prepare("select name from sqlite_temp_master where type = 'trigger' and name like 'mikro_changed_%'").pluck().all()
   for (const trigger of rows as string[]) db.exec(`drop trigger temp.${name(trigger)}`)
 }
@@ -137,7 +137,7 @@ function compileRecall({ name: keyName, table, column, key }: RecalledKey, index
 }
 
 /** A trigger on a missing column would make every write fail. */
-function fits(db: Database.Database, { table, columns }: TableTriggers): boolean {
+function fits(db: RawDatabase, { table, columns }: TableTriggers): boolean {
   const found = db
     .prepare(
       `select 1 from sqlite_master where type = 'table' and name = ${literal(table)} collate nocase and sql not like 'create virtual%'`,

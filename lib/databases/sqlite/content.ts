@@ -1,7 +1,7 @@
 /**
  * The open handle, its image, the baseline of `reset`, and the highest keys and the clock, which go with the data and not with the handle.
  */
-import Database from 'better-sqlite3'
+import { openRaw } from './driver/open-raw.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
@@ -13,11 +13,11 @@ const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
 /** A whole database as bytes. Never changes. */
 export class SqliteImage implements WorldImage {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   /** Undefined where the bytes show the keys. */
   readonly keys: KeyState | undefined
 
-  constructor(bytes: Buffer, keys: KeyState | undefined) {
+  constructor(bytes: Uint8Array, keys: KeyState | undefined) {
     this.bytes = bytes
     this.keys = keys
   }
@@ -195,7 +195,7 @@ export class Content {
       this.#isBehind = true
     } else {
       // Page by page under SQLite's own locks, so that other processes see a whole state at any time.
-      const source = new Database(image.bytes)
+      const source = openRaw(image.bytes)
       try {
         await source.backup(db.name)
       } finally {

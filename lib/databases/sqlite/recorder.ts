@@ -2,7 +2,7 @@
  * Reports every changed row, whoever makes the change: the unit of work, a native query, SQL of a hook, or SQLite itself (on
  * delete cascade, set null). Triggers hand the rows over. Nothing is reported before the commit, nor after a rollback.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from './driver/raw-database.ts'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
 import { findTouched, gatherLists, readLink, type ListNow, type PendingChange, type TouchedList } from '../sql/list-changes.ts'
 import { DELETE, INSERT, UPDATE, compileWatch, dropTriggers, triggerStatements } from './change-triggers.ts'
@@ -71,10 +71,10 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   /** Keys of gone records, by the name of the key and the linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
   /** The database with the triggers. */
-  #installed: Database.Database | undefined
+  #installed: RawDatabase | undefined
   /** A rollback takes such triggers away. */
   #installedInside = false
-  readonly #extended = new WeakSet<Database.Database>()
+  readonly #extended = new WeakSet<RawDatabase>()
   #triggerSql: string | undefined
 
   /**

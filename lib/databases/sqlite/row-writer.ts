@@ -2,7 +2,7 @@
  * Writes rows without MikroORM's unit of work: runs statements and their transactions on the open database, with checks of the file's
  * place, the recorder and traces.
  */
-import type Database from 'better-sqlite3'
+import type { RawResult } from './driver/raw-database.ts'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../../records/database/dialect.ts'
@@ -100,7 +100,7 @@ export class RowWriter {
     }
   }
 
-  #send(sql: string, parameters: readonly unknown[]): Database.RunResult {
+  #send(sql: string, parameters: readonly unknown[]): RawResult {
     if (this.#content.mayLag) this.#content.followClock()
     const trace = this.#observers.traces?.current
     const statement = this.#content.handle.prepare(sql)

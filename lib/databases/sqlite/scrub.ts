@@ -2,7 +2,8 @@
  * Takes the secrets out of a copy of a database, for a file that others see: values of secret columns, tokens in texts, and copies
  * of values that SQLite keeps elsewhere.
  */
-import Database from 'better-sqlite3'
+import { isRawError, openRaw, toRawBytes } from './driver/open-raw.ts'
+import type { RawDatabase } from './driver/raw-database.ts'
 import type { StoredSecrets } from '../../records/database/world-store.ts'
 import { name } from '../sql/sql.ts'
 
@@ -10,8 +11,8 @@ const TABLES = "select name, sql from sqlite_schema where type = 'table' and nam
 const TRIGGERS = "select name, sql from sqlite_schema where type = 'trigger'"
 
 /** @returns the bytes of the copy; or why it could not be made, as a clause */
-export function scrub(bytes: Buffer, secrets: StoredSecrets): Uint8Array | string {
-  const db = new Database(bytes)
+export function scrub(bytes: Uint8Array, secrets: StoredSecrets): Uint8Array | string {
+  const db = openRaw(bytes)
   try {
     db.pragma('foreign_keys = off')
     db.pragma('ignore_check_constraints = on')
@@ -32,14 +33,14 @@ export function scrub(bytes: Buffer, secrets: StoredSecrets): Uint8Array | strin
     db.exec('vacuum')
     return db.serialize()
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error
+    if (!isRawError(error)) throw error
     return `its secrets could not be taken out of the copy (${error.code})`
   } finally {
     db.close()
   }
 }
 
-function scrubTable(db: Database.Database, table: string, secrets: StoredSecrets): void {
+function scrubTable(db: RawDatabase, table: string, secrets: StoredSecrets): void {
   const columns = db.pragma(`table_xinfo(${name(table)})`) as { name: string; hidden: number }[]
   for (const { name: column, hidden } of columns) {
     // A generated column follows the others.
@@ -58,5 +59,5 @@ function scrubTable(db: Database.Database, table: string, secrets: StoredSecrets
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`
-  return value instanceof Uint8Array ? Buffer.from(text) : text
+  return value instanceof Uint8Array ? toRawBytes(new TextEncoder().encode(text)) : text
 }

@@ -2,7 +2,7 @@
  * Adds the columns to SQLite's error about a broken constraint. Of a unique index by an expression, as `lower(name)`, SQLite names the
  * index alone, and of a foreign key nothing.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 import { listNames, tokenize, word } from '../../sql/sql-tokens.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -13,7 +13,7 @@ const WRITES = /^(?:insert into "([^"]+)" \(([^)]*)\) values \(\?(?:, \?)*\)|upd
 const SETS = /"([^"]+)"(?: = \?)?/g
 
 /** Finds columns that link a missing record. */
-function findLost(db: Database.Database, sql: string, parameters: readonly unknown[]): string | undefined {
+function findLost(db: RawDatabase, sql: string, parameters: readonly unknown[]): string | undefined {
   const [, into, names, changed, sets] = WRITES.exec(sql) ?? []
   const table = into ?? changed
   if (table === undefined) return undefined
@@ -37,7 +37,7 @@ interface ForeignColumn {
 }
 
 /** @param parameters of the statement */
-export function nameBroken(error: unknown, { database: db, source }: Database.Statement, parameters: readonly unknown[]): unknown {
+export function nameBroken(error: unknown, { database: db, source }: RawStatement, parameters: readonly unknown[]): unknown {
   if (!(error instanceof Error)) return error
   if (error.message === BY_KEY) {
     const columns = findLost(db, source, parameters)
@@ -54,7 +54,7 @@ export function nameBroken(error: unknown, { database: db, source }: Database.St
   return broken.length === 0 ? error : Object.assign(error, { message: `UNIQUE constraint failed: ${broken.join(', ')}` })
 }
 
-function findIndex(db: Database.Database, index: string): [table: string, sql: string] | undefined {
+function findIndex(db: RawDatabase, index: string): [table: string, sql: string] | undefined {
   return db.prepare("select tbl_name, sql from sqlite_schema where type = 'index' and name = ? and sql is not null").raw().get(index) as
     | [string, string]
     | undefined

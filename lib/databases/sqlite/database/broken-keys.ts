@@ -2,7 +2,7 @@
  * Foreign keys to a missing table, a view, or columns that are missing or not unique. SQLite checks no foreign keys by default
  * (https://sqlite.org/foreignkeys.html), so programs may make such keys.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { name } from '../../sql/sql.ts'
 
 const BROKEN = /^(?:no such table: main\.|foreign key mismatch - )/
@@ -12,7 +12,7 @@ export function isBrokenKey(error: unknown): boolean {
 }
 
 /** Returns SQLite's message about the first broken key that a deletion meets; undefined: none. */
-export function findBrokenKey(db: Database.Database, table: string): string | undefined {
+export function findBrokenKey(db: RawDatabase, table: string): string | undefined {
   if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
   try {
     db.prepare(`delete from main.${name(table)}`)

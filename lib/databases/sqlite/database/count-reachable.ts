@@ -3,7 +3,7 @@
  * statement reads each step of the path once, and walks arrays of numbers.
  * In a statement: `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)`. SQLite evaluates each inner select once.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 
 /** Owners between two checks of the clock. */
 const CHECK_EVERY = 64
@@ -123,7 +123,7 @@ export class ReachableCounter {
   readonly #paths = new Map<unknown, Path>()
 
   /** @param checkClock is called from time to time, and may throw */
-  constructor(db: Database.Database, checkClock: () => void) {
+  constructor(db: RawDatabase, checkClock: () => void) {
     db.aggregate('mikro_links', {
       directOnly: true,
       start: () => new ReachableLinks(),

@@ -4,13 +4,14 @@
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
-import Database from 'better-sqlite3'
+import { openRaw } from '../driver/open-raw.ts'
+import type { RawDatabase } from '../driver/raw-database.ts'
 
 /** Milliseconds. */
 const MAX_AGE_MS = 5
 
 export class FileIdentity {
-  readonly #db: Database.Database
+  readonly #db: RawDatabase
   readonly #path: string
   /** At the last successful check. */
   #known: Stats | undefined
@@ -19,7 +20,7 @@ export class FileIdentity {
   #checkedAt: number | undefined
 
   /** @param path of the file that was just opened */
-  constructor(db: Database.Database, path: string) {
+  constructor(db: RawDatabase, path: string) {
     this.#db = db
     // Absolute, because the working directory may change.
     this.#path = resolve(path)
@@ -87,9 +88,9 @@ export class FileIdentity {
 
   /** False while unknown. Only a handle of SQLite will do: closing the file in any other way would drop the locks of the process. */
   #isSame(hasShrunk: boolean): boolean {
-    let other: Database.Database | undefined
+    let other: RawDatabase | undefined
     try {
-      other = new Database(this.#path, { readonly: true, fileMustExist: true, timeout: 0 })
+      other = openRaw(this.#path, { readonly: true, fileMustExist: true, timeout: 0 })
       const pragmas = ['schema_version', 'page_size']
       const isSame = pragmas.every(pragma => other!.pragma(pragma, { simple: true }) === this.#db.pragma(pragma, { simple: true }))
       if (!isSame || (hasShrunk && other.pragma('quick_check(1)', { simple: true }) !== 'ok')) throw this.#gone('was written over')

@@ -2,7 +2,7 @@
  * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid the functions where possible (see translate-sql.ts), so
  * that other programs can write to the file.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 import { secrets } from '../../../foundation/runtime/secrets.ts'
 
@@ -137,7 +137,7 @@ const STABLE: Readonly<Record<string, Fn>> = {
   from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
 }
 
-export function addForeignFunctions(db: Database.Database, now: () => Date): void {
+export function addForeignFunctions(db: RawDatabase, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
   for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => secrets.randomUUID())
   // In milliseconds. Two calls in a statement may differ slightly: no other kind of function is available.

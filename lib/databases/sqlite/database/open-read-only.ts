@@ -30,7 +30,7 @@ export function openReadOnly(path: string): SqliteDatabase {
 }
 
 /** The log included. */
-function readIntoMemory(path: string): Buffer {
+function readIntoMemory(path: string): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-'))
   try {
     const copy = join(folder, 'copy.sqlite')

@@ -2,7 +2,7 @@
  * Decides whether statements may set and compare links in another program's file: where declared types let a column store a key in one form
  * alone, and where the table has no triggers. In a database of the engine, tells which links SQLite checks.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { LinkColumn } from '../../../model/stored-table.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { findAffinity, type Affinity } from './affinity.ts'
@@ -18,9 +18,9 @@ interface LinkTable {
   readonly checked: ReadonlySet<string>
 }
 
-const tables = new WeakMap<Database.Database, Map<string, LinkTable>>()
+const tables = new WeakMap<RawDatabase, Map<string, LinkTable>>()
 
-export function havePlainLinks(db: Database.Database, columns: readonly LinkColumn[]): boolean {
+export function havePlainLinks(db: RawDatabase, columns: readonly LinkColumn[]): boolean {
   return columns.every(({ table, column, type }) => {
     const { affinities, isExact, hasTriggers } = findTable(db, table)
     return !hasTriggers && isPlain(affinities.get(column.toLowerCase()), type, isExact)
@@ -28,7 +28,7 @@ export function havePlainLinks(db: Database.Database, columns: readonly LinkColu
 }
 
 /** Whether SQLite refuses a link to a missing row at once. */
-export function isChecked(db: Database.Database, table: string, column: string): boolean {
+export function isChecked(db: RawDatabase, table: string, column: string): boolean {
   return findTable(db, table).checked.has(column.toLowerCase())
 }
 
@@ -38,7 +38,7 @@ function isPlain(affinity: Affinity | undefined, type: ScalarType | undefined, i
   return type?.kind === 'text' && affinity === 'text' && isExact
 }
 
-function findTable(db: Database.Database, table: string): LinkTable {
+function findTable(db: RawDatabase, table: string): LinkTable {
   let known = tables.get(db)
   if (known === undefined) tables.set(db, (known = new Map()))
   let found = known.get(table)
@@ -46,7 +46,7 @@ function findTable(db: Database.Database, table: string): LinkTable {
   return found
 }
 
-function readTable(db: Database.Database, table: string): LinkTable {
+function readTable(db: RawDatabase, table: string): LinkTable {
   const columns = db.prepare('select name, type from pragma_table_xinfo(?)').raw().all(table) as [string, string][]
   const made = db.prepare(`select sql from sqlite_schema where type = 'table' and name = ? collate nocase`).pluck().get(table)
   const trigger = db.prepare(`select 1 from sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`).get(table)

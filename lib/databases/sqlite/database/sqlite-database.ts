@@ -1,5 +1,6 @@
 /** An open SQLite database with its prepared statements. */
-import Database from 'better-sqlite3'
+import { isRawError, openRaw, toRawBytes } from '../driver/open-raw.ts'
+import type { RawDatabase, RawOptions, RawResult, RawStatement } from '../driver/raw-database.ts'
 import type { ReadingStep, Row, RowBound } from '../../../records/database/dialect.ts'
 import { parameterError } from '../../../foundation/errors/errors.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
@@ -47,14 +48,14 @@ function tooLargeError(why: string, bound: RowBound | undefined) {
 }
 
 function isTooLarge(error: unknown): boolean {
-  return error instanceof Database.SqliteError && TOO_LARGE.test(error.message)
+  return isRawError(error) && TOO_LARGE.test(error.message)
 }
 
 /** In milliseconds. */
 const SIZE_LIFE = 1000
 
 /** Stops when the answer has no room for more. */
-function readCounted(statement: Database.Statement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
+function readCounted(statement: RawStatement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
   const rows: Row[] = []
   let bytes = 0
   for (const row of statement.iterate(...parameters) as IterableIterator<Row>) {
@@ -75,13 +76,13 @@ function lengthOf(value: unknown): number {
  * every run, which costs more than reading one record.
  */
 export class PreparedQuery {
-  readonly #statement: Database.Statement
+  readonly #statement: RawStatement
   readonly readonly: boolean
   readonly reader: boolean
   readonly #afterRun: (() => void) | undefined
   #names: readonly string[] = []
 
-  constructor(statement: Database.Statement, afterRun?: () => void) {
+  constructor(statement: RawStatement, afterRun?: () => void) {
     this.#statement = statement
     this.#afterRun = afterRun
     this.readonly = statement.readonly
@@ -91,7 +92,7 @@ export class PreparedQuery {
     if (this.reader) statement.raw(true)
   }
 
-  run(parameters: readonly unknown[]): Database.RunResult {
+  run(parameters: readonly unknown[]): RawResult {
     try {
       // Without a spread, `begin` and `commit` cost a quarter less.
       return parameters.length === 0 ? this.#statement.run() : this.#statement.run(...parameters)
@@ -131,11 +132,11 @@ export class PreparedQuery {
 }
 
 export class SqliteDatabase {
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly timeChecks: TimeChecks
   readonly pages: CountedPages
-  readonly #readers = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES, weigh })
-  readonly #bareReaders = new LruCache<Database.Statement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
+  readonly #readers = new LruCache<RawStatement>(READERS, { bytes: STATEMENT_BYTES, weigh })
+  readonly #bareReaders = new LruCache<RawStatement>(READERS, { bytes: STATEMENT_BYTES >> 2, weigh })
   readonly #prepared = new LruCache<PreparedQuery>(PREPARED, { bytes: STATEMENT_BYTES >> 1, weigh })
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
@@ -144,7 +145,7 @@ export class SqliteDatabase {
   #begun: string[] | undefined
   /** Until the transaction is over. */
   #isUnchecked = false
-  #sizing: Database.Statement | undefined
+  #sizing: RawStatement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
   /** The file to write; undefined: none. */
@@ -163,8 +164,8 @@ export class SqliteDatabase {
    * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
    * @param options `queryOnly`: SQLite may write beside the file, as a write-ahead log requires, but statements may not write
    */
-  constructor(source: string | Buffer, { queryOnly = false, ...options }: Database.Options & { readonly queryOnly?: boolean } = {}) {
-    this.db = new Database(source, options)
+  constructor(source: string | Uint8Array, { queryOnly = false, ...options }: RawOptions & { readonly queryOnly?: boolean } = {}) {
+    this.db = openRaw(source, options)
     this.readOnly = this.db.readonly || queryOnly
     this.isInMemory = this.db.memory
     if (queryOnly) this.db.pragma('query_only = on')
@@ -201,7 +202,7 @@ export class SqliteDatabase {
       this.db.function(functionName, { varargs: true }, (...values: never[]) => {
         const value = run(...values)
         if (typeof value === 'boolean') return Number(value)
-        return value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value ?? null)
+        return value instanceof Uint8Array ? toRawBytes(value) : (value ?? null)
       })
     }
   }
@@ -283,7 +284,7 @@ export class SqliteDatabase {
     return this.#bytes
   }
 
-  #prepareRead(sql: string, bound: RowBound | undefined): Database.Statement {
+  #prepareRead(sql: string, bound: RowBound | undefined): RawStatement {
     if (sql.length > MAX_READ_SQL) throw tooLargeError(`${sql.length} characters`, bound)
     try {
       return this.db.prepare(sql).raw()
@@ -312,7 +313,7 @@ export class SqliteDatabase {
    * SQLite refuses each statement that would check a broken foreign key, even for rows without the link. Programs that leave checks off
    * write such a table, and so does a transaction with the statement as first change.
    */
-  #prepareWrite(sql: string): Database.Statement {
+  #prepareWrite(sql: string): RawStatement {
     try {
       return this.db.prepare(sql)
     } catch (error) {
@@ -351,7 +352,7 @@ export class SqliteDatabase {
     this.timeChecks.estimate.forget()
   }
 
-  image(): Buffer {
+  image(): Uint8Array {
     const image = this.db.serialize()
     // In memory there is no write-ahead log, so the header must not require a log (SQLite file format, section 1.3.3).
     if (image[18] === 2) image.fill(1, 18, 20)

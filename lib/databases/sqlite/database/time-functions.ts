@@ -2,22 +2,23 @@
  * Lets SQLite's `now` follow the engine's clock, in `current_timestamp` and all date functions, so that column defaults, MikroORM's
  * versions, triggers and SQL of the application follow a test's clock.
  */
-import Database from 'better-sqlite3'
+import { openRaw } from '../driver/open-raw.ts'
+import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 
 const KEYWORDS = { current_timestamp: 'datetime', current_date: 'date', current_time: 'time' } as const
 
 /** The position of the first time argument. */
 const FUNCTIONS = { date: 0, time: 0, datetime: 0, julianday: 0, unixepoch: 0, strftime: 1, timediff: 0 } as const
 
-let evaluator: Database.Database | undefined
-const statements = new Map<string, Database.Statement>()
+let evaluator: RawDatabase | undefined
+const statements = new Map<string, RawStatement>()
 
 /** Uses a separate database, with SQLite's own date functions. */
 function evaluate(name: string, args: readonly unknown[]): unknown {
   const key = `${name}/${args.length}`
   let statement = statements.get(key)
   if (statement === undefined) {
-    evaluator ??= new Database(':memory:')
+    evaluator ??= openRaw(':memory:')
     statement = evaluator.prepare(`select ${name}(${args.map(() => '?').join()})`)
     statement.pluck().safeIntegers()
     statements.set(key, statement)
@@ -40,7 +41,7 @@ function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: s
   return args.length === at || isModifier ? [...args.slice(0, at), now, ...args.slice(at)] : args
 }
 
-export function followTime(db: Database.Database, now: () => Date): void {
+export function followTime(db: RawDatabase, now: () => Date): void {
   // Like SQLite's own: allowed in indexes and generated columns, one value for each statement.
   const options = { deterministic: true, safeIntegers: true }
   const text = (): string => now().toISOString()

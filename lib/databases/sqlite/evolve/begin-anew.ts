@@ -4,7 +4,7 @@
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { countRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -14,7 +14,7 @@ import { countOf } from './check-rows.ts'
 
 interface Emptied {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly path: string
   readonly notes: Notes
 }
@@ -48,7 +48,7 @@ export function beginAnew({ orm, db, path, notes }: Emptied): void {
 }
 
 /** Finds a table of no entity with a row that refers to the tables. */
-function findUser(names: readonly string[], db: Database.Database): string | undefined {
+function findUser(names: readonly string[], db: RawDatabase): string | undefined {
   const entityTables = new Set(names.map(foldCase))
   const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]
   return tables.find(table => {

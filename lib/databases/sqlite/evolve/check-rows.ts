@@ -1,5 +1,5 @@
 /** Finds rows that break new constraints of their table, and views and triggers that no longer fit. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { show, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import type { ExistingTable } from '../schema/existing-table.ts'
@@ -10,19 +10,19 @@ export function selectKey({ key, rowid }: Pick<ExistingTable, 'key' | 'rowid'>):
   return { names: ['row'], sql: rowid ?? '1' }
 }
 
-export function countOf(db: Database.Database, from: string): number {
+export function countOf(db: RawDatabase, from: string): number {
   return db.prepare(`select count(*) ${from}`).pluck().get() as number
 }
 
 /** Finds some rows to show, and counts all. */
-export function findRows(db: Database.Database, existing: ExistingTable, from: string): FoundRows {
+export function findRows(db: RawDatabase, existing: ExistingTable, from: string): FoundRows {
   const { names: key, sql } = selectKey(existing)
   const count = countOf(db, from)
   return { key, count, rows: count === 0 ? [] : (db.prepare(`select ${sql} ${from} limit 5`).raw().all() as unknown[][]) }
 }
 
 /** Rows that break new checks and foreign keys become faults. */
-export function checkRows({ existing, checks, links }: TableChange, db: Database.Database, plan: Plan): void {
+export function checkRows({ existing, checks, links }: TableChange, db: RawDatabase, plan: Plan): void {
   const table = quoted(existing.name)
   for (const { name, expression } of checks)
     plan.refuseCheck(existing.name, name, expression, findRows(db, existing, `from ${table} where not (${expression})`))
@@ -39,7 +39,7 @@ export function describeDuplicates(
   existing: ExistingTable,
   columns: readonly string[],
   where: string | undefined,
-  db: Database.Database,
+  db: RawDatabase,
 ): string | undefined {
   const list = columns.map(quoted).join(', ')
   const filled = columns.map(column => `${quoted(column)} is not null`).join(' and ')
@@ -61,7 +61,7 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }
 
-export function countBroken(db: Database.Database): ReadonlyMap<string, number> {
+export function countBroken(db: RawDatabase): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   let rows: { table: string; parent: string }[]
   try {
@@ -76,7 +76,7 @@ export function countBroken(db: Database.Database): ReadonlyMap<string, number> 
 }
 
 /** SQLite itself finds misfit views and triggers only in use. */
-export function listBrokenObjects(db: Database.Database): ReadonlySet<string> {
+export function listBrokenObjects(db: RawDatabase): ReadonlySet<string> {
   const broken = new Set<string>()
   const test = (place: string, sql: string): void => {
     try {

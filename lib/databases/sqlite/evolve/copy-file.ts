@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
-import Database from 'better-sqlite3'
+import { openRaw } from '../driver/open-raw.ts'
 import { fileError } from '../database/check-file.ts'
 import { openReadOnly } from '../database/open-read-only.ts'
 
@@ -74,10 +74,10 @@ export async function copyFile(path: string, copy: string): Promise<void> {
   mkdirSync(folderOf(path), { recursive: true })
   removeBegun(path)
   // Closing the file without SQLite would drop the locks of the process.
-  const source = new Database(path, { readonly: true, fileMustExist: true })
+  const source = openRaw(path, { readonly: true, fileMustExist: true })
   try {
     await source.backup(partial, { progress: () => PAGES })
-    const made = new Database(partial, { readonly: true })
+    const made = openRaw(partial, { readonly: true })
     const isWhole = made.pragma('page_count', { simple: true }) === source.pragma('page_count', { simple: true })
     made.close()
     if (!isWhole) throw new Error('it is not whole')

@@ -1,6 +1,6 @@
 /** Drops tables without an entity, or says that they stay. Tables of SQLite, of MikroORM's migrations and of modules are not looked at. */
 import type { MikroORM } from '@mikro-orm/core'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -10,7 +10,7 @@ import { countOf } from './check-rows.ts'
 
 interface DroppedFrom {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly isMentioned: (table: string) => boolean
   readonly drops: DropRequest
 }
@@ -57,7 +57,7 @@ export function dropTables(wanted: readonly { readonly name: string }[], evoluti
 }
 
 /** Finds another table, a view or a trigger with the name inside. */
-function findUser(table: string, db: Database.Database): string | undefined {
+function findUser(table: string, db: RawDatabase): string | undefined {
   const objects = db
     .prepare(
       "select type, name, tbl_name as 'table', sql from main.sqlite_schema where type in ('table', 'view', 'trigger') and sql is not null",

@@ -3,7 +3,7 @@
  * file unchanged, and EvolveError names the obstacle in one line.
  */
 import type { MikroORM } from '@mikro-orm/core'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { EvolveError, Rehearsed, type Evolving } from '../../../records/database/evolving.ts'
@@ -18,7 +18,7 @@ import type { FileEvolution } from './table-change.ts'
 
 interface EvolvedFile {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly path: string
   readonly notes: Notes
   readonly evolving: Evolving
@@ -124,7 +124,7 @@ function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefine
 }
 
 /** A table written anew would set off foreign keys. SQLite takes the setting only outside of transactions. */
-async function withoutLinks<T>(db: Database.Database, run: () => Awaitable<T>): Promise<T> {
+async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promise<T> {
   db.pragma('foreign_keys = off')
   try {
     return await run()

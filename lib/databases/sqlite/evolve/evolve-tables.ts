@@ -1,6 +1,6 @@
 /** Changes the tables of an open file to fit the entities, in the open transaction. The plan collects steps and faults. */
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
 import { Plan } from '../../evolve/plan.ts'
 import { askForRenames, type LoneColumn } from '../../evolve/find-renames.ts'
@@ -97,7 +97,7 @@ function guessRenames(
 }
 
 /** Drops an index with the name of an entity's index, but another content. `addRest` makes the index anew. */
-function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: Database.Database, plan: Plan): void {
+function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: RawDatabase, plan: Plan): void {
   const existing = readPlainTable(db, target.name)!
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const same = existing.indexes.find(({ name }) => foldCase(name) === foldCase(formatIndexName(index)))
@@ -131,7 +131,7 @@ function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
   return findings
 }
 
-function findDuplicates(what: string, targets: readonly DatabaseTable[], db: Database.Database): string | undefined {
+function findDuplicates(what: string, targets: readonly DatabaseTable[], db: RawDatabase): string | undefined {
   for (const target of targets) {
     const index = target.getIndexes().find(each => what === `the index "${formatIndexName(each)}" of "${target.name}"`)
     const existing = index === undefined ? undefined : readPlainTable(db, target.name)
@@ -148,7 +148,7 @@ interface WholeFile {
 }
 
 /** Checks foreign keys, views and triggers of the whole file for new faults. */
-function checkWhole(before: WholeFile, db: Database.Database, plan: Plan): void {
+function checkWhole(before: WholeFile, db: RawDatabase, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)
   const object = [...listBrokenObjects(db)].find(each => !before.objects.has(each))

@@ -1,5 +1,5 @@
 /** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of others. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
@@ -94,7 +94,7 @@ function findModelled(name: string, { columns, namesOf }: EvolveRequest): string
   return [...columns.keys()].find(key => namesOf(key).includes(name))
 }
 
-export function addRows({ asked, table, source, rows }: FilledRows, db: Database.Database, plan: Plan): void {
+export function addRows({ asked, table, source, rows }: FilledRows, db: RawDatabase, plan: Plan): void {
   if (rows.length === 0) return
   for (const { shown, values } of rows) {
     const columns = [...values.keys()]

@@ -2,7 +2,7 @@
  * Checks a table written anew, before the old table goes: each old column and row must be there, with all values that nobody has asked to
  * change. A loss becomes a fault of the plan.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'
 import { foldCase } from '../schema/existing-table.ts'
@@ -10,7 +10,7 @@ import { countOf } from './check-rows.ts'
 import type { TableChange } from './table-change.ts'
 
 /** @param newTable the new table, quoted */
-export function guardRows(change: TableChange, newTable: string, db: Database.Database, plan: Plan): void {
+export function guardRows(change: TableChange, newTable: string, db: RawDatabase, plan: Plan): void {
   const { existing, converted, filled, dropped } = change
   const table = `main.${quoted(existing.name)}`
   const columnsOf = (of: string): string[] =>

@@ -1,6 +1,6 @@
 /** Move links: reads the links of a file that move between columns and tables of links. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { FilledRows } from '../../evolve/compute-fill.ts'
 import { findMovedLinks, gatherLinks, spreadLinks, type MovedLinks, type OldLink } from '../../evolve/move-links.ts'
 import type { Plan } from '../../evolve/plan.ts'
@@ -44,6 +44,6 @@ export function moveLinks({ spread, gather }: MovedLinks, { db, request }: FileE
   })
 }
 
-function readKey(table: string, db: Database.Database): string {
+function readKey(table: string, db: RawDatabase): string {
   return readPlainTable(db, table)!.key[0] ?? 'rowid'
 }

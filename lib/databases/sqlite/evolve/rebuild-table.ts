@@ -3,7 +3,7 @@
  * 7). Rows keep values and rowids, the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a
  * transaction, with foreign keys off.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
 import { computeValues } from '../../evolve/compute-fill.ts'
 import { exampleFill, type EvolveRequest } from '../../evolve/request.ts'
@@ -22,7 +22,7 @@ import { formatCreate, listMentioned } from './create-text.ts'
 const NEW_PREFIX = 'mikro_evolved_'
 
 export interface Rebuilding {
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly plan: Plan
   readonly request: EvolveRequest
   /** In the entities. */
@@ -205,19 +205,19 @@ function describeFill({ column, value, isNew }: FilledColumn, { existing }: Tabl
   return `${place}: ${sayFilled(count, value)}`
 }
 
-function readSequence(db: Database.Database, { name, sql }: ExistingTable): bigint | undefined {
+function readSequence(db: RawDatabase, { name, sql }: ExistingTable): bigint | undefined {
   if (!hasAutoincrement(sql)) return undefined
   return db.prepare('select seq from main.sqlite_sequence where name = ?').pluck().safeIntegers(true).get(name) as bigint | undefined
 }
 
 /** The counter went with the old table. */
-function keepSequence(db: Database.Database, table: string, sequence: bigint): void {
+function keepSequence(db: RawDatabase, table: string, sequence: bigint): void {
   const { changes } = db.prepare('update main.sqlite_sequence set seq = ? where name = ?').run(sequence, table)
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)
 }
 
 /** Statistics for the query planner go with the old table. */
-function hasStatistics(db: Database.Database, table: string): boolean {
+function hasStatistics(db: RawDatabase, table: string): boolean {
   if (db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() === undefined) return false
   return db.prepare('select 1 from main.sqlite_stat1 where tbl = ? limit 1').get(table) !== undefined
 }

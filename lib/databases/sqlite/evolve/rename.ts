@@ -1,6 +1,6 @@
 /** Rename: gives tables and columns new names, by SQLite: in indexes, triggers and views, too. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { askForTables, findRenamed, findRenamedTable, refuseBoth, type FoundTable, type LoneTable } from '../../evolve/find-renames.ts'
 import { listColumnNames } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
@@ -65,7 +65,7 @@ function renameTable(
   return isDone ? old : undefined
 }
 
-function run(sql: string, place: string, to: string, db: Database.Database, plan: Plan): boolean {
+function run(sql: string, place: string, to: string, db: RawDatabase, plan: Plan): boolean {
   try {
     db.exec(sql)
   } catch (error) {

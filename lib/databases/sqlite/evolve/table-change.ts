@@ -1,7 +1,7 @@
 /** How a table of a file changes, and its draft. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaHelper } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Evolving } from '../../../records/database/evolving.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
@@ -14,7 +14,7 @@ import type { ColumnText, CreateText } from './create-text.ts'
 
 export interface FileEvolution {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly request: EvolveRequest
   readonly drop: Evolving['drop']
   /** Whether the model reads a table that no entity has. */

@@ -1,5 +1,5 @@
 /** Shows the query plans of statements, and missing indexes. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/async/trace.ts'
 import { advise } from './index-advice.ts'
@@ -13,7 +13,7 @@ const MANY = 1000
 /** Most rows to count. */
 const COUNTED = 1_000_000
 
-export function explainStatements(db: Database.Database, statements: readonly RunStatement[]): StatementsExplained {
+export function explainStatements(db: RawDatabase, statements: readonly RunStatement[]): StatementsExplained {
   const counts = new Map<string, number | undefined>()
   const countRows = (table: string): number | undefined => {
     if (!counts.has(table)) counts.set(table, countUpTo(db, table, COUNTED))
@@ -29,7 +29,7 @@ export function explainStatements(db: Database.Database, statements: readonly Ru
 }
 
 /** Up to a limit; undefined where no table. */
-export function countUpTo(db: Database.Database, table: string, limit: number): number | undefined {
+export function countUpTo(db: RawDatabase, table: string, limit: number): number | undefined {
   const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
   if (!isTable) return undefined
   return db

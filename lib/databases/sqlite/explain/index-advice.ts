@@ -2,7 +2,7 @@
  * Finds indexes to spare a statement the scan or sort of a large table. Creates candidates in an empty copy of the schema, and asks
  * SQLite's planner (as SQLite's own `.expert` does).
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/async/trace.ts'
 import { SqliteDatabase } from '../database/sqlite-database.ts'
@@ -31,7 +31,7 @@ interface Candidate {
  * @returns each index once, in the order of the statements
  */
 export function advise(
-  db: Database.Database,
+  db: RawDatabase,
   statements: readonly RunStatement[],
   rowsOf: (table: string) => number | undefined,
   many: number,
@@ -83,7 +83,7 @@ function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, Us
 
 function findBest(
   candidates: readonly Candidate[],
-  db: Database.Database,
+  db: RawDatabase,
   problems: readonly Problem[],
   readProblems: () => Problem[],
 ): { indexes: readonly Candidate[]; left: Problem[] } | undefined {
@@ -135,7 +135,7 @@ function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
 }
 
 /** Undefined where SQLite refuses an index. */
-function withIndexes<T>(db: Database.Database, indexes: readonly Candidate[], readProblems: () => T): T | undefined {
+function withIndexes<T>(db: RawDatabase, indexes: readonly Candidate[], readProblems: () => T): T | undefined {
   db.exec('savepoint candidate')
   try {
     for (const index of indexes) db.exec(formatCreateIndex(index))
@@ -163,7 +163,7 @@ function formatIndexName({ table, columns }: Candidate): string {
 }
 
 /** Copies statistics, but no rows. Parts that cannot be created, such as a table of an unloaded module, get no advice. */
-function copySchema(db: Database.Database): SqliteDatabase {
+function copySchema(db: RawDatabase): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow
   copy.pragma('foreign_keys = off')

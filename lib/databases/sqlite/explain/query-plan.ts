@@ -1,5 +1,5 @@
 /** Reads SQLite's query plan of a statement (https://www.sqlite.org/eqp.html) as a tree. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { PlanStep } from '../../../records/database/explained-statements.ts'
 import type { UsedTable } from '../../sql/sql-text.ts'
 
@@ -18,7 +18,7 @@ export interface PlanLine extends PlanRow {
 }
 
 /** Empty for a statement without a plan, or no longer accepted. */
-export function readPlan(db: Database.Database, sql: string, parameters: readonly unknown[]): PlanLine[] {
+export function readPlan(db: RawDatabase, sql: string, parameters: readonly unknown[]): PlanLine[] {
   if (!PLANNED.test(sql)) return []
   let rows: PlanRow[]
   try {

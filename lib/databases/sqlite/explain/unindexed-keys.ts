@@ -1,5 +1,5 @@
 /** Finds foreign keys without an index. SQLite makes none, so related records and deletions need a scan of the table. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { UnindexedLink } from '../../../records/database/explained-statements.ts'
 import { owningLinks } from '../../../model/owning-links.ts'
 import type { Resource } from '../../../model/model.ts'
@@ -10,7 +10,7 @@ import { name } from '../../sql/sql.ts'
  * @param resources relations of the model that the schema does not declare
  * @param rows tables with no more rows are left out
  */
-export function findUnindexedLinks(db: Database.Database, resources: readonly Resource[], rows: number): UnindexedLink[] {
+export function findUnindexedLinks(db: RawDatabase, resources: readonly Resource[], rows: number): UnindexedLink[] {
   const tables = db.prepare(
     "select name from main.sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name",
   )
@@ -41,13 +41,13 @@ function listLinks({ table, attributes }: Resource): { table: string; columns: r
   return [...owned.map(({ attribute }) => ({ table, columns: attribute.columns })), ...lists]
 }
 
-function listDeclaredIndexes(db: Database.Database, table: string): string[][] {
+function listDeclaredIndexes(db: RawDatabase, table: string): string[][] {
   const rows = db.pragma(`main.foreign_key_list(${name(table)})`) as { id: number; seq: number; from: string }[]
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
 /** Of each index over all rows, the primary key included. */
-function listIndexes(db: Database.Database, table: string): string[][] {
+function listIndexes(db: RawDatabase, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)
   const indexes = (db.pragma(`main.index_list(${name(table)})`) as { name: string; partial: 0 | 1 }[]).filter(

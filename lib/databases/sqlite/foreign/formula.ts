@@ -1,6 +1,6 @@
 /** Puts formulas into SQLite's words. A formula that SQLite cannot run becomes null, with a note. */
 import { isRaw, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ForeignModel } from './model.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { name } from '../../sql/sql.ts'
@@ -20,7 +20,7 @@ function inMain(formula: FormulaFunction): FormulaFunction {
  *
  * @param addFunctions adds the functions of other databases
  */
-export function adaptFormulas(orm: MikroORM, db: Database.Database, model: ForeignModel, addFunctions: () => void): void {
+export function adaptFormulas(orm: MikroORM, db: RawDatabase, model: ForeignModel, addFunctions: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
       const written = prop.formula as FormulaFunction | undefined
@@ -50,7 +50,7 @@ export function adaptFormulas(orm: MikroORM, db: Database.Database, model: Forei
   }
 }
 
-function findProblem(formula: FormulaFunction, meta: EntityMetadata, db: Database.Database): string | undefined {
+function findProblem(formula: FormulaFunction, meta: EntityMetadata, db: RawDatabase): string | undefined {
   const alias = 'f0'
   const table = { alias, name: meta.tableName, schema: undefined, qualifiedName: meta.tableName, toString: () => alias }
   let made: unknown

@@ -1,11 +1,12 @@
 /** Asks SQLite whether it runs statements, on an empty database in memory. */
-import Database from 'better-sqlite3'
+import { openRaw } from '../driver/open-raw.ts'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
 export class TypeProbe {
   /** Without functions of other databases, which schemas should avoid. */
-  #plain: Database.Database | undefined
-  #foreign: Database.Database | undefined
+  #plain: RawDatabase | undefined
+  #foreign: RawDatabase | undefined
 
   /** @param withForeign with the functions of other databases */
   runs(sql: string, withForeign = true): boolean {
@@ -41,10 +42,10 @@ export class TypeProbe {
     this.#plain = this.#foreign = undefined
   }
 
-  #open(withForeign: boolean): Database.Database {
+  #open(withForeign: boolean): RawDatabase {
     const known = withForeign ? this.#foreign : this.#plain
     if (known !== undefined) return known
-    const db = new Database(':memory:')
+    const db = openRaw(':memory:')
     if (withForeign) {
       addForeignFunctions(db, () => new Date())
       this.#foreign = db

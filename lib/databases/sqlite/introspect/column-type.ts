@@ -2,7 +2,7 @@
  * Finds the type of a column from its declaration, and from some rows where several forms are possible. SQLite enforces almost no type
  * (https://www.sqlite.org/datatype3.html), so a value of another type is no error.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
 import { findAffinity } from '../database/affinity.ts'
 import { NUMERIC } from '../sql/exact-decimals.ts'
@@ -71,7 +71,7 @@ export class ColumnTypes {
   readonly #table: FileTable
   readonly #samples: ReadonlyMap<string, readonly unknown[]>
 
-  constructor(db: Database.Database, table: FileTable) {
+  constructor(db: RawDatabase, table: FileTable) {
     this.#table = table
     const wanted = table.columns.filter(({ name, type }) => {
       const { kind } = parseDeclared(type)
@@ -153,7 +153,7 @@ function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: 
 }
 
 /** Without NULL: from the beginning of the table and, where cheap, from its end. */
-function readSamples(db: Database.Database, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
+function readSamples(db: RawDatabase, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
   if (rows.length === SAMPLES && table.rowid !== undefined) {

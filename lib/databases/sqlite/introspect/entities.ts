@@ -1,5 +1,5 @@
 /** Makes MikroORM entities of an introspected file. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
 import { isWritable, noteUnwritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -8,7 +8,7 @@ import { ColumnTypes, isComparable, isNumeric } from './column-type.ts'
 import { FileType } from './file-type.ts'
 import type { FileColumn, FileTable, Introspection } from './introspect.ts'
 
-export function buildFileEntities({ tables, broken }: Introspection, db: Database.Database): DescribedModel {
+export function buildFileEntities({ tables, broken }: Introspection, db: RawDatabase): DescribedModel {
   const model = buildEntities(tables, table => new FileMapping(table, db))
   return {
     ...model,
@@ -38,12 +38,12 @@ function noteNumeric(tables: readonly FileTable[]): string[] {
 const LINKING_ROWS = 1_000
 
 class FileMapping implements TableMapping {
-  readonly #db: Database.Database
+  readonly #db: RawDatabase
   readonly #table: FileTable
   readonly #types: ColumnTypes
   readonly #keyTypes: ReadonlyMap<string, ScalarType> | undefined
 
-  constructor(table: FileTable, db: Database.Database) {
+  constructor(table: FileTable, db: RawDatabase) {
     this.#db = db
     this.#table = table
     this.#types = new ColumnTypes(db, table)

@@ -2,7 +2,7 @@
  * Reads the tables, views, columns, keys and foreign keys of a SQLite file, by pragmas (https://www.sqlite.org/pragma.html) and the text of
  * the schema. MikroORM's own introspection loses composite foreign keys, unique indexes and views.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { readDdl } from '../database/ddl.ts'
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -65,7 +65,7 @@ export interface Introspection {
   readonly broken: ReadonlyMap<string, string>
 }
 
-export function introspect(db: Database.Database): Introspection {
+export function introspect(db: RawDatabase): Introspection {
   const rows = db.pragma('main.table_list') as TableRow[]
   const order = db.prepare("select name, sql from main.sqlite_schema where type in ('table', 'view') order by rowid").all() as {
     name: string
@@ -93,7 +93,7 @@ export function introspect(db: Database.Database): Introspection {
  *
  * @param sql the text of its CREATE statement
  */
-export function readTable(db: Database.Database, { name, type, wr }: TableRow, sql: string): FileTable {
+export function readTable(db: RawDatabase, { name, type, wr }: TableRow, sql: string): FileTable {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
   const rows = all.filter(({ hidden }) => hidden !== 1)
   // `count(*)` may read the smallest index, and `*` the table itself.
@@ -136,7 +136,7 @@ function findRowidName(columns: readonly ColumnRow[]): string | undefined {
   return ['rowid', '_rowid_', 'oid'].find(name => !taken.has(name))
 }
 
-function readForeignKeys(db: Database.Database, table: string): ForeignKey[] {
+function readForeignKeys(db: RawDatabase, table: string): ForeignKey[] {
   const rows = db.pragma(`main.foreign_key_list(${quoted(table)})`) as ForeignKeyRow[]
   const groups = Map.groupBy(rows, ({ id }) => id)
   // SQLite numbers foreign keys backwards.

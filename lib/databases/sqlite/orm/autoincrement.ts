@@ -3,7 +3,7 @@
  * must not change, so the engine keeps the keys while running.
  */
 import type { MikroORM } from '@mikro-orm/core'
-import type Database from 'better-sqlite3'
+import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
@@ -15,7 +15,7 @@ export const LARGEST_KEY = 2n ** 63n - 1n
 export type KeyState = ReadonlyMap<string, bigint>
 
 /** Finds tables without AUTOINCREMENT where SQLite assigns keys, each with the key's column. */
-export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<string, string> {
+export function findCounters(orm: MikroORM, db: RawDatabase): ReadonlyMap<string, string> {
   const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
   const tables = new Map(rows)
   const counters = new Map<string, string>()
@@ -29,7 +29,7 @@ export function findCounters(orm: MikroORM, db: Database.Database): ReadonlyMap<
 }
 
 /** Makes keys required where MikroORM expects keys from SQLite, but the file's table assigns none. */
-export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes): void {
+export function requireKeys(orm: MikroORM, db: RawDatabase, notes: Notes): void {
   // SQLite itself keeps the keys of tables with AUTOINCREMENT.
   const find = db
     .prepare("select name from main.sqlite_schema where type = 'table' and name = ? collate nocase and sql not like '%autoincrement%'")
@@ -46,7 +46,7 @@ export function requireKeys(orm: MikroORM, db: Database.Database, notes: Notes):
 }
 
 /** Finds the column that is the rowid: the only key column, without an index of its own. */
-function findRowidColumn(db: Database.Database, table: string): string | undefined {
+function findRowidColumn(db: RawDatabase, table: string): string | undefined {
   const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
   const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)
   const indexes = db.pragma(`main.index_list(${name(table)})`) as { origin: string }[]
@@ -58,15 +58,15 @@ export class Autoincrement {
   /** Undefined until a write. */
   #highest: Map<string, bigint> | undefined
   /** Prepared for `#preparedFor`. */
-  readonly #statements = new Map<string, Database.Statement>()
-  #preparedFor: Database.Database | undefined
+  readonly #statements = new Map<string, RawStatement>()
+  #preparedFor: RawDatabase | undefined
 
   constructor(counters: ReadonlyMap<string, string>) {
     this.counters = counters
   }
 
   /** Reads the keys before the first write. */
-  prepare(db: Database.Database): void {
+  prepare(db: RawDatabase): void {
     this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
   }
 
@@ -84,7 +84,7 @@ export class Autoincrement {
   }
 
   /** Undefined where SQLite assigns the key. */
-  next(db: Database.Database, table: string): bigint | undefined {
+  next(db: RawDatabase, table: string): bigint | undefined {
     const known = this.#highest?.get(table)
     if (known === undefined) return undefined
     const stored = this.#read(db, table)
@@ -101,7 +101,7 @@ export class Autoincrement {
     if (known !== undefined && key > known) this.#highest!.set(table, key)
   }
 
-  #read(db: Database.Database, table: string): bigint {
+  #read(db: RawDatabase, table: string): bigint {
     if (this.#preparedFor !== db) this.#statements.clear()
     this.#preparedFor = db
     let statement = this.#statements.get(table)

@@ -2,7 +2,7 @@
  * Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers, for
  * observers and traces.
  */
-import type Database from 'better-sqlite3'
+import type { RawResult } from '../driver/raw-database.ts'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
 import { SCHEMA_CHANGE, type PreparedQuery } from '../database/sqlite-database.ts'
@@ -106,7 +106,7 @@ export function endedError(cause?: unknown): Error {
   return new Error('The database has ended the transaction, after a failure.', { cause })
 }
 
-export function countChanges({ changes }: Database.RunResult): number {
+export function countChanges({ changes }: RawResult): number {
   return changes
 }
 

@@ -4,7 +4,7 @@
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { Findings, compareTable, createTable, type Addition, type Comparing } from './compare-table.ts'
 import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
@@ -15,7 +15,7 @@ const SHOWN = 5
 
 interface SchemaDatabase {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly path: string
   readonly notes: Notes
 }
@@ -53,7 +53,7 @@ export function takeAnyType(orm: MikroORM, table: string, column: string): void 
 }
 
 interface SchemaState {
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly version: number
   readonly path: string
 }
@@ -83,7 +83,7 @@ function run<T>(additions: readonly Addition[], { db, version, path }: SchemaSta
 }
 
 /** Every change of the schema increments the version. */
-function readVersion(db: Database.Database): number {
+function readVersion(db: RawDatabase): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }
 
@@ -108,7 +108,7 @@ function schemaError(
   )
 }
 
-export function compareSchema(orm: MikroORM, db: Database.Database): Findings {
+export function compareSchema(orm: MikroORM, db: RawDatabase): Findings {
   const findings = new Findings()
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const helper = orm.em.getPlatform().getSchemaHelper() as SchemaHelper

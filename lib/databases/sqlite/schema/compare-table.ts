@@ -1,7 +1,7 @@
 /** Computes additions to a table, lasting differences from its entities, and parts missing for good. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { UuidType, type MikroORM } from '@mikro-orm/core'
 import { exampleFill } from '../../orm/name-property.ts'
 import { foldCase, type Catalog, type ExistingTable } from './existing-table.ts'
@@ -32,7 +32,7 @@ export class Findings {
 
 export interface Comparing {
   readonly orm: MikroORM
-  readonly db: Database.Database
+  readonly db: RawDatabase
   readonly catalog: Catalog
   readonly helper: SchemaHelper
   readonly findings: Findings

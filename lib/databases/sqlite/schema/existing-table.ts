@@ -1,5 +1,5 @@
 /** Reads the catalog of a database, and a table or view by name, as SQLite compares names. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
@@ -39,7 +39,7 @@ export interface Catalog {
 }
 
 /** In one statement: each statement reads the whole catalog. */
-export function readCatalog(db: Database.Database): Catalog {
+export function readCatalog(db: RawDatabase): Catalog {
   const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
   const objects = new Map<string, NamedObject>()
   const triggers = new Map<string, NamedObject>()
@@ -48,7 +48,7 @@ export function readCatalog(db: Database.Database): Catalog {
 }
 
 /** @throws Error of SQLite for a view or virtual table that SQLite cannot read. */
-export function readExistingTable(db: Database.Database, { objects }: Catalog, name: string): ExistingTable | undefined {
+export function readExistingTable(db: RawDatabase, { objects }: Catalog, name: string): ExistingTable | undefined {
   const found = objects.get(foldCase(name))
   if (found === undefined || found.type === 'index') return undefined
   const [row] = db.pragma(`main.table_list(${quoted(found.name)})`) as TableRow[]
@@ -56,12 +56,12 @@ export function readExistingTable(db: Database.Database, { objects }: Catalog, n
 }
 
 /** Undefined for a view or virtual table, too. */
-export function readPlainTable(db: Database.Database, name: string): ExistingTable | undefined {
+export function readPlainTable(db: RawDatabase, name: string): ExistingTable | undefined {
   const found = readExistingTable(db, readCatalog(db), name)
   return found?.kind === 'table' ? found : undefined
 }
 
-function readIndexes(db: Database.Database, table: string): ExistingIndex[] {
+function readIndexes(db: RawDatabase, table: string): ExistingIndex[] {
   const rows = db.pragma(`main.index_list(${quoted(table)})`) as { name: string; unique: 0 | 1; partial: 0 | 1 }[]
   return rows.map(({ name, unique, partial }) => ({
     name,

@@ -1,5 +1,5 @@
 /** Notes triggers with functions of the file's own program, and foreign keys to nowhere. */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 import { findBrokenKey } from '../database/broken-keys.ts'
@@ -10,7 +10,7 @@ interface Trigger {
   readonly sql: string
 }
 
-export function noteMissingFunctions(db: Database.Database, notes: Notes): void {
+export function noteMissingFunctions(db: RawDatabase, notes: Notes): void {
   const triggers = db
     .prepare("select name, tbl_name as 'table', sql from sqlite_schema where type = 'trigger' order by tbl_name, name")
     .all() as Trigger[]
@@ -37,7 +37,7 @@ export function noteMissingFunctions(db: Database.Database, notes: Notes): void 
   }
 }
 
-export function noteBrokenKeys(db: Database.Database, notes: Notes): void {
+export function noteBrokenKeys(db: RawDatabase, notes: Notes): void {
   const tables = db.prepare("select name from sqlite_schema where type = 'table' and sql like '%references%' order by rowid").pluck().all()
   for (const table of tables as string[]) {
     const problem = findBrokenKey(db, table)
@@ -50,7 +50,7 @@ export function noteBrokenKeys(db: Database.Database, notes: Notes): void {
 }
 
 /** A keyword, or the name of a table before its columns, is no function. */
-function lacks(db: Database.Database, functionName: string): boolean {
+function lacks(db: RawDatabase, functionName: string): boolean {
   if (db.prepare('select 1 from sqlite_schema where name = ? collate nocase').get(functionName) !== undefined) return false
   try {
     db.prepare(`select ${functionName}()`)

@@ -1,7 +1,7 @@
 /**
  * Estimate: at most how many rows a statement goes through, by the highest row numbers and the indexes. Asks the database once a second.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'
 
@@ -25,7 +25,7 @@ interface TableStatistics {
 }
 
 export class Estimate {
-  readonly #db: Database.Database
+  readonly #db: RawDatabase
   readonly #tables = new Map<string, TableStatistics>()
   /** Indexes over all rows, the key included, by table, as of `#schema`. */
   readonly #indexes = new Map<string, readonly IndexStatistics[]>()
@@ -34,7 +34,7 @@ export class Estimate {
   #accesses = new WeakMap<Statement, Access>()
   #schema = -1
 
-  constructor(db: Database.Database) {
+  constructor(db: RawDatabase) {
     this.#db = db
   }
 

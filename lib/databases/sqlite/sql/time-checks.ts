@@ -2,7 +2,7 @@
  * Ends long statements. SQLite's driver has no progress handler, so in a costly statement a function of the engine stands in front of the
  * conditions of every table (see time-marks.ts), looks at the clock, and throws after the deadline.
  */
-import type Database from 'better-sqlite3'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs } from '../../../records/database/dialect.ts'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { Estimate } from './estimate.ts'
@@ -17,7 +17,7 @@ export class TimeChecks {
   end: RequestAbort | undefined
   readonly estimate: Estimate
 
-  constructor(db: Database.Database) {
+  constructor(db: RawDatabase) {
     this.estimate = new Estimate(db)
     db.function('mikro_tick', { directOnly: true }, (_row: unknown) => {
       this.checkClock()

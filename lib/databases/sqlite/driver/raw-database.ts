@@ -1,0 +1,92 @@
+/**
+ * Raw database: what the engine asks of SQLite, whatever program runs SQLite. All calls but `backup` are synchronous. `open-raw.ts` opens
+ * one.
+ */
+
+/** `changes` counts rows. */
+export interface RawResult {
+  readonly changes: number
+  readonly lastInsertRowid: number | bigint
+}
+
+interface RawColumn {
+  readonly name: string
+  readonly column: string | null
+  readonly table: string | null
+  /** As declared. */
+  readonly type: string | null
+}
+
+/** Binds texts, numbers, bigints, bytes and null. */
+export interface RawStatement {
+  readonly database: RawDatabase
+  readonly source: string
+  /** Whether the statement gives rows. */
+  readonly reader: boolean
+  /** Whether the statement writes nothing. */
+  readonly readonly: boolean
+  run(...parameters: readonly unknown[]): RawResult
+  get(...parameters: readonly unknown[]): unknown
+  all(...parameters: readonly unknown[]): unknown[]
+  iterate(...parameters: readonly unknown[]): IterableIterator<unknown>
+  columns(): readonly RawColumn[]
+  /** Rows are their first value. */
+  pluck(on?: boolean): this
+  /** Rows are arrays. Otherwise objects. */
+  raw(on?: boolean): this
+  /** Integers are bigints. */
+  safeIntegers(on?: boolean): this
+}
+
+interface RawFunctionOptions {
+  readonly varargs?: boolean
+  readonly deterministic?: boolean
+  /** Integers are bigints. */
+  readonly safeIntegers?: boolean
+  /** Not in triggers, views and the schema. */
+  readonly directOnly?: boolean
+}
+
+interface RawAggregate<Total> extends RawFunctionOptions {
+  readonly start: () => Total
+  // oxlint-disable-next-line typescript/no-explicit-any -- values of a row, of any number and type
+  readonly step: (total: Total, ...values: any[]) => Total | void
+  readonly result: (total: Total) => unknown
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a function of SQL takes values of any number and type
+type RawFunction = (...values: any[]) => unknown
+
+export interface RawDatabase {
+  readonly memory: boolean
+  readonly readonly: boolean
+  /** The path. */
+  readonly name: string
+  readonly inTransaction: boolean
+  prepare(sql: string): RawStatement
+  exec(sql: string): unknown
+  /** `simple`: the first value, in the place of rows. */
+  pragma(text: string, options?: { readonly simple?: boolean }): unknown
+  function(name: string, work: RawFunction): unknown
+  function(name: string, options: RawFunctionOptions, work: RawFunction): unknown
+  aggregate<Total>(name: string, options: RawAggregate<Total>): unknown
+  /** Runs work between `begin` and `commit`, or `rollback` where the work throws. */
+  transaction<Result>(work: () => Result): (() => Result) & { readonly immediate: () => Result }
+  /** The whole database as bytes. */
+  serialize(): Uint8Array
+  /** Copies into a file, `progress` pages at once. */
+  backup(path: string, options?: { readonly progress: () => number }): Promise<unknown>
+  close(): unknown
+}
+
+export interface RawOptions {
+  readonly readonly?: boolean
+  readonly fileMustExist?: boolean
+  /** Milliseconds to wait for a locked file. */
+  readonly timeout?: number
+}
+
+/** SQLite's own error. `code` is the extended code, as `SQLITE_CONSTRAINT_UNIQUE`. */
+export interface RawError extends Error {
+  readonly code: string
+}

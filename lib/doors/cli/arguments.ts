@@ -15,7 +15,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly port: number
   readonly host: string
   readonly config: string | undefined
-  /** Of a MikroORM config; `undefined`: the default context. */
+  /** The context of a MikroORM config; `undefined`: the default. */
   readonly context: string | undefined
   /** Whether migrations run first. */
   readonly migrate: boolean
@@ -78,7 +78,7 @@ interface Option {
   readonly value?: string
   /** Values that may follow behind "=". */
   readonly values?: readonly string[]
-  /** Behind "=". */
+  /** Takes any value behind "=". */
   readonly takesAny?: boolean
   /** Whether the value may be missing at the end of the command line. */
   readonly isOptional?: boolean
@@ -184,7 +184,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
 const WIDTH = 100
 const MARGIN = 24
 
-/** In lines of at most 100 characters. */
+/** Writes lines of at most 100 characters. */
 export function formatHelp(): string {
   const groups = GROUPS.map(([title, names]) => {
     const rows = names.flatMap(name => {

@@ -207,7 +207,7 @@ class PropertyWriter {
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy] as EntityProperty | undefined)
-    // The other sides of a polymorphic relation tell by themselves, and not every target has another side.
+    // The other sides of a polymorphic relation name the relation themselves, and not every target has another side.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()

@@ -28,7 +28,7 @@ import { importModule } from './modules.ts'
 import { Code, isLiteral, lines, literal, member } from './source.ts'
 
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options written in other ways, or of the process. */
+/** Options that are written elsewhere, or belong to the process. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 interface Ejected {

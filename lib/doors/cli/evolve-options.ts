@@ -69,7 +69,7 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
   return { options: { ...withoutCopies(options), database: path }, remove }
 }
 
-/** For a file that is a copy itself. */
+/** Makes no copies of a file that is a copy itself. */
 export function withoutCopies(options: EngineOptions): EngineOptions {
   return options.schema === 'evolve' ? { ...options, copies: 0 } : options
 }

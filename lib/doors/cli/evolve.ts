@@ -7,7 +7,7 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
-/** Whether a column or entity is another by a new name. */
+/** Asks whether a column or entity is an old one by a new name. */
 type Ask = (rename: PossibleRename) => Promise<boolean>
 
 /**

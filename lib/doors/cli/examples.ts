@@ -10,7 +10,7 @@ import { isText } from '../../foundation/values/scalar-type.ts'
 interface ExampleEngine {
   readonly base: string
   readonly versions: readonly string[]
-  /** Past the journal, which is of the readers' own requests. */
+  /** Asks past the journal, which is for the readers' own requests. */
   look(path: string): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 

@@ -30,7 +30,6 @@ export function listCollections(collections: readonly InferredCollection[]): Doc
     .map(({ name, isTop, attributes, hasIds, ids, places }) => ({ name, isTop, attributes, hasIds, ids: listItemIds(ids, places) }))
 }
 
-/** Null: the item is not a record. */
 function listItemIds(ids: readonly unknown[], places: readonly number[] | undefined): readonly unknown[] {
   if (places === undefined) return ids
   const all: unknown[] = []
@@ -180,7 +179,7 @@ function writeText(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id
 }
 
-/** Another text than a number's stays. */
+/** A text that is no number stays. */
 function writeNumber(id: unknown): unknown {
   if (typeof id !== 'string') return id
   return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)

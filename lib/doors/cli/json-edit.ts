@@ -36,7 +36,7 @@ interface ArrayEdit {
 export class EditedText {
   #text: string
   readonly #style: Style
-  /** In the order of the text. */
+  /** Places in the order of the text. */
   readonly #places: readonly EditPlace[]
 
   /** @param text valid JSON, an object or one collection at the top level */
@@ -124,7 +124,7 @@ interface WrittenText {
   readonly text: string
 }
 
-/** Where records go, writes the array anew: white space and commas between the others change. */
+/** Where records are deleted, writes the array anew: white space and commas between the other records change. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)

@@ -47,7 +47,7 @@ function formatMember([collection, ...inside]: readonly (string | number)[]): st
 
 const NAMED = 3
 
-/** Lists what the text shows, and the values do not. */
+/** Lists oddities that the text shows, and parsed values do not. */
 function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   const findings = [...findOddities(text)]
   const repeated = findings.filter(({ kind }) => kind === 'repeated')

@@ -12,7 +12,7 @@ import { checkReadable } from './readable.ts'
 
 export type InferredFile = Pick<JsonFile, 'name' | 'collections'>
 
-/** What the file says. */
+/** Options that the file itself decides. */
 const OF_FILE = ['entities', 'database', 'schema', 'config', 'seed', 'fill', 'renamed', 'drop', 'copies', 'notes'] as const
 
 /** @param config a module whose default export has options of the engine */

@@ -14,9 +14,9 @@ import { findEntities } from './modules.ts'
 import { findTypeScriptLoader } from './typescript.ts'
 
 export interface ConfigArguments {
-  /** Which of several configs. */
+  /** Chooses among several configs. */
   readonly context?: string | undefined
-  /** In the place of the config's own database. */
+  /** Replaces the config's own database. */
   readonly database?: string | undefined
   /** Whether the application's migrations make the tables. */
   readonly migrates: boolean

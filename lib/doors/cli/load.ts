@@ -30,13 +30,13 @@ export interface LoadedSource {
   readonly options: EngineOptions
   /** Options of this run, which may have to leave files unchanged. */
   readonly running: EngineOptions
-  /** Of an inferred model. */
+  /** The file of an inferred model. */
   readonly json?: JsonFile
   /** A copy of the file, to be evolved by this run. */
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
-  /** Of `--login`. */
+  /** Made for `--login`. */
   readonly logIn?: LogIn
   /** Example paths below the version, where known beforehand. */
   readonly examples: readonly string[] | undefined

@@ -15,10 +15,10 @@ const IDENTIFIERS = ['email', 'mail', 'emailaddress', 'username', 'login', 'user
 const PASSWORDS = ['password', 'passwd', 'pass', 'pwd', 'passwordhash', 'secret', 'pin']
 
 export interface LogIn {
-  /** Names of the body. */
+  /** Names in the body of a log-in. */
   readonly identifier: string
   readonly password: string
-  /** The identifier and the ID of the first user. */
+  /** The first user. */
   readonly example: { readonly identifier: string; readonly id: string | number }
   /** The hidden attribute. */
   readonly hides: string
@@ -89,7 +89,7 @@ function isUnique({ records }: InferredCollection, key: string): boolean {
   return values.length > 0 && new Set(values).size === values.length
 }
 
-/** In any spelling: `userName`, `user_name`. */
+/** Finds any spelling: `userName`, `user_name`. */
 function findAttribute({ attributes }: Pick<InferredCollection, 'attributes'>, names: readonly string[]): string | undefined {
   const keys = attributes.filter(({ kind }) => kind === 'plain').map(({ key }) => key)
   return names.map(name => keys.find(key => key.toLowerCase().replaceAll(/[_\W]/g, '') === name)).find(each => each !== undefined)

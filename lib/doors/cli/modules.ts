@@ -96,7 +96,7 @@ function isCode(url: string): boolean {
 
 function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, advice: string): string {
   if (manifest === undefined) return `${oneLine(new Error(text)).replace(/\.$/, '')} (${file}:${line}).${isPlain ? '' : advice}`
-  // `npm init` writes so.
+  // `npm init` writes "commonjs".
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 

@@ -7,7 +7,7 @@ import { refuseOthers } from './option-values.ts'
 
 interface OtherGrammar {
   readonly load: () => Promise<Wire>
-  /** Before the names of collections and tables. */
+  /** The path before the names of collections and tables. */
   readonly root: string
 }
 

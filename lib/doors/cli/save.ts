@@ -36,7 +36,7 @@ export class Saver {
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** Printed unless the same as before. */
+  /** The last failure: printed unless the same as before. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -55,7 +55,7 @@ export class Saver {
     parts.recorder.watchers.add(this.#watcher)
   }
 
-  /** Removes temporary files of killed processes, and lets the thread find where records stand. */
+  /** Lets the thread find where records stand. */
   async begin(): Promise<void> {
     const target = await realpath(this.#file.path)
     await removeLeftOver(target)
@@ -215,7 +215,7 @@ class SaveThread {
     this.#thread.postMessage(order)
   }
 
-  /** Under `--watch`, tells the watching process the hash of the new content before the file changes. */
+  /** Tells the watching process the hash of the new content. */
   async #announce(hash: string): Promise<void> {
     await report({ saved: hash })
     this.#tell({ announced: true })

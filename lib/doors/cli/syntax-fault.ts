@@ -14,7 +14,7 @@ export interface SyntaxFault {
   readonly isPlain: boolean
 }
 
-// A process each.
+// Modules checked, a process each.
 const MOST = 50
 
 const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
@@ -33,13 +33,13 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     const manifest = isModuleSyntax(text) ? findCommonManifest(url) : undefined
     return { file, line: Number(line), text, manifest, isPlain: manifest === undefined && /js$/i.test(file) }
   }
-  // Node checks no TypeScript so; but where TypeScript is loaded as CommonJS, the stack begins with the place.
+  // `--check` takes no TypeScript; but where TypeScript is loaded as CommonJS, the stack begins with the place.
   const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
   if (file === undefined || !isModuleSyntax(error.message)) return undefined
   return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href), isPlain: false }
 }
 
-/** Of Node the stack begins with the place; of esbuild, by which tsx reads a file, the message holds the place. */
+/** Node's stack begins with the place; the message of esbuild, which tsx uses, holds the place. */
 function findTypeScriptFault(error: unknown): SyntaxFault | undefined {
   if (!(error instanceof Error)) return undefined
   const { name, message, stack = '' } = error

@@ -132,7 +132,7 @@ async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
   }
 }
 
-/** Returns what takes back the hooks of a loader for `require`: the next one would get what this one compiles. */
+/** Returns a function that takes back a loader's hooks for `require`: the next loader would get what this loader compiles. */
 function keepExtensions(file: string): () => void {
   // oxlint-disable-next-line typescript/no-deprecated -- it is what the loaders change
   const { extensions } = createRequire(file)
@@ -144,8 +144,8 @@ function keepExtensions(file: string): () => void {
 }
 
 /**
- * TypeScript 6 refuses how files are found without a bundler, unless an option that other versions refuse allows that, and files that are
- * not beside the tsconfig.json, unless an option says where all files are.
+ * TypeScript 6 finds files without a bundler only with `ignoreDeprecations`, which other versions refuse, and files that are not beside the
+ * tsconfig.json only with `rootDir`.
  */
 function optionsForRequire(file: string): object {
   const manifest = 'typescript/package.json'

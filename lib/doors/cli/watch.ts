@@ -95,7 +95,7 @@ class Runner {
   #timer: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   readonly #changed = new Set<string>()
-  /** By folder with imported files. */
+  /** A watcher for each folder with imported files. */
   readonly watchers = new Map<string, FSWatcher>()
   readonly #reached = new Set<string>()
   /** Hashes of the child's saves, from the file's content at the last look on. */
@@ -218,7 +218,7 @@ class Runner {
     this.#try()
   }
 
-  /** Starts a child, or a trial beside a serving child. A running trial is of former files: the next follows its end. */
+  /** Starts a child, or a trial beside a serving child. A running trial has former files: the next trial follows its end. */
   #try(): void {
     const trial = this.#trial
     this.#isOutdated = trial !== undefined
@@ -260,7 +260,7 @@ class Runner {
     })
   }
 
-  /** After a change of data, which may come many times a second. */
+  /** Tries again after a change of data, which may come many times a second. */
   #tryAgain(): void {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined

@@ -6,7 +6,7 @@ import type { RestEngine } from '../../engine.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { ChangeSink } from '../../records/database/changes.ts'
 
-/** Names the file for data of a module in memory to the serving process. */
+/** Names the file that keeps the data of a module in memory. */
 export const KEPT = 'MIKRO_REST_KEPT'
 /** Set for a trial. */
 export const TRIAL = 'MIKRO_REST_TRIAL'
@@ -60,7 +60,7 @@ function endBySignal(_: NodeJS.Signals, number: number): never {
   process.exit(128 + number)
 }
 
-/** Called as the first of a trial. */
+/** Begins a trial, before anything else. */
 export function beginTrial(): void {
   for (const signal of SIGNALS) process.on(signal, endBySignal)
 }

@@ -7,19 +7,19 @@ export interface Slot {
   readonly holder: Record<string, unknown>
   /** Within the record. */
   readonly path: string
-  /** The resource or embedded object with the attribute. */
+  /** The resource's singular name, or the embedded object's name. */
   readonly bearer: string
 }
 
 export interface RecordDraft {
   readonly resource: Resource
   readonly body: Record<string, unknown>
-  /** In the whole graph's body, for error paths. */
+  /** The record's path in the graph's body, for errors. */
   readonly path: string
   /** Names the streams of random values. */
   readonly stream: string
   readonly slots: Slot[]
-  /** The link that the record's place sets. */
+  /** The link to the owner, implied by the place. */
   readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
   /** Values that follow from other records, by attribute. Resolved once the other records are complete. */
   readonly pending: Map<string, () => unknown>

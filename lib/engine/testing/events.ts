@@ -37,7 +37,7 @@ export type EngineEvent =
     })
   | (EventFacts & { readonly type: 'lost'; /** Events not taken in time. */ readonly count: number })
 
-/** How a listener listens. */
+/** Options of `engine.listen`. */
 export interface ListenOptions {
   /** Ends the listening. */
   readonly signal?: AbortSignal
@@ -58,7 +58,7 @@ interface EventSource {
   readonly faults: () => readonly FaultState[]
   /** Takes secrets out of a test's text. */
   readonly mask: (text: string) => string
-  /** Called when the first listener comes and the last leaves: only in between are requests told. */
+  /** Called when the first listener comes and the last leaves. */
   readonly listeningChanged: (isHeard: boolean) => void
 }
 
@@ -114,7 +114,7 @@ export class Events {
     this.#mark({ type: 'mark', ...this.#facts(), text: this.#source.mask(text) })
   }
 
-  /** Untaken events of faults become one. */
+  /** Unread events of faults become one. */
   faultsChanged(): void {
     if (this.#listeners.size === 0) return
     const facts = this.#facts()
@@ -127,7 +127,7 @@ export class Events {
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
   }
 
-  /** Under `--watch`, the former model stays served. */
+  /** Tells why, under `--watch`, the former model stays served. */
   readonly tellRefused = (reason: string | undefined): void => {
     const facts = this.#facts()
     this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })

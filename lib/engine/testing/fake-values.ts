@@ -1,4 +1,4 @@
-/** Fake values: made-up JSON values from an attribute's type and name: a readable value first, then others in case of conflicts. */
+/** Fake values: made-up JSON values from an attribute's type and name: readable ones first, others in case of conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
@@ -12,7 +12,7 @@ interface Making {
   readonly readable: Readable | undefined
   /** A frozen clock's time. Undefined: fixed days. */
   readonly now: number | undefined
-  /** The singular name of a resource, or the name of an embedded object. */
+  /** As in `Slot`. */
   readonly bearer: string
 }
 
@@ -27,7 +27,7 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** Best first, all different. */
+/** Yields different values, the best first. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
@@ -105,7 +105,7 @@ function* candidates(name: readonly string[], primary: boolean, making: Making):
   }
 }
 
-/** All items, starting anywhere. */
+/** Yields all items, from a random item on. */
 function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
   const start = random.between(0, items.length - 1)
   yield* items.slice(start)
@@ -145,7 +145,7 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** Within a year: past, or coming for names such as `expiresAt`. */
+/** A time within a year: past, or coming as for `expiresAt`. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -214,7 +214,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Letters and digits: for short lengths all texts, starting anywhere. */
+/** Yields letters and digits; of short lengths all texts. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)
@@ -227,7 +227,7 @@ function code(value: number, length: number): string {
   return text
 }
 
-/** Values for columns of texts in a fixed form: an address, an interval, a number shown as text. */
+/** Makes a text of a column's fixed form: an address, an interval. */
 type Make = (random: Random) => string
 
 const EMPTY: Make = () => 'empty'
@@ -240,7 +240,7 @@ const day: Make = random => `20${pad(random.between(0, 29))}-${pad(random.betwee
 
 const clock: Make = random => [23, 59, 59].map(high => pad(random.between(0, high))).join(':')
 
-/** By type, without a schema. */
+/** By column type, without `pg_catalog`. */
 const MAKERS: Readonly<Record<string, Make>> = {
   interval: random => `${random.between(1, 1000)} days`,
   inet: address,

@@ -73,7 +73,7 @@ const TOPICS = {
 
 type Topic = keyof typeof TOPICS
 
-/** By the last one or two words. */
+/** Topics by the last words of a name. */
 const BY_NAME: Readonly<Record<string, Topic>> = {
   email: 'email',
   mail: 'email',

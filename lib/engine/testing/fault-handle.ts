@@ -52,6 +52,6 @@ export interface FaultState extends PendingFault {
   readonly left: number | null
   /** The plain data among the options: `{ status: 503, times: 2 }`. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Of a gate. */
+  /** Held by a gate. */
   readonly held?: readonly Pick<FaultRequest, 'method' | 'path' | 'query'>[]
 }

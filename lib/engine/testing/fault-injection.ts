@@ -15,7 +15,7 @@ import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** With used-up faults. */
+/** Most kept faults. */
 const MAX_KNOWN = 1000
 
 export class Faults {
@@ -51,12 +51,12 @@ export class Faults {
     this.#checkPath = checkPath
   }
 
-  /** In effect, oldest first. */
+  /** The faults in effect, oldest first. */
   get pending(): PendingFault[] {
     return this.rules.filter(({ met }) => met === 0).map(toPending)
   }
 
-  /** Used up or not, oldest first. */
+  /** Known faults, oldest first. */
   get states(): FaultState[] {
     return this.#known.map(rule => describeFault(rule, this.#held(rule)))
   }
@@ -108,7 +108,7 @@ export class Faults {
   hold(match: RequestMatch, options: FaultOptions = {}): Gate {
     readFault(options, FAULT, 'hold')
     const arrived: Arriving = Promise.withResolvers<FaultRequest>()
-    // Nobody has to wait.
+    // A test need not wait for `arrived`.
     arrived.promise.catch(() => {})
     const rule = this.#add('hold', match, { kind: 'hold', arrived }, options)
     const held = (): FaultRequest[] => this.#held(rule).map(({ request }) => request)
@@ -249,7 +249,7 @@ export class Faults {
     if (effect.kind !== 'fail' && effect.kind !== 'drop') return answer()
     if (effect.after) {
       const done = await answer()
-      // Changed meanwhile.
+      // Ended meanwhile.
       if (end.ended) return done
     }
     if (effect.kind === 'fail') return refused(effect.refusal)

@@ -61,7 +61,7 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
   try {
     return readPairs(target, query)
   } catch {
-    // The engine reports errors, if the request gets there.
+    // The engine reports an unreadable query, if the request gets there.
     return []
   }
 }

@@ -34,7 +34,7 @@ export interface FaultRule extends CompiledMatch {
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
-  /** Also for requests already met. */
+  /** Whether over, also for requests already met. */
   ended: boolean
 }
 
@@ -71,7 +71,7 @@ export function describeFault({ id, effect, label, met, left, options }: FaultRu
   }
 }
 
-/** The options JSON can hold. */
+/** Keeps what JSON can hold. */
 function listPlain(options: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function'))
 }

@@ -97,7 +97,7 @@ export class DraftFiller {
   readonly #connection: RowConnection
   readonly #readable: Readable | undefined
   readonly #now: number | undefined
-  /** Of this call. */
+  /** Sets already taken. */
   readonly #seen = new Set<string>()
   readonly #statements = new Map<string, Statement | undefined>()
   readonly #numbers: ReadonlyMap<RecordDraft, number>

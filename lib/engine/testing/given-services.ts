@@ -11,6 +11,6 @@ export interface GivenServices {
   readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
-  /** For renderers, as in the answer to a POST. */
+  /** The context of renderers, as in the answer to a POST. */
   readonly context: (resource: Resource) => HookContext
 }

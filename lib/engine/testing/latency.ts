@@ -19,7 +19,7 @@ export interface LatencyProfile {
 /** The standard score of the 99th percentile. */
 const Z99 = 2.3263478740408408
 
-/** The function returns the next delay, in whole milliseconds. */
+/** In whole milliseconds. */
 export function createLatency(profile: LatencyProfile, where: string): () => number {
   checkNames(profile, ['p50', 'p99', 'seed'], where)
   const { p50, p99, seed = 1 } = profile
@@ -37,9 +37,9 @@ function checkPercentile(name: string, value: unknown, where: string): void {
     throw new RangeError(`${where}: "${name}" must be a number of milliseconds above 0, at most ${MAX_DELAY}, got ${String(value)}.`)
 }
 
-/** Standard normal, by Box and Muller. */
+/** Draws a standard normal number, by Box and Muller. */
 function drawNormal(random: Random): number {
-  // Above 0, for the logarithm.
+  // The logarithm needs a number above 0.
   const radius = Math.sqrt(-2 * Math.log(1 - random.fraction()))
   return radius * Math.cos(2 * Math.PI * random.fraction())
 }

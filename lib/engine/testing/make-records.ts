@@ -97,7 +97,7 @@ function nameCall(error: unknown): unknown {
   return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
-/** Others may take the same values meanwhile. */
+/** Other writers may take the same values meanwhile. */
 const ATTEMPTS = 10
 
 /** Whether another record has a made-up value: on a server, written at the same time. */

@@ -10,7 +10,7 @@ export interface RateLimit {
   readonly per: number | string
 }
 
-/** The largest exact credit. */
+/** The largest exact number. */
 const MAX_CREDIT = Number.MAX_SAFE_INTEGER
 
 export class TokenBucket {
@@ -37,7 +37,7 @@ export class TokenBucket {
     this.#filledAt = clock.time()
   }
 
-  /** Undefined: may pass. A refusal names the seconds until the next request may pass (RFC 9110 section 10.2.3). */
+  /** Undefined: the request may pass. A refusal names the seconds until the next request may pass (RFC 9110 section 10.2.3). */
   take(label: string): RestError | undefined {
     this.#fill()
     if (this.#credit >= this.#per) {

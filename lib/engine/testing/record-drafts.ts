@@ -23,7 +23,7 @@ import { isObject } from '../../foundation/json/json.ts'
 import { requireFew, type Overrides } from './given-options.ts'
 import { joinPath } from '../../records/validate/validation-context.ts'
 
-/** Outermost first. */
+/** The needed relations on the way, outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
 
 interface DraftContext {
@@ -63,7 +63,7 @@ export class RecordDrafts {
     this.#maxRecords = maxRecords
   }
 
-  /** Includes all needed records. */
+  /** Adds all needed records, too. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body = nameRelations(overrides, resource)
@@ -95,7 +95,7 @@ export class RecordDrafts {
     return draft
   }
 
-  /** All slots must be filled. */
+  /** Called once all slots are filled. */
   resolve(): void {
     this.#keys.resolve()
   }
@@ -160,7 +160,7 @@ export class RecordDrafts {
     return this.add(attribute.target, overrides, place).body
   }
 
-  /** For needed values not given. */
+  /** Opens needed values that are not given. */
   #openValue(attribute: ScalarAttribute | EmbeddedAttribute, site: Site, isReferred = false): void {
     const { name } = attribute
     const { draft, holder, prefix, bearer } = site
@@ -220,7 +220,7 @@ function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** Without a named class, an abstract one takes the first below. */
+/** Without a named class, an abstract class stands for the first below. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy
@@ -229,7 +229,7 @@ function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unkno
   if (first !== undefined) body[name] ??= attribute?.kind === 'scalar' && attribute.type.kind === 'integer' ? Number(first) : first
 }
 
-/** Rejects a circle, in which no record could come first. */
+/** Rejects a circle, without a first record. */
 function extendNeeds(needs: Needs, draft: RecordDraft, attribute: ToOneAttribute, at: string): Needs {
   const path = [...needs, { resource: draft.resource, attribute }]
   const start = path.findIndex(({ resource }) => resource === attribute.target)

@@ -10,7 +10,7 @@ import type { RecordDraft } from './draft.ts'
 
 interface SharedColumn {
   readonly link: ToOneAttribute
-  /** In the linked record's key. */
+  /** The place in the linked record's key. */
   readonly part: number
   /** The sharing attribute with the fewest columns. */
   readonly source: ScalarAttribute | ToOneAttribute
@@ -87,7 +87,7 @@ export class SharedKeys {
     }
   }
 
-  /** Opens keys that others follow from, when the draft's attributes are complete. */
+  /** Opens keys from which other values follow, once the draft's attributes are complete. */
   finish(draft: RecordDraft): void {
     for (const { link, part, source } of findShared(draft.resource)) {
       const value = draft.body[link.name]
@@ -136,7 +136,7 @@ export class SharedKeys {
     })
   }
 
-  /** All other values must be made up. */
+  /** Called once all other values are made up. */
   resolve(): void {
     for (const draft of this.#byBody.values()) for (const name of draft.pending.keys()) this.#resolveOne(draft, name)
   }

@@ -13,9 +13,9 @@ export interface AskedPlace {
   /** To-one relations on the way. */
   readonly hops: readonly string[]
   readonly attribute: WireAttribute
-  /** Of a link: the key of the record that it refers to. */
+  /** The key of the record that a link refers to. */
   readonly key: WireAttribute | undefined
-  /** Inside JSON. */
+  /** Names inside JSON. */
   readonly keys: readonly string[]
 }
 
@@ -32,7 +32,7 @@ type ClientCondition =
 
 export interface Conditions {
   readonly where: object | undefined
-  /** Of records as the engine gives them. */
+  /** Tests a record as the engine gives records. */
   readonly holds: ((record: Fields) => boolean) | undefined
   /** Relations that `holds` reads. */
   readonly expand: readonly string[]
@@ -82,7 +82,7 @@ export class ConditionReader {
     this.#version = version
   }
 
-  /** `_where` replaces all others, as in json-server 1. */
+  /** `_where` replaces all other conditions, as in json-server 1. */
   read(pairs: readonly (readonly [string, string])[]): Conditions {
     const tree = readTree(pairs.findLast(([name]) => name === '_where')?.[1])
     const conditions = tree === undefined ? this.#flat(pairs) : [this.#tree(tree, [], 0)]
@@ -109,7 +109,7 @@ export class ConditionReader {
     })
   }
 
-  /** Undefined: left out. */
+  /** Undefined: no condition. */
   #named(name: string, values: readonly string[]): ClientCondition | undefined {
     const plain = findPlace(this.#api, this.#resource, name)
     const [, path, operator] = COLON.exec(name) ?? SUFFIX.exec(name) ?? []

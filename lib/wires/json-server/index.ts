@@ -139,7 +139,7 @@ class RequestAnswerer {
     return { status: 201, headers, body: this.#show(resource, made) }
   }
 
-  /** Lists of IDs are there where they are asked for. */
+  /** Adds lists of IDs, which the engine gives on demand. */
   async #whole(resource: WireResource, record: Fields): Promise<Fields> {
     const lists = resource.attributes.filter(isOwnList).map(({ ids, name }) => ids ?? name)
     return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, idOf(resource, record), { attributes: lists })) }

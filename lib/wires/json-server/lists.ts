@@ -53,7 +53,7 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
 
 interface ListAsked {
   readonly version: Version
-  /** Of a list below a record. */
+  /** Condition of a list below a record. */
   readonly where?: object
 }
 

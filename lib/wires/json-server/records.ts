@@ -42,7 +42,7 @@ export function readEmbedded(api: WireApi, resource: WireResource, names: readon
   return new Map(found)
 }
 
-/** What to ask of the engine such that lists of IDs in a body come back, and the embedded relations. */
+/** Asks the engine for the embedded relations, and for lists of IDs that bodies have. */
 export function askedOf(resource: WireResource, embedded: EmbeddedRelations): Pick<WireQuery, 'attributes' | 'expand'> {
   const expanded = [...embedded.keys()].map(({ name }) => name)
   const expand = expanded.length === 0 ? {} : { expand: expanded }
@@ -58,7 +58,7 @@ export function isOwnList({ kind, writable }: WireAttribute): boolean {
 
 const relations = new WeakMap<WireResource, ReadonlyMap<string, WireAttribute>>()
 
-/** By name: a list shows many records. */
+/** Kept by name, since a list shows many records. */
 function relationsOf(resource: WireResource): ReadonlyMap<string, WireAttribute> {
   let found = relations.get(resource)
   if (found === undefined) relations.set(resource, (found = new Map(resource.attributes.filter(isRelation).map(each => [each.name, each]))))

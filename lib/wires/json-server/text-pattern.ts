@@ -1,6 +1,6 @@
 /** Text pattern: what `_like`, `contains`, `startsWith` and `endsWith` look for, regardless of case. */
 export interface TextPattern {
-  /** In their order, with any text between. */
+  /** Parts in order, with any text between. */
   readonly parts: readonly string[]
   readonly fromStart: boolean
   readonly toEnd: boolean
@@ -18,7 +18,7 @@ export function readPattern(operator: string, text: string): TextPattern {
   return { parts: parts.length > MOST_PARTS ? [inner] : parts, fromStart, toEnd }
 }
 
-/** A pattern of SQL. */
+/** Makes a pattern of SQL. */
 export function likeOf({ parts, fromStart, toEnd }: TextPattern): string {
   return `${fromStart ? '' : '%'}${parts.map(escapeLike).join('%')}${toEnd ? '' : '%'}`
 }

@@ -9,7 +9,7 @@ export interface Preferences {
   readonly resolution: 'merge-duplicates' | 'ignore-duplicates' | undefined
   readonly isDefault: boolean
   readonly maxAffected: number | undefined
-  /** Of `Preference-Applied`. */
+  /** For `Preference-Applied`. */
   readonly applied: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export interface Shown {
   readonly applied: readonly string[]
 }
 
-/** `0-1/5`, and nothing of `0`: which rows of how many. */
+/** Says which rows of how many: `0-1/5`; no rows are a star. */
 export function formatRange(offset: number, length: number, total: number | undefined): string {
   return `${length === 0 ? '*' : `${offset}-${offset + length - 1}`}/${total ?? '*'}`
 }

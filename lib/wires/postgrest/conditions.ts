@@ -118,7 +118,7 @@ function equals(subject: FilterSubject, text: string): WireCondition {
   return place(subject, { $eq: readOne(subject, text) })
 }
 
-/** What is shown as the text: `5` is the text and the number. */
+/** Lists values shown as the text: `5` is a text and a number. */
 function listForms(text: string): unknown[] {
   if (text.includes('\0')) readText(text, 'text')
   if (text === 'true' || text === 'false') return [text, text === 'true']
@@ -160,7 +160,7 @@ function is(subject: FilterSubject, text: string): WireCondition {
   return place(subject, { $eq: value === 'unknown' ? null : value === 'true' })
 }
 
-/** `{"color":"red"}` of JSON. */
+/** Asks whether JSON contains `{"color":"red"}`. */
 function contains(subject: FilterSubject, text: string): WireCondition {
   if (!isDocument(subject.attribute)) throw notServed('The operator "cs" of arrays')
   const parts: WireCondition[] = []
@@ -173,7 +173,7 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   return parts.length === 0 ? { $not: place(subject, { $eq: null }) } : { $and: parts }
 }
 
-/** All words: what full-text search finds but for endings of words. */
+/** Asks for all words; unlike full-text search, with endings as written. */
 function search(subject: FilterSubject, text: string): WireCondition {
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
   const words = text

@@ -25,7 +25,7 @@ export class Failure extends Error {
   }
 }
 
-/** For a query that cannot be read. */
+/** Refuses a query that cannot be read. */
 export function unreadable(what: 'select parameter' | 'order' | 'filter' | 'logic tree' | 'limit', text: string, found: string): Failure {
   return new Failure(400, 'PGRST100', `"failed to parse ${what} (${text.slice(0, 200)})" (line 1, column 1)`, { details: found })
 }

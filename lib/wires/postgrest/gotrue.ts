@@ -18,7 +18,7 @@ class AuthFailure extends Error {
 
 interface AuthRequest {
   readonly api: WireApi
-  /** Without a token. */
+  /** The api without token. */
   readonly nobody: WireApi
   readonly logIn: WireLogIn
   readonly users: WireResource

@@ -44,7 +44,7 @@ export function isAnonymous({ headers }: WireRequest): boolean {
   return authorization === undefined || (apikey !== undefined && authorization === `Bearer ${apikey}`)
 }
 
-/** The api of the caller; `apikey` alone is nobody. */
+/** The api of the caller; `apikey` alone names no user. */
 export function apiOf(request: WireRequest, api: WireApi): WireApi {
   if (!isAnonymous(request)) return api
   const { authorization: _, ...headers } = request.headers
@@ -123,7 +123,7 @@ async function call(rpc: Readonly<Record<string, RpcFunction>>, name: string, re
   return json((value as unknown[])[0])
 }
 
-/** As JSON, even where the value is a text. */
+/** Answers as JSON, even where the value is a text. */
 function json(value: unknown): WireAnswer {
   return {
     status: 200,

@@ -14,7 +14,7 @@ export interface Query {
   readonly onConflict: readonly string[] | undefined
 }
 
-/** Conditions that need another request first: of tables that only the other side links. */
+/** Conditions that need another request first: on tables that only the other side links. */
 type OwnerFinder = (api: WireApi, embed: EmbedItem, condition: WireCondition) => Promise<WireCondition>
 
 const OF_LOGIC = /^(?:not\.)?(?:or|and)$/

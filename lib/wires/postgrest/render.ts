@@ -30,7 +30,7 @@ interface Cell {
 
 type RowPart = Cell | { readonly key: undefined; readonly set: (record: ShownRow, row: Record<string, unknown>) => void }
 
-/** What is the same for all rows is found once. */
+/** Lists cells once for all rows. */
 function listCells(api: WireApi, node: TableNode, embedded: EmbeddedRows): readonly RowPart[] {
   return node.items.flatMap((item): RowPart[] => {
     if (item.kind === 'all') return node.resource.attributes.filter(isStored).map(attribute => storedCell(api, attribute))

@@ -10,7 +10,7 @@ export type ShownRow = Readonly<Record<string, unknown>>
 
 export interface RowPage {
   readonly records: readonly ShownRow[]
-  /** Of all rows that the condition meets. */
+  /** Counts all rows that the condition meets. */
   readonly count: number
 }
 

@@ -48,7 +48,7 @@ export interface TableNode {
   offset: number
 }
 
-/** EmbeddedRows tables of a request, each of which is a request of its own. */
+/** Embedded tables of a request, each of which is a request of its own. */
 const MAX_EMBEDS = 50
 
 interface RawItem {

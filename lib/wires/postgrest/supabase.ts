@@ -10,8 +10,8 @@ export interface SupabaseOptions extends PostgrestOptions {
 }
 
 /**
- * Answers as a Supabase project does: tables below `/rest/v1`, log-in by the engine's `auth` below `/auth/v1`. The key of the project is
- * whatever comes as `apikey`, and is nobody.
+ * Answers as a Supabase project does: tables below `/rest/v1`, log-in by the engine's `auth` below `/auth/v1`. Any `apikey` is taken, and
+ * names no user.
  *
  * @example
  * const engine = await RestEngine.create({ entities, auth: auth({ entity: User, public: ['* /*'] }), wire: supabase() })

@@ -12,7 +12,7 @@ const MAX_DEPTH = 20
 /** Members of all lists of a text. */
 const MAX_MEMBERS = 1000
 
-/** By source: making an expression costs more than matching a name. */
+/** Expressions by source: making one costs more than matching a name. */
 const STICKY = new Map<string, RegExp>()
 
 export class TextReader {
@@ -98,7 +98,7 @@ export class TextReader {
     return steps
   }
 
-  /** Members between brackets, which may be none. */
+  /** Reads members, perhaps none, up to the closing bracket. */
   members<Member>(close: string, read: () => Member): Member[] {
     if (++this.#depth > MAX_DEPTH) throw this.wrong(`: brackets are deeper than ${MAX_DEPTH} levels`)
     const members: Member[] = []
@@ -114,7 +114,7 @@ export class TextReader {
     return members
   }
 
-  /** The rest, behind the whole text. */
+  /** Takes the rest of the text. */
   rest(): string {
     const rest = this.text.slice(this.#at)
     this.#at = this.text.length

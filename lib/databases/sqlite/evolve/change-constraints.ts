@@ -35,7 +35,7 @@ function listsItems(content: string, column: string): boolean {
   return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
 }
 
-/** Of the same name, or with the values of the same column. */
+/** Removes a check of the same name, or of the values of the same column. */
 function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),

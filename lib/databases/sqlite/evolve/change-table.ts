@@ -126,7 +126,7 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   })
 }
 
-/** Apart from case, quotes of names and brackets around. */
+/** Compares without case, quotes of names and outer brackets. */
 function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }

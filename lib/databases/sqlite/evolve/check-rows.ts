@@ -14,7 +14,7 @@ export function countOf(db: RawDatabase, from: string): number {
   return db.prepare(`select count(*) ${from}`).pluck().get() as number
 }
 
-/** Finds some rows to show, and counts all. */
+/** Finds rows to show, and counts all. */
 export function findRows(db: RawDatabase, existing: ExistingTable, from: string): FoundRows {
   const { names: key, sql } = selectKey(existing)
   const count = countOf(db, from)
@@ -34,7 +34,6 @@ export function checkRows({ existing, checks, links }: TableChange, db: RawDatab
   }
 }
 
-/** Undefined where no rows break the unique index. */
 export function describeDuplicates(
   existing: ExistingTable,
   columns: readonly string[],

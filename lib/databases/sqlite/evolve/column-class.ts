@@ -33,7 +33,7 @@ const STRICT_TYPES: Readonly<Record<ColumnClass, string>> = {
   any: 'any',
 }
 
-/** In a STRICT table. */
+/** For STRICT tables. */
 export function strictType(type: string): string {
   return STRICT_TYPES[classify(type)]
 }

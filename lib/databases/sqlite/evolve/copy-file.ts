@@ -56,13 +56,13 @@ function removeBegun(path: string): void {
   }
 }
 
-/** Keeps a copy and the newest others. */
+/** Keeps `copy` and the newest other copies. */
 export function removeOldCopies(path: string, copy: string, kept: number): void {
   const others = listCopies(path).filter(each => each.path !== copy)
   for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
 }
 
-/** For a file that is as before. */
+/** Called where the file has not changed. */
 export function removeCopy(path: string, copy: string): void {
   rmSync(copy, { force: true })
   if (existsSync(folderOf(path)) && readdirSync(folderOf(path)).length === 0) rmdirSync(folderOf(path))

@@ -7,7 +7,7 @@ import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlTo
 export interface Clause {
   readonly kind: 'primary' | 'not null' | 'null' | 'unique' | 'check' | 'default' | 'collate' | 'references' | 'generated'
   readonly text: string
-  /** In the brackets of a check or expression, or behind DEFAULT. */
+  /** The text in the brackets of a check or expression, or behind DEFAULT. */
   readonly content: string
 }
 
@@ -24,7 +24,7 @@ export interface ConstraintText {
   /** The name behind CONSTRAINT. */
   readonly name: string | undefined
   readonly text: string
-  /** Of a key; for a check all names in the check. */
+  /** The columns of a key; of a check, all names inside. */
   readonly columns: readonly string[]
   readonly content: string
 }
@@ -32,7 +32,7 @@ export interface ConstraintText {
 export interface CreateText {
   readonly columns: readonly ColumnText[]
   readonly constraints: readonly ConstraintText[]
-  /** Behind the list: WITHOUT ROWID, STRICT. */
+  /** Words behind the list: WITHOUT ROWID, STRICT. */
   readonly options: string
 }
 
@@ -62,7 +62,7 @@ function formatColumn({ written, type, clauses }: ColumnText): string {
   return [written, type, ...clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
 }
 
-/** Without the comments between. */
+/** Leaves out comments between tokens. */
 function textOf(tokens: readonly SqlToken[]): string {
   return tokens.map(({ gap, text }, at) => (at === 0 || gap === '' ? text : ` ${text}`)).join('')
 }
@@ -98,7 +98,7 @@ function readColumn(part: readonly SqlToken[]): ColumnText {
   return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
-/** In the brackets of a clause, or behind its first word. */
+/** Takes the brackets of a clause; of DEFAULT, all behind the word. */
 function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
   const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
   if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))

@@ -24,7 +24,7 @@ interface EvolvedFile {
   readonly evolving: Evolving
 }
 
-/** For a file that other processes keep changing. */
+/** Other processes may keep changing the file. */
 const ATTEMPTS = 4
 
 /**
@@ -108,7 +108,7 @@ async function apply<T>(
   })
 }
 
-/** The file has evolved, whatever becomes of older copies. */
+/** A failure becomes a note: the file has evolved. */
 function clearCopies(path: string, copy: string, kept: number, notes: Notes): void {
   try {
     removeOldCopies(path, copy, kept)

@@ -1,4 +1,4 @@
-/** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of others. */
+/** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
@@ -19,7 +19,7 @@ export function placeOf({ rowid, key }: ExistingTable): string {
   return rowid === undefined ? key.map(column => `quote(${quoted(column)})`).join(" || ',' || ") : `cast(${rowid} as text)`
 }
 
-/** @param table in the entities; undefined: without an entity */
+/** @param table the entities' name of the table; undefined: a table without an entity */
 export function readOldRows(
   existing: ExistingTable,
   { db, request }: Pick<FileEvolution, 'db' | 'request'>,

@@ -25,7 +25,7 @@ export interface Rebuilding {
   readonly db: RawDatabase
   readonly plan: Plan
   readonly request: EvolveRequest
-  /** In the entities. */
+  /** The entities' name. */
   readonly table: string
 }
 
@@ -162,7 +162,7 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
 
 interface Copying {
   readonly change: TableChange
-  /** Of each filled column, by place. */
+  /** Values of each filled column, by place. */
   readonly computed: readonly ReadonlyMap<string, unknown>[]
 }
 
@@ -210,7 +210,7 @@ function readSequence(db: RawDatabase, { name, sql }: ExistingTable): bigint | u
   return db.prepare('select seq from main.sqlite_sequence where name = ?').pluck().safeIntegers(true).get(name) as bigint | undefined
 }
 
-/** The counter went with the old table. */
+/** Restores the counter of the old table. */
 function keepSequence(db: RawDatabase, table: string, sequence: bigint): void {
   const { changes } = db.prepare('update main.sqlite_sequence set seq = ? where name = ?').run(sequence, table)
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)

@@ -35,7 +35,7 @@ export function renameTables(tables: Targets, evolution: FileEvolution, plan: Pl
   }
 }
 
-/** A relation that led to one has a column, and no table. */
+/** A relation that led to one record has a column, and no table. */
 function isMoveOfLinks({ owner, old }: AskedTable, { db }: FileEvolution): boolean {
   const existing = owner === undefined || old === undefined ? undefined : readPlainTable(db, owner)
   return existing?.columns.some(({ name }) => listColumnNames(name).includes(old!)) === true

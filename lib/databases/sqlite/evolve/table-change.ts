@@ -35,7 +35,7 @@ interface NewLink {
   readonly targets: readonly string[]
 }
 
-/** In all rows (`isNew`), or in rows without a value. */
+/** Filled in all rows (`isNew`), or in rows without a value. */
 export interface FilledColumn {
   readonly column: string
   readonly value: Filling
@@ -51,13 +51,13 @@ interface ConvertedColumn {
 export interface TableChange {
   readonly existing: ExistingTable
   readonly text: CreateText
-  /** With its part of the statement. */
+  /** Sentences, each with its part of the statement. */
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
   /** New columns without a value for the rows. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
-  /** May be empty no more, without a value for empty rows. */
+  /** Columns that may be empty no more, without a value for empty rows. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]
@@ -65,7 +65,7 @@ export interface TableChange {
 }
 
 export interface Changing {
-  /** In the entities. */
+  /** The entities' name. */
   readonly table: string
   readonly plan: Plan
   readonly request: EvolveRequest

@@ -79,6 +79,19 @@ export class Answers extends Describer {
     return this.#refer(resource, 'Changed', description, members, { headers: this.#tag(resource), optional: ['status'] })
   }
 
+  /** With `upsert`: the record, changed or new, or the records of an array. */
+  upserted(resource: Resource): Schema {
+    const { singular, plural } = resource
+    const description = `The ${singular} as changed, or the ${plural} of an array.`
+    if (this.source.envelope !== undefined) return this.#response(description, {}, {})
+    const shown = { [singular]: this.#records.refer(resource), [plural]: this.#shaped.listOf(resource) }
+    const members = { resource: { enum: [singular, plural] }, ...shown, ...OK, ...COUNT }
+    const optional = [singular, plural, 'status', 'count']
+    return this.components.refer('responses', `${pascalCase(singular)}Upserted`, `Upserted ${plural}`, () =>
+      this.#response(description, this.#describe(members, { optional, isOpen: true }), { headers: this.#tag(resource) }),
+    )
+  }
+
   /** A new password ends the old token, so the answer to a change of the caller's own user has a new `auth_token`. */
   own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
@@ -168,6 +181,12 @@ export class Answers extends Describer {
     const own = this.#shaped.removed(resource, this.#shaped.listOf(resource), true)
     const forms = { own, members: this.#listEnvelope(resource) }
     return this.#either(resource, 'DeletedList', `The ${resource.plural} as they were.`, forms, { shared: 'ListDoneEnvelope' })
+  }
+
+  changedList(resource: Resource): Schema {
+    const own = this.#shaped.of('list', resource, this.#shaped.listOf(resource))
+    const forms = { own, members: this.#listEnvelope(resource) }
+    return this.#either(resource, 'ChangedList', `The ${resource.plural} as they are now.`, forms, { shared: 'ListDoneEnvelope' })
   }
 
   value(resource: Resource, attribute: Attribute): Schema {

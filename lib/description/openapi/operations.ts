@@ -41,9 +41,29 @@ export class Operations {
   }
 
   collection(path: string, resource: Resource): Schema {
-    return this.#item(path, { kind: 'collection', resource }, method =>
-      method === 'GET' ? this.#list(resource) : method === 'POST' ? this.#create(resource) : undefined,
-    )
+    const target: Target = { kind: 'collection', resource }
+    const describe = (method: Method): OperationParts | undefined =>
+      method === 'GET' ? this.#list(resource) : method === 'POST' ? this.#create(resource) : this.#ofMany(method, resource)
+    const changes = this.#describers.options.bulk && !resource.readOnly ? ['PATCH', 'DELETE'] : []
+    return this.#item(path, target, describe, [], [...allowedMethods(target), ...changes])
+  }
+
+  #ofMany(method: Method, resource: Resource): OperationParts | undefined {
+    if (method !== 'PATCH' && method !== 'DELETE') return undefined
+    const { parameters, answers, bodies } = this.#describers
+    const { plural } = resource
+    const { failures } = changeOf(this.#describers, resource)
+    const isChange = method === 'PATCH'
+    return {
+      id: `${isChange ? 'patch' : 'delete'}${pascalCase(plural)}`,
+      tag: plural,
+      summary: `${isChange ? 'Change' : 'Delete'} ${plural} by filters`,
+      description: 'At least one filter and `limit` are needed. All of the records that match, or none.',
+      parameters: parameters.ofChange(resource),
+      ...(isChange ? { body: bodies.change(resource), hasNames: true } : {}),
+      success: isChange ? answers.changedList(resource) : answers.deletedList(resource),
+      failures: [404, 405, ...failures, ...(isChange ? OF_BODY : [])],
+    }
   }
 
   record(path: string, resource: Resource): Schema {
@@ -240,10 +260,11 @@ export class Operations {
       tag: resource.plural,
       summary: `Create a ${resource.singular}`,
       description: 'Relations take IDs, which link, and objects, which make records of their own in the same transaction.',
-      parameters: parameters.ofRecords(resource),
+      parameters: parameters.ofCreation(resource),
       body: bodies.creation(resource),
       hasNames: true,
       status: source.createdStatus,
+      ...(options.bulk && source.createdStatus !== 200 ? { linked: answers.upserted(resource) } : {}),
       success: answers.created(resource, linksTo(resource, options)),
       failures: [409, ...OF_BODY],
     }

@@ -77,6 +77,24 @@ export class ParameterSchemas extends Describer {
     return [...(this.options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }
 
+  /** For the creation of records. */
+  ofCreation(resource: Resource): Schema[] {
+    const { keyNames, uniques, byName } = resource
+    const seen = [keyNames, ...uniques].filter(names => names.every(name => byName.get(name)?.hidden === false))
+    const sets = seen.map(names => `\`${names.join()}\``)
+    const description = `A unique key: ${sets.join(' or ')}. A record that has these values is changed instead.`
+    const upsert = { name: 'upsert', in: 'query', description, schema: { type: 'string' } } as const
+    return [...this.ofRecords(resource), ...(this.options.bulk && keyNames.length > 0 ? [upsert] : [])]
+  }
+
+  /** For a change of the records that filters choose. */
+  ofChange(resource: Resource): Schema[] {
+    const description = 'The most records that the filters may choose; where more match, nothing is changed.'
+    const schema = { type: 'integer', minimum: 0, maximum: this.source.limits.maxLimit } as const
+    const limit = { name: findParameterName(this.source.vocabulary, 'limit'), in: 'query', required: true, description, schema }
+    return [limit, ...this.ofRecords(resource), ...this.#ofApplication(resource), ...this.#filters.refer(resource)]
+  }
+
   #ofPaging(resource: Resource, defaults?: ListDefaults): Schema[] {
     const known = new Set(this.source.vocabulary.reserved.values())
     return OF_LISTS.filter(each => known.has(each)).map(each => this.#reserved(each, resource, defaults))

@@ -69,7 +69,7 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
 }
 
 /** A wrapper may have given another body. */
-function readRecord(body: unknown): unknown {
+export function readRecord(body: unknown): unknown {
   const { resource } = (body ?? {}) as { readonly resource?: unknown }
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }

@@ -1,6 +1,6 @@
 /** Handle: a request from arrival to answer. `passStages` calls the stages in order; record-request.ts stands around the stages. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
-import { describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
+import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
 import { withDefaults } from '../../records/access/list-defaults.ts'
 import { findNewNames } from '../../records/access/find-new-names.ts'
@@ -12,16 +12,18 @@ import { LazyClient, RequestAbort, WholeClient } from '../../foundation/async/ab
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
-import { assertJson } from '../../foundation/json/json.ts'
+import { assertJson, isObject } from '../../foundation/json/json.ts'
+import { notAnObject } from '../../records/validate/validate-record.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { idToSegment, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 import { runRoute, type RouteMatch } from '../../records/request/custom-routes.ts'
 import { InnerClient, WireCall } from '../../records/request/inner-request.ts'
 import { parse, readHeader, replaceBody, takeQuery, type Request } from '../../records/request/parse-request.ts'
-import { NO_PARAMETERS, type Parameters } from '../../records/request/query-string.ts'
+import { NO_PARAMETERS, findParameterName, type Parameters } from '../../records/request/query-string.ts'
 import { RequestContext, type Principal, type RequestFacts } from '../../records/request/request-context.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import { NO_CONTEXT, findAddress, type Arrival, type StageParts } from './arrival.ts'
@@ -29,7 +31,9 @@ import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
 import { findPlace, operate, type Operation, type Services } from './operate.ts'
-import { finishAnswer, respondCreatedAll } from './respond.ts'
+import type { JsonRecord } from '../../records/read/run-read.ts'
+import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.ts'
+import type { Upsert } from './upsert.ts'
 import { findWire } from './wire-message.ts'
 
 /**
@@ -72,8 +76,7 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
 
     // Rules, then the reading or the writing: of an array, for each of its bodies.
-    const bulk = Array.isArray(resolved.request.body) ? findBulkResource(resolved.request.method, resolved.target) : undefined
-    const answering = bulk === undefined ? answerOne(resolved, parts) : answerBulk(resolved, bulk, parts)
+    const answering = answerResolved(resolved, parts)
     // Most answers are no promises.
     const answer = answering instanceof Promise ? yield* wait(answering) : answering
     if (answer.status < 400) growth?.adopt()
@@ -84,6 +87,14 @@ export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<Rest
     end.throwIfReached()
     return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request }, parts)
   }
+}
+
+function answerResolved(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
+  const { request, target, parameters } = resolved
+  const bulk = Array.isArray(request.body) ? findBulkResource(request.method, target) : undefined
+  if (bulk !== undefined) return answerBulk(resolved, bulk, parts)
+  if (changesMany(request.method, target)) return answerMany(resolved, parts)
+  return parameters.upsert === undefined ? answerOne(resolved, parts) : answerUpsert(resolved, parts)
 }
 
 const loadAnswerWire = () => import('./answer-wire.ts')
@@ -137,7 +148,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   const own = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
   const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
   arrival.record?.resolved(target, services.model)
-  const allowed = checkMethod(method, target, own)
+  const allowed = checkMethod(method, target, own, request.query.pairs.length > 0)
   // Most requests have no parameters.
   const given =
     request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
@@ -210,19 +221,51 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
   return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
-function applyRules(operation: Operation, { arrival, services, actions }: ResolvedRequest): Awaitable<RestResponse> {
-  const { target, ctx, view } = operation
+function applyRules(operation: Operation, resolved: ResolvedRequest): Awaitable<RestResponse> {
+  return chain(admit(operation, resolved), () => {
+    operation.view.trace?.enter('render')
+    return operate(operation, resolved.services)
+  })
+}
+
+/** Asks access rules and custom parameters. */
+function admit({ target, ctx, view }: Operation, { arrival, services, actions }: ResolvedRequest): Awaitable<unknown> {
   const { visibility, parameters } = view
   const authorized = authorizeRequest(target, actions, visibility, ctx)
   const where = arrival.context instanceof InnerClient ? arrival.context.where : undefined
-  const narrowed: Awaitable<unknown> =
-    parameters.own.length === 0 && where === undefined
-      ? authorized
-      : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
-  return chain(narrowed, () => {
-    view.trace?.enter('render')
-    return operate(operation, services)
+  return parameters.own.length === 0 && where === undefined
+    ? authorized
+    : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
+}
+
+/** Each record that the filters choose is changed by a request of its own, all in one transaction. */
+async function answerMany(resolved: ResolvedRequest, parts: StageParts): Promise<RestResponse> {
+  const { request, services, end } = resolved
+  const { method, body } = request
+  const { resource } = resolved.target as Target & { kind: 'collection' }
+  const operation = findOperation(resolved, request, parts)
+  const { view } = operation
+  if (view.visibility !== EVERYTHING) await admit(operation, resolved)
+  if (method === 'PATCH' && !isObject(body)) throw notAnObject(body, 'of the attributes to change')
+  await services.hashes?.prepare(body, resource, end)
+  const answer = (key: KeyValues, id: string): Awaitable<RestResponse> => answerRecord(resolved, parts, { key, id })
+  const { changeMany } = await import('./change-many.ts')
+  const records = await changeMany({
+    resource,
+    view,
+    reader: services.reader,
+    parameter: findParameterName(services.vocabulary, 'limit'),
+    removes: method === 'DELETE',
+    transaction: (work, until) => services.transaction(work, until, findPlace(resource)),
+    answer,
   })
+  if ('status' in records) return records
+  return respondDeletedList(resource, records as readonly JsonRecord[], formatIso(services.clock.time()))
+}
+
+/** What one record takes of the parameters of many. */
+function pick({ pairs, depth, attributes, expand, lists, flags }: Parameters): Partial<Parameters> {
+  return { pairs, depth, attributes, expand, lists, flags }
 }
 
 /** Each member is a request, all in one transaction. */
@@ -230,14 +273,60 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
   const { request, services, end } = resolved
   const { limits } = parts.options
   const bodies = request.body as readonly unknown[]
-  const answer = (body: unknown): Awaitable<RestResponse> => answerOne(resolved, parts, replaceBody(request, body))
-  const together = (): Awaitable<readonly unknown[] | undefined> => createTogether(resolved, resource, parts)
+  const upsert = await startUpsert(resolved, parts)
+  const answer = (body: unknown): Awaitable<RestResponse> =>
+    upsert === undefined ? answerOne(resolved, parts, replaceBody(request, body)) : upsert.write(body)
+  const together = (): Awaitable<readonly unknown[] | undefined> =>
+    upsert === undefined ? createTogether(resolved, resource, parts) : undefined
   const transaction = <T>(work: () => Promise<T>, until?: RequestAbort): Promise<T> =>
     services.transaction(work, until, findPlace(resource))
   if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, end)
   const records = await createEach(bodies, { limits, end, transaction, together, answer })
   if ('status' in records) return records
-  return respondCreatedAll(resource, records, services.createdStatus, formatIso(services.clock.time()))
+  const status = upsert?.creates === false ? 200 : services.createdStatus
+  return respondCreatedAll(resource, records, status, formatIso(services.clock.time()))
+}
+
+/** Undefined unless the request has \`upsert\`. */
+async function startUpsert(resolved: ResolvedRequest, parts: StageParts): Promise<Upsert | undefined> {
+  const { request, services, parameters, target } = resolved
+  const { upsert: names } = parameters
+  if (names === undefined || target.kind !== 'collection') return undefined
+  const { resource } = target
+  const { view } = findOperation(resolved, request, parts)
+  const { Upsert } = await import('./upsert.ts')
+  const upsert = new Upsert({
+    resource,
+    names,
+    view,
+    reader: services.reader,
+    create: body => answerOne(resolved, parts, replaceBody(request, body)),
+    change: (key, body) => answerRecord(resolved, parts, { key, id: idToSegment(key, resource) }, replaceBody(request, body, 'PATCH')),
+  })
+  await upsert.checkNames()
+  return upsert
+}
+
+/** Looks for the record and writes in one transaction. */
+async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promise<RestResponse> {
+  const { request, services, end, target } = resolved
+  const { resource } = target as Target & { kind: 'collection' }
+  const upsert = (await startUpsert(resolved, parts))!
+  await services.hashes?.prepare(request.body, resource, end)
+  return upsert.writeAlone(request.body, work => services.transaction(work, end, findPlace(resource)))
+}
+
+/** Answers as to a request for one record of the collection. */
+function answerRecord(
+  resolved: ResolvedRequest,
+  parts: StageParts,
+  { key, id }: { readonly key: KeyValues; readonly id: string },
+  request = resolved.request,
+): Awaitable<RestResponse> {
+  const { resource } = resolved.target as Target & { kind: 'collection' }
+  const target: Target = { kind: 'record', resource, key, id }
+  const parameters = { ...NO_PARAMETERS, ...pick(resolved.parameters) }
+  return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 
 /** Where no code of the application sees a record. */

@@ -1,7 +1,7 @@
 /** Client types: the methods of the typed client. */
 import type { BodyValue, Depth, Expandable, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 import type { ClientEntity, Id, KindIn, ListName, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
-import type { PageQuery, RecordQuery, Search } from './query-types.ts'
+import type { Filters, PageQuery, RecordQuery, Search } from './query-types.ts'
 
 /** Options of one call of a client, such as a signal that ends the call. */
 export interface CallOptions {
@@ -29,7 +29,7 @@ export interface Page<R> {
   readonly next: string | null
 }
 
-/** The answer to the deletion of members of a list. */
+/** The answer to a change or deletion of many records. */
 export interface Deleted<R> {
   readonly items: R[]
   readonly count: number
@@ -73,6 +73,14 @@ export interface ResourceClient<P> {
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
+  /** Changes the record that has the values of a unique key, or creates one. */
+  upsert<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
+    by: keyof RecordBody<P> | readonly (keyof RecordBody<P>)[],
+    body: RecordBody<P>,
+    query?: RecordQuery<D, X, A>,
+    options?: CallOptions,
+  ): Promise<ShownRecord<P, D, X, A>>
+
   /** Changes the given attributes (PATCH). */
   update<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     id: Id,
@@ -87,6 +95,19 @@ export interface ResourceClient<P> {
     query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
+
+  /** Changes all records that the filters choose, at most `limit`, or none (PATCH). */
+  updateWhere<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
+    query: RecordQuery<D, X, A> & Filters<P> & { readonly limit: number },
+    body: RecordBody<P>,
+    options?: CallOptions,
+  ): Promise<Deleted<ShownRecord<P, D, X, A>>>
+
+  /** Deletes all records that the filters choose, at most `limit`, or none. */
+  deleteWhere<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
+    query: RecordQuery<D, X, A> & Filters<P> & { readonly limit: number },
+    options?: CallOptions,
+  ): Promise<Deleted<ShownRecord<P, D, X, A>>>
 
   /** Reads an attribute, or the record that a relation links. */
   getAttribute<const K extends ValueName<P>>(

@@ -98,6 +98,21 @@ export class ResourceCalls extends ListCalls {
     return readRecord(await this.call('PATCH', [id], { asked: 'record', body, isRecord: true, query: writeQuery(query) }, options))
   }
 
+  async upsert(by: string | readonly string[], body: unknown, query: QueryRecord = {}, options?: CallOptions): Promise<unknown> {
+    const text = writeQuery(query, { upsert: String(by) })
+    return readRecord(await this.call('POST', [], { asked: 'record', body, isRecord: true, query: text }, options))
+  }
+
+  async updateWhere(query: QueryRecord, body: unknown, options?: CallOptions): Promise<Deleted<unknown>> {
+    const envelope = await this.call('PATCH', [], { asked: 'list', body, isRecord: true, query: writeQuery(query) }, options)
+    return { items: readRecords(envelope), count: readRecords(envelope).length }
+  }
+
+  async deleteWhere(query: QueryRecord, options?: CallOptions): Promise<Deleted<unknown>> {
+    const envelope = await this.call('DELETE', [], { asked: 'removedList', query: writeQuery(query) }, options)
+    return { items: readRecords(envelope), count: envelope['count'] as number }
+  }
+
   async delete(id: Id, query?: QueryRecord, options?: CallOptions): Promise<unknown> {
     return readRecord(await this.call('DELETE', [id], { asked: 'removed', query: writeQuery(query) }, options))
   }

@@ -22,7 +22,7 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
   const reads = READS.has(method)
-  if (target.kind === 'collection') return [{ resource, action: reads ? 'list' : 'create' }]
+  if (target.kind === 'collection') return reads ? [{ resource, action: 'list' }] : actionsOfMany(method, resource)
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   if (target.kind === 'mark') return [{ resource, action: 'get' }]
   const { attribute } = target
@@ -37,6 +37,20 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   if (method === 'DELETE') return by('delete')
   // Changes of related records are judged when the body is known.
   return [{ resource, action: 'update' }]
+}
+
+/** A filter tells about records that the caller must be allowed to list. */
+function actionsOfMany(method: string, resource: Resource): readonly ResourceAction[] {
+  if (method === 'POST') return [{ resource, action: 'create' }]
+  return [
+    { resource, action: method === 'DELETE' ? 'delete' : 'update' },
+    { resource, action: 'list' },
+  ]
+}
+
+/** Whether a request changes or deletes the records of a collection that its filters choose. */
+export function changesMany(method: string, target: Target): boolean {
+  return target.kind === 'collection' && (method === 'PATCH' || method === 'DELETE')
 }
 
 /** Whether a POST to a list links an existing record by its ID, a change of the owner alone. */

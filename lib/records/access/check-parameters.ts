@@ -1,7 +1,7 @@
 /** Check parameters: which parameters a path and method take, and how many. Refuses with parameter_invalid. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
-import { findRoot } from './actions.ts'
+import { changesMany, findRoot } from './actions.ts'
 import { suggestParameter } from '../request/habits.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { isValue } from '../../model/model.ts'
@@ -25,6 +25,7 @@ const LISTS = RESERVED.flatMap(name => {
 
 interface Taken {
   readonly reserved: readonly Reserved[]
+  readonly upserts?: true
   readonly filters: boolean
   readonly what: string
 }
@@ -35,6 +36,8 @@ const BY_DESCRIPTION: Taken = { reserved: [], filters: false, what: 'The descrip
 const BY_LIST: Taken = { reserved: ALL_RESERVED, filters: true, what: 'A list' }
 const BY_PLAIN: Taken = { reserved: [], filters: false, what: 'A plain attribute' }
 const BY_DELETION: Taken = { reserved: RECORD_PARAMETERS, filters: true, what: 'The deletion of a list' }
+const BY_CHANGE: Taken = { reserved: [...RECORD_PARAMETERS, 'limit'], filters: true, what: 'A change of many records' }
+const BY_CREATION: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: 'A creation', upserts: true }
 const BY_RECORD: Taken = { reserved: RECORD_PARAMETERS, filters: false, what: ONE_RECORD }
 
 function takenBy(method: string, target: Target): Taken {
@@ -44,6 +47,8 @@ function takenBy(method: string, target: Target): Taken {
     if (isList) return BY_LIST
     if (target.kind === 'attribute' && isValue(target.attribute)) return BY_PLAIN
   }
+  if (changesMany(method, target)) return BY_CHANGE
+  if (method === 'POST' && target.kind === 'collection') return BY_CREATION
   return method === 'DELETE' && isList ? BY_DELETION : BY_RECORD
 }
 
@@ -53,9 +58,14 @@ function isTaken({ name, operator }: Pair, { reserved, filters }: Taken, target:
   return filters || (operator === '' && vocabulary.flags.has(name) && target.kind !== 'index')
 }
 
-function notTaken({ name, operator }: Pair, { reserved, filters, what }: Taken, target: Target, vocabulary: Vocabulary) {
+function notTaken({ name, operator }: Pair, { reserved, filters, what, upserts }: Taken, target: Target, vocabulary: Vocabulary) {
   const names = [...vocabulary.reserved].flatMap(([called, meant]) => (reserved.includes(meant) ? [called] : []))
-  const known = [...names, ...(target.kind === 'index' ? [] : vocabulary.flags), ...(filters ? vocabulary.own : [])]
+  const known = [
+    ...names,
+    ...(upserts === true ? [UPSERT] : []),
+    ...(target.kind === 'index' ? [] : vocabulary.flags),
+    ...(filters ? vocabulary.own : []),
+  ]
   const parameter = name + operator
   const isKnown = operator === '' && vocabulary.names.has(name)
   const here = [...vocabulary.reserved.values()].filter(each => reserved.includes(each))
@@ -86,14 +96,29 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
   const pairs = choosePairs(query.pairs, vocabulary)
   checkLength(pairs, limits)
-  for (const pair of pairs) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
-  const parameters = readExpandedLists(parseParameters(pairs, vocabulary), vocabulary)
+  const isUpsert = ({ name, operator }: Pair): boolean =>
+    allowed.upserts === true && name === UPSERT && operator === '' && !vocabulary.names.has(name)
+  const others = allowed.upserts === true ? pairs.filter(pair => !isUpsert(pair)) : pairs
+  for (const pair of others) if (!isTaken(pair, allowed, target, vocabulary)) throw notTaken(pair, allowed, target, vocabulary)
+  const read = readExpandedLists(parseParameters(others, vocabulary), vocabulary)
+  const parameters = others.length === pairs.length ? read : { ...read, upsert: readUpsert(pairs.filter(isUpsert)) }
   checkCounts(parameters, limits, vocabulary)
   if (parameters.page !== undefined && (parameters.offset !== undefined || parameters.start !== undefined)) throw bothPagings(vocabulary)
   for (const filter of parameters.filters) checkFilter(filter, limits)
   if (parameters.lists.length > 0) checkLists(parameters, limits, vocabulary)
+  if (allowed === BY_CHANGE) checkChange(method, parameters, limits, vocabulary)
   query.last = { parameters, vocabulary, allowed }
   return parameters
+}
+
+/** Of POST alone, so that lists filter by an attribute of this name. */
+const UPSERT = 'upsert'
+
+function readUpsert(pairs: readonly Pair[]): readonly string[] {
+  const names = pairs.flatMap(({ value }) => value.split(','))
+  if (!names.includes('')) return [...new Set(names)]
+  const detail = `"${UPSERT}" names the attributes of a unique key: "${UPSERT}=email", or "${UPSERT}=author,number".`
+  throw parameterError({ code: 'value_invalid', detail, parameter: UPSERT })
 }
 
 function checkLength(pairs: readonly Pair[], { maxQueryLength }: Limits): void {
@@ -126,6 +151,19 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
     const parameter = findParameterName(vocabulary, name)
     throw tooMany(parameter, `"${parameter}"`, value.length, limits[most.limit]!, most.items)
   }
+}
+
+/** Without a filter or a bound, a slip would change a whole table. */
+function checkChange(method: string, { filters, own, limit }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
+  const parameter = findParameterName(vocabulary, 'limit')
+  if (limit !== undefined && limit > limits.maxLimit) throw tooMany(parameter, `"${parameter}"`, limit, limits.maxLimit, 'records')
+  if (limit !== undefined && filters.length + own.length > 0) return
+  const what = limit === undefined ? `"${parameter}", the most records that it may concern` : 'a filter'
+  throw parameterError({
+    code: 'parameter_not_allowed',
+    detail: `${method} of many records needs a filter and a limit, as in "?role=guest&${parameter}=50"; this one lacks ${what}.`,
+    parameter,
+  })
 }
 
 /** The parameters of expanded lists count with those of the request. */

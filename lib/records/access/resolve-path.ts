@@ -237,14 +237,17 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
  * Returns the methods of a path. Refuses others with 405; with 400, if the kind of the attribute forbids the method.
  *
  * @param own methods of custom routes of the path
+ * @param isChosen whether a query may choose records
  */
-export function checkMethod(method: string, target: Target, own: readonly string[] = []): readonly string[] {
+export function checkMethod(method: string, target: Target, own: readonly string[] = [], isChosen = false): readonly string[] {
   const isOfAttribute = target.kind === 'attribute' || target.kind === 'member'
   if (isOfAttribute && !CHANGING.some(changing => changing === method) && !existsFor(target.attribute, EVERYTHING)) {
     throw unknownAttribute(target.resource, target.attribute.name)
   }
   const allowed: readonly string[] = own.length === 0 ? allowedMethods(target) : [...new Set([...own, ...allowedMethods(target)])]
   if (allowed.includes(method)) return allowed
+  const isOfMany = target.kind === 'collection' && !target.resource.readOnly && (method === 'PATCH' || method === 'DELETE')
+  if (isOfMany && isChosen) return allowed
   const headers = { allow: allowed.join(', ') }
   const isShut = target.kind === 'attribute' && (target.resource.readOnly || leadsToReadOnly(target.attribute))
   if (target.kind === 'attribute' && !isShut && (method === 'POST' || method === 'DELETE')) {
@@ -258,5 +261,6 @@ export function checkMethod(method: string, target: Target, own: readonly string
         : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
     throw restError('action_not_possible', why, { headers })
   }
-  throw restError('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.`, { headers })
+  const hint = isOfMany ? ` A filter and a limit choose records: ${method} ${target.resource.plural}?id=1,2&limit=2.` : ''
+  throw restError('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.${hint}`, { headers })
 }

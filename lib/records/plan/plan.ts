@@ -99,7 +99,7 @@ function storedField(attribute: Exclude<Attribute, { kind: 'toMany' }>): Field {
   return { kind: 'embedded', attribute: plain, fields: shown.map(storedField) }
 }
 
-export function planKeys(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext): ReadPlan {
+export function planKeys(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext, paged = false): ReadPlan {
   const { visibility } = context
   return {
     resource,
@@ -108,7 +108,7 @@ export function planKeys(resource: Resource, anchor: Anchor, parameters: Paramet
     where: [...planFilters(parameters, { ...context, root: resource }), ...visibility.where],
     scopeOf: visibility.scopeOf,
     order: [],
-    paged: false,
+    paged,
     sort: '',
   }
 }

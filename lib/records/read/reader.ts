@@ -19,7 +19,6 @@ import { planKeys, planRead, formatShape } from '../plan/plan.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 import { KEYS, OWN_READINGS, relatedTo, type OwnReading } from './anchors.ts'
 import { EVERYTHING, branchesFor, retryWithRules, type PendingRule, type Visibility } from '../plan/visibility.ts'
-import { formatStart, refuseStart } from '../request/key-start.ts'
 import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/query-string.ts'
 import { estimateRead, findOrMake, type CachedRead, type Plans } from './plan-cache.ts'
 import {
@@ -34,14 +33,12 @@ import {
   readRows,
   readWithin,
 } from './run-read.ts'
-import type { JsonRecord, LinkedRecord, RecordPage } from './run-read.ts'
+import type { JsonRecord, LinkedRecord } from './run-read.ts'
+import { checkStart, finishPage, type OrderedPage } from './ordered-page.ts'
 import { StoredReader } from './stored-reader.ts'
 import type { PageRange, View } from './view.ts'
 
-export type { PageRange, View }
-
-/** A page, with the order in effect. */
-export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after: string | undefined }
+export type { OrderedPage, PageRange, View }
 
 /** `pending`: values that functions of the application render later. */
 type RenderArguments = Arguments & { pending?: PendingRender[] }
@@ -49,14 +46,6 @@ type RenderArguments = Arguments & { pending?: PendingRender[] }
 const NO_KEY: KeyValues = Object.freeze([])
 
 const WHOLE: PageRange = Object.freeze({ limit: Number.MAX_SAFE_INTEGER, offset: 0 })
-
-function checkStart({ start }: Arguments, { plural }: Resource, sort: string): void {
-  if (start?.after !== undefined && start.after.of !== `${plural} ${sort}`) throw refuseStart(start, 'is a cursor of another list or order')
-}
-
-function finishPage({ records, count, last }: RecordPage, { plural }: Resource, sort: string): OrderedPage {
-  return { records, count, sort, after: last === undefined ? undefined : formatStart(`${plural} ${sort}`, last) }
-}
 
 export class Reader {
   readonly #connection: Connection
@@ -230,6 +219,25 @@ export class Reader {
         ids => ids.map(id => keyFromJson(id, relation.target)!),
       ),
     )
+  }
+
+  /** Returns the keys of the records of a list, of the first `limit`, and the number of all. */
+  keys(resource: Resource, limit: number, view: View): Awaitable<{ readonly keys: readonly KeyValues[]; readonly count: number }> {
+    const { parameters, visibility } = view
+    const shape = `all keys\0${resource.plural}\0${visibility.shape}\0${formatShape(parameters)}`
+    const planned = findOrMake(this.#plans.reads, shape, visibility, known => {
+      const context = { limits: this.limits, visibility: known, vocabulary: this.#vocabulary }
+      const read = this.#connection.dialect.compile(planKeys(resource, { kind: 'collection' }, parameters, context, true))
+      return { read, sort: '', bytes: estimateRead(read) }
+    })
+    return chain(planned, ({ read }) => {
+      const given = this.#arguments(read, NO_KEY, { limit, offset: 0 }, view)
+      const page = this.#finish(given, view, () => readPage(read, given, this.#connection.dialect))
+      return chain(page, ({ records, count }) => {
+        checkFound(count, given)
+        return { keys: records.map(id => keyFromJson(id, resource)!), count }
+      })
+    })
   }
 
   /** Returns undefined if the link is empty or the owner does not exist. */

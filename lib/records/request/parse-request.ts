@@ -87,7 +87,9 @@ class ParsedRequest implements Request {
 /** A request within the process. */
 const NOT_CONNECTED: Connected = Object.freeze({})
 
-export function replaceBody({ method, path, base, readOnly, segments, query, headers }: Request, body: unknown): Request {
+/** @param method another method, as where a POST changes a record */
+export function replaceBody(request: Request, body: unknown, method = request.method): Request {
+  const { path, base, readOnly, segments, query, headers } = request
   return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
 }
 

@@ -37,6 +37,8 @@ export interface Parameters extends GivenParameters, AskedFilters {
   readonly own: readonly Pair[]
   /** Of all levels. */
   readonly lists: readonly ExpandedList[]
+  /** Of a POST: the attributes by which a record may exist already. */
+  readonly upsert: readonly string[] | undefined
   /** Pages by keys: `offset` without a number. */
   readonly start: KeyStart | undefined
 }
@@ -50,6 +52,7 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
   own: [],
   lists: [],
   start: undefined,
+  upsert: undefined,
 })
 
 /** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */

@@ -186,11 +186,10 @@ describeEvolved('fill', (make, isServer) => {
     assert.deepEqual(await own.rows("select id from address where street = 'C 3'"), [{ id: 21 }])
   })
 
-  it('takes rows of a table that no entity has, several for one or none, into a table that an earlier start has made', async () => {
+  it('takes rows of a table that no entity has, several for one or none, into a new table, and fills no table that was emptied', async () => {
     await using own = make()
     await own.evolve([Tag, User], { seed: SEED })
     const Word = defineEntity({ name: 'Word', properties: { id: id(), text: p.string(), of: p.integer() } })
-    await own.evolve([Word])
     const each = (row: Record<string, string>) => (row['ok'] ? row['name']!.split(' ').map(text => ({ text, of: row['id'] })) : undefined)
     const fill = { words: { from: 'users', each } }
     await own.evolve([Word], { fill })
@@ -199,6 +198,15 @@ describeEvolved('fill', (make, isServer) => {
       { text: 'Lee', of: 1 },
     ])
     await own.run('delete from word')
+    assert.deepEqual(await own.evolve([Word], { fill }), [])
+    const More = defineEntity({ name: 'Word', properties: { id: id(), text: p.string(), of: p.integer(), more: p.string().nullable() } })
+    const notes = await own.evolve([More], { fill })
+    assert.ok(
+      notes.some(note => note.startsWith('word: the table is empty, and was there before, so "fill.words" makes no rows.')),
+      notes.join('\n'),
+    )
+    assert.deepEqual(await own.rows('select * from word'), [])
+    await own.run('drop table word')
     await own.refuse(
       [Word],
       { fill: { words: { from: 'usres', each } } },

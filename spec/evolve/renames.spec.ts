@@ -73,7 +73,15 @@ describeEvolved('renames', (make, isServer) => {
       notes.join('\n'),
     )
     assert.ok(notes.includes('trip: no entity of the model, 2 rows. The table stays as it is.'))
-    // What that start has added is empty, and makes room.
+    // What that start has added is empty, and makes room. Triggers by hand would go with the table.
+    await own.run(
+      isServer
+        ? 'create function noop() returns trigger language plpgsql as $$ begin return new; end $$; ' +
+            'create trigger by_hand before insert on journey for each row execute function noop()'
+        : 'create trigger by_hand after insert on journey begin select 1; end',
+    )
+    await own.refuse(NEW, { renamed }, 'the empty table "journey" cannot make room', '"by_hand": drop them first, and make them again')
+    await own.run(`drop trigger by_hand${isServer ? ' on journey' : ''}`)
     await own.evolve(NEW, { renamed })
     assert.deepEqual(await own.tables(), ['journey', 'journey_tags', 'stop', 'tag'])
     assert.deepEqual(await own.rows('select title from journey order by id'), [{ title: 'Rome' }, { title: 'Crete' }])

@@ -98,6 +98,13 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
   return FAILED
 }
 
+/** An empty table may have been emptied. */
+export function leaveEmpty({ asked, table }: RowsFrom, plan: Plan): void {
+  plan.stays.push(
+    `${table}: the table is empty, and was there before, so "${asked}" makes no rows. Drop the table in SQL to have them made.`,
+  )
+}
+
 /** Rows of one table, by column. */
 export interface FilledRows {
   readonly asked: string

@@ -162,6 +162,16 @@ export function findRenamedTable(
   return undefined
 }
 
+/** @param triggers of the empty table, by hand */
+export function refuseTriggers(table: string, triggers: readonly string[], plan: Plan): boolean {
+  if (triggers.length === 0) return false
+  plan.faults.push(
+    `the empty table "${table}" cannot make room for one by a new name, since triggers by hand would go with "${table}": ` +
+      `${triggers.map(each => `"${each}"`).join(', ')}: drop them first, and make them again`,
+  )
+  return true
+}
+
 export interface LoneTable {
   readonly name: string
   readonly columns: readonly string[]

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaDifference } from '@mikro-orm/postgresql'
 import { qualifyTable } from '../../../model/table-name.ts'
-import { computeRows, type FilledRows } from '../../evolve/compute-fill.ts'
+import { computeRows, leaveEmpty, type FilledRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import type { RowsFrom } from '../../evolve/read-fill.ts'
@@ -22,13 +22,16 @@ interface AddedTo {
   readonly schemas: readonly string[]
 }
 
-/** Reads and computes before any table changes. Only empty tables get rows. */
+/** Reads and computes before any table changes. Only new tables get rows. */
 export async function prepareRows(difference: SchemaDifference, filling: AddedTo): Promise<FilledRows[]> {
   const { session, request, plan } = filling
   const prepared: FilledRows[] = []
   for (const from of request.from) {
     const target = quote(from.table)
-    if ((await isThere(target, session)) && (await ask(session, `select 1 from ${target} limit 1`)).length > 0) continue
+    if (await isThere(target, session)) {
+      if ((await ask(session, `select 1 from ${target} limit 1`)).length === 0) leaveEmpty(from, plan)
+      continue
+    }
     const source = await findSource(from, difference, filling)
     if (source === undefined) {
       plan.faults.push(`"${from.asked}" takes rows of "${from.from}", and the database has no such table`)

@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
-import { askForTables, findRenamed, findRenamedTable, refuseBoth, type FoundTable } from '../../evolve/find-renames.ts'
+import { askForTables, findRenamed, findRenamedTable, refuseBoth, refuseTriggers, type FoundTable } from '../../evolve/find-renames.ts'
 import { listColumnNames } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { listFollowers, type AskedTable } from '../../evolve/read-renames.ts'
@@ -83,7 +83,16 @@ async function renameTable(
   const found = findRenamedTable(asked, table => existing.get(table), isWanted, plan)
   if (found === undefined) return undefined
   const quoted = quoteBeside(asked.to, asked, targets)
-  if (found.replaces && !(await takeAway(quoted, asked.to, renaming))) return undefined
+  if (found.replaces) {
+    const triggers = await ask(
+      session,
+      "select tgname from pg_trigger where tgrelid = to_regclass($1) and not tgisinternal and tgname not like 'mikro\\_%'",
+      [quoted],
+    )
+    const own = targets.find(({ name: table }) => table === asked.to)
+    const byHand = triggers.map(([each]) => String(each)).filter(each => own?.hasTrigger(each) !== true)
+    if (refuseTriggers(asked.to, byHand, plan) || !(await takeAway(quoted, asked.to, renaming))) return undefined
+  }
   const sql = `alter table ${quoteBeside(found.old, asked, targets)} rename to ${name(asked.to)}`
   await command(session, sql)
   const parts = await listParts(quoted, found.old, asked.to, session)

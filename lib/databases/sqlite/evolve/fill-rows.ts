@@ -1,6 +1,6 @@
 /** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
-import { computeRows, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
+import { computeRows, leaveEmpty, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import type { RowsFrom } from '../../evolve/read-fill.ts'
@@ -62,12 +62,15 @@ function showWhole(value: unknown): unknown {
   return value instanceof Uint8Array ? runtime.formatBytes(value, 'base64') : value
 }
 
-/** Reads and computes before any table changes. Only empty tables get rows. */
+/** Reads and computes before any table changes. Only new tables get rows. */
 export function prepareRows(evolution: FileEvolution, wanted: readonly { readonly name: string }[], plan: Plan): FilledRows[] {
   const { db, request } = evolution
   return request.from.flatMap(from => {
     const target = readPlainTable(db, from.table)
-    if (target !== undefined && countOf(db, `from main.${quoted(target.name)}`) > 0) return []
+    if (target !== undefined) {
+      if (countOf(db, `from main.${quoted(target.name)}`) === 0) leaveEmpty(from, plan)
+      return []
+    }
     const found = findSource(from, evolution, wanted)
     if (found === undefined) {
       plan.faults.push(`"${from.asked}" takes rows of "${from.from}", and the database has no such table`)

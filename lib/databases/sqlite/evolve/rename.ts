@@ -1,7 +1,15 @@
 /** Rename: gives tables and columns new names, by SQLite: in indexes, triggers and views, too. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
-import { askForTables, findRenamed, findRenamedTable, refuseBoth, type FoundTable, type LoneTable } from '../../evolve/find-renames.ts'
+import {
+  askForTables,
+  findRenamed,
+  findRenamedTable,
+  refuseBoth,
+  refuseTriggers,
+  type FoundTable,
+  type LoneTable,
+} from '../../evolve/find-renames.ts'
 import { listColumnNames } from '../../evolve/drop-request.ts'
 import type { Plan } from '../../evolve/plan.ts'
 import { listFollowers, type AskedTable } from '../../evolve/read-renames.ts'
@@ -57,6 +65,10 @@ function renameTable(
   if (found === undefined) return undefined
   const { old, replaces } = found
   if (replaces) {
+    const own = tables.flat().filter(({ name }) => foldCase(name) === foldCase(asked.to))
+    const triggers = db.prepare("select name from main.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)").pluck()
+    const byHand = (triggers.all(asked.to) as string[]).filter(name => !own.some(target => target.hasTrigger(name)))
+    if (refuseTriggers(asked.to, byHand, plan)) return undefined
     const sql = `drop table ${quoted(asked.to)}`
     db.exec(sql)
     plan.add(`${asked.to}: the empty table makes room.`, [sql])

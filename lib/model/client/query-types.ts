@@ -27,26 +27,39 @@ type OrderedValue<V> = V extends Date
       : string | number
 type NullOf<P> = IsNullable<P> extends true ? null : never
 
-type OwnFilters<P> = {
+type ScalarFilters<P> = {
   readonly [K in PlainName<P> as FilterName<K> | `${K}${Extract<FilterSign, '!='>}`]?: OneOrAny<FilterValue<ValueIn<P[K]>> | NullOf<P[K]>>
 } & { readonly [K in TextName<P> as `${K}${Extract<FilterSign, '~=' | '~~='>}`]?: OneOrAny<string | NullOf<P[K]>> } & {
   readonly [K in OrderedName<P> as `${K}${OrderSign}`]?: OrderedValue<ValueIn<P[K]>>
-} & { readonly [K in RelationName<P> as `${K}!=`]?: RelatedValue<P[K]> } & {
-  readonly [K in RelationName<P> as FilterName<K> | `!${K}`]?: RelatedValue<P[K]> | RelatedFilters<PropertiesOf<ValueIn<P[K]>>>
 }
 
-type RelatedValue<V> = OneOrAny<Id | (KindIn<V> extends 'toMany' ? null : NullOf<V>)>
-
-/** Conditions that one and the same related record meets. */
-type RelatedFilters<P> = OwnFilters<P> & RelatedGroups<P>
-
-/** Of any text. */
 type TextFilters = { readonly [K in `*${Exclude<FilterSign, OrderSign | '='> | ''}`]?: OneOrAny<string | null> }
 
-interface RelatedGroups<P> extends TextFilters {
-  readonly '|'?: readonly RelatedFilters<P>[]
-  readonly '!|'?: readonly RelatedFilters<P>[]
+type OwnFilters<P> = ScalarFilters<P> & {
+  readonly [K in RelationName<P> as FilterName<K> | `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)>
 }
+
+/** By IDs, or by conditions on a single related record. */
+type RelationFilters<P> = {
+  readonly [K in RelationName<P> as `${K}!=`]?: OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)>
+} & {
+  readonly [K in RelationName<P> as FilterName<K>]?:
+    | OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)>
+    | Flat<OwnFilters<PropertiesOf<ValueIn<P[K]>>> & TextFilters & InnerGroups>
+}
+
+/** Conditions met by no related record. */
+type NoneFilters<P> = {
+  readonly [K in RelationName<P> as `!${K}`]?:
+    | OneOrAny<Id | (KindIn<P[K]> extends 'toMany' ? null : NullOf<P[K]>)>
+    | Flat<OwnFilters<PropertiesOf<ValueIn<P[K]>>> & TextFilters & InnerGroups>
+}
+
+/** Names are checked in the outermost group alone. */
+type InnerGroups = { readonly [N in GroupName]?: readonly FreeParameters[] }
+
+/** Any of the query objects holds, or none does. */
+type GroupName = '|' | '!|'
 
 type PathName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? never : K }[VisibleName<P>]
 type FiltersBehind<P, K extends keyof P> = OwnFilters<PropertiesOf<ValueIn<P[K]>>>
@@ -63,13 +76,13 @@ type PathFilters<P> = {
 }
 
 /** All filters of a list. `!=` is the complement, as is `!` before a relation, and before a name in `$`. */
-export type Filters<P> = Flat<OwnFilters<P> & PathFilters<P>> & FilterGroups<P>
+export type Filters<P> = PropertyFilters<P> &
+  Flat<OtherFilters<P> & { readonly [N in GroupName]?: readonly (PropertyFilters<P> & Flat<OtherFilters<P> & InnerGroups>)[] }>
 
-/** Any of the query objects holds, or none does; any text of the record matches. */
-interface FilterGroups<P> extends TextFilters {
-  readonly '|'?: readonly Filters<P>[]
-  readonly '!|'?: readonly Filters<P>[]
-}
+/** First in the messages of the compiler. */
+type PropertyFilters<P> = Flat<ScalarFilters<P> & RelationFilters<P> & PathFilters<P>>
+
+type OtherFilters<P> = NoneFilters<P> & TextFilters
 
 type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.${PlainName<PropertiesOf<ValueIn<P[K]>>>}` }[PathName<P>]
 

@@ -13,14 +13,14 @@ type Counts = Readonly<Record<string, { readonly functions: number; readonly fil
 
 /** Functions and files, at most. */
 const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
-  get: [89, 35],
-  'get-scope': [115, 37],
-  list: [119, 43],
-  'list-scope': [145, 45],
-  patch: [192, 53],
-  'patch-scope': [222, 57],
-  post: [188, 50],
-  'post-scope': [207, 52],
+  get: [90, 35],
+  'get-scope': [116, 37],
+  list: [122, 44],
+  'list-scope': [148, 46],
+  patch: [193, 53],
+  'patch-scope': [223, 57],
+  post: [190, 50],
+  'post-scope': [209, 52],
 }
 
 describe('a warm request', () => {

@@ -93,7 +93,7 @@ function answerResolved(resolved: ResolvedRequest, parts: StageParts): Awaitable
   const { request, target, parameters } = resolved
   const bulk = Array.isArray(request.body) ? findBulkResource(request.method, target) : undefined
   if (bulk !== undefined) return answerBulk(resolved, bulk, parts)
-  if (changesMany(request.method, target)) return answerMany(resolved, parts)
+  if (target.kind === 'collection' && changesMany(request.method, target)) return answerMany(resolved, parts)
   return parameters.upsert === undefined ? answerOne(resolved, parts) : answerUpsert(resolved, parts)
 }
 
@@ -221,46 +221,49 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
   return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
-function applyRules(operation: Operation, resolved: ResolvedRequest): Awaitable<RestResponse> {
-  return chain(admit(operation, resolved), () => {
-    operation.view.trace?.enter('render')
-    return operate(operation, resolved.services)
-  })
-}
-
-/** Asks access rules and custom parameters. */
-function admit({ target, ctx, view }: Operation, { arrival, services, actions }: ResolvedRequest): Awaitable<unknown> {
+function applyRules(
+  operation: Operation,
+  { arrival, services, actions }: ResolvedRequest,
+  work: typeof operate = operate,
+): Awaitable<RestResponse> {
+  const { target, ctx, view } = operation
   const { visibility, parameters } = view
   const authorized = authorizeRequest(target, actions, visibility, ctx)
   const where = arrival.context instanceof InnerClient ? arrival.context.where : undefined
-  return parameters.own.length === 0 && where === undefined
-    ? authorized
-    : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
+  const narrowed: Awaitable<unknown> =
+    parameters.own.length === 0 && where === undefined
+      ? authorized
+      : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
+  return chain(narrowed, () => {
+    view.trace?.enter('render')
+    return work(operation, services)
+  })
 }
 
 /** Each record that the filters choose is changed by a request of its own, all in one transaction. */
-async function answerMany(resolved: ResolvedRequest, parts: StageParts): Promise<RestResponse> {
+function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
   const { request, services, end } = resolved
   const { method, body } = request
   const { resource } = resolved.target as Target & { kind: 'collection' }
+  if (method === 'PATCH' && !isObject(body)) throw notAnObject(body, 'of the attributes to change')
   const operation = findOperation(resolved, request, parts)
   const { view } = operation
-  if (view.visibility !== EVERYTHING) await admit(operation, resolved)
-  if (method === 'PATCH' && !isObject(body)) throw notAnObject(body, 'of the attributes to change')
-  await services.hashes?.prepare(body, resource, end)
-  const answer = (key: KeyValues, id: string): Awaitable<RestResponse> => answerRecord(resolved, parts, { key, id })
-  const { changeMany } = await import('./change-many.ts')
-  const records = await changeMany({
-    resource,
-    view,
-    reader: services.reader,
-    parameter: findParameterName(services.vocabulary, 'limit'),
-    removes: method === 'DELETE',
-    transaction: (work, until) => services.transaction(work, until, findPlace(resource)),
-    answer,
-  })
-  if ('status' in records) return records
-  return respondDeletedList(resource, records as readonly JsonRecord[], formatIso(services.clock.time()))
+  const change = async (): Promise<RestResponse> => {
+    await services.hashes?.prepare(body, resource, end)
+    const { changeMany } = await import('./change-many.ts')
+    const records = await changeMany({
+      resource,
+      view,
+      reader: services.reader,
+      parameter: findParameterName(services.vocabulary, 'limit'),
+      removes: method === 'DELETE',
+      transaction: (work, until) => services.transaction(work, until, findPlace(resource)),
+      answer: (key, id) => answerRecord(resolved, parts, { key, id }),
+    })
+    if ('status' in records) return records
+    return respondDeletedList(resource, records as readonly JsonRecord[], formatIso(services.clock.time()))
+  }
+  return view.visibility === EVERYTHING ? change() : applyRules(operation, resolved, change)
 }
 
 /** What one record takes of the parameters of many. */

@@ -22,7 +22,8 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   if (target.kind === 'index' || target.kind === 'own' || method === 'OPTIONS') return []
   const { resource } = target
   const reads = READS.has(method)
-  if (target.kind === 'collection') return reads ? [{ resource, action: 'list' }] : actionsOfMany(method, resource)
+  if (target.kind === 'collection')
+    return reads || method === 'POST' ? [{ resource, action: reads ? 'list' : 'create' }] : actionsOfMany(method, resource)
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   if (target.kind === 'mark') return [{ resource, action: 'get' }]
   const { attribute } = target
@@ -41,7 +42,6 @@ export function findActions(method: string, target: Target, body?: unknown): rea
 
 /** A filter tells about records that the caller must be allowed to list. */
 function actionsOfMany(method: string, resource: Resource): readonly ResourceAction[] {
-  if (method === 'POST') return [{ resource, action: 'create' }]
   return [
     { resource, action: method === 'DELETE' ? 'delete' : 'update' },
     { resource, action: 'list' },

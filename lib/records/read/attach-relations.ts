@@ -48,17 +48,16 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
     const next: RelationLevel[] = []
     const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
     for (const { owners, node, given: own } of level)
-      for (const child of node.children) requestChild(child, owners, { given: argumentsOf(child, own), dialect, isLast, steps, next })
+      for (const child of node.children)
+        requestChild(child, owners, { given: child.list === undefined ? own : argumentsOf(child.list, own), dialect, isLast, steps, next })
     if (steps.length > 0) yield steps
     level = next
   }
 }
 
 /** A list with parameters of its own has filters and a page of its own. */
-function argumentsOf(child: CompiledChild, given: Arguments): Arguments {
-  const list = findList(child, given)
-  if (list === undefined) return given
-  const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = list.parameters
+function argumentsOf(at: number, given: Arguments): Arguments {
+  const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = given.lists![at]!.parameters
   return { ...given, filters, limit, offset, misfits: undefined }
 }
 
@@ -131,17 +130,14 @@ type Take = (rows: readonly Row[]) => void
 function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
   const { single } = child
   const isAll = single.bindings.length === link.length
-  const list = findList(child, given)
-  const parameters = isAll ? link : bindWithin(list, single, { ...given, link }, dialect)
+  const list = child.list === undefined ? undefined : given.lists![child.list]!
+  const own = { ...given, link }
+  const parameters = isAll ? link : list === undefined ? bindParameters(single, own, dialect) : bindWithin(list, single, own, dialect)
   return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast, list }
 }
 
-function findList({ list }: CompiledChild, { lists }: Arguments): ExpandedList | undefined {
-  return list === undefined ? undefined : lists![list]!
-}
-
-function bindWithin(list: ExpandedList | undefined, statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
-  return list === undefined ? bindParameters(statement, given, dialect) : withinList(list, () => bindParameters(statement, given, dialect))
+function bindWithin(list: ExpandedList, statement: Statement, given: Arguments, dialect: Dialect): readonly unknown[] {
+  return withinList(list, () => bindParameters(statement, given, dialect))
 }
 
 function requestLists(
@@ -151,8 +147,9 @@ function requestLists(
   { given, dialect, isLast }: LevelContext,
 ): ReadingStep {
   const { statement } = child
-  const list = findList(child, given)
-  const parameters = bindWithin(list, statement, { ...given, links: parameter }, dialect)
+  const list = child.list === undefined ? undefined : given.lists![child.list]!
+  const own = { ...given, links: parameter }
+  const parameters = list === undefined ? bindParameters(statement, own, dialect) : bindWithin(list, statement, own, dialect)
   return { statement, parameters, bound: findBound(child, count, given), take, isLast, list }
 }
 

@@ -1,16 +1,15 @@
 /** Ordered page: a page with its order, and where the next page by keys begins. */
 import type { Resource } from '../../model/model.ts'
-import type { Arguments } from '../database/bind.ts'
-import { formatStart, refuseStart } from '../request/key-start.ts'
+import { formatStart, refuseStart, type KeyStart } from '../request/key-start.ts'
 import type { RecordPage } from './run-read.ts'
 
 /** A page, with the order in effect. */
-export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after: string | undefined }
+export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after?: string }
 
-export function checkStart({ start }: Arguments, { plural }: Resource, sort: string): void {
-  if (start?.after !== undefined && start.after.of !== `${plural} ${sort}`) throw refuseStart(start, 'is a cursor of another list or order')
+export function checkStart(start: KeyStart, { plural }: Resource, sort: string): void {
+  if (start.after !== undefined && start.after.of !== `${plural} ${sort}`) throw refuseStart(start, 'is a cursor of another list or order')
 }
 
-export function finishPage({ records, count, last }: RecordPage, { plural }: Resource, sort: string): OrderedPage {
-  return { records, count, sort, after: last === undefined ? undefined : formatStart(`${plural} ${sort}`, last) }
+export function finishPage({ records, count, last = [] }: RecordPage, { plural }: Resource, sort: string): OrderedPage {
+  return { records, count, sort, after: formatStart(`${plural} ${sort}`, last) }
 }

@@ -65,13 +65,13 @@ export class Reader {
   page(resource: Resource, window: PageRange, view: View): Awaitable<OrderedPage> {
     return chain(this.#planOwn(resource, 'list', view), ({ read, sort }) => {
       const given = this.#arguments(read, NO_KEY, window, view)
-      checkStart(given, resource, sort)
+      if (given.start !== undefined) checkStart(given.start, resource, sort)
       const { dialect } = this.#connection
       return chain(
         this.#finish(given, view, () => readPage(read, given, dialect)),
         page => {
           checkFound(page.count, given)
-          return finishPage(page, resource, sort)
+          return page.last === undefined ? { records: page.records, count: page.count, sort } : finishPage(page, resource, sort)
         },
       )
     })
@@ -109,11 +109,11 @@ export class Reader {
     const { read, sort } = yield* wait(this.#plan(relation.target, anchor, { where: place, isPaged: true }, view))
     const exists = yield* wait(this.#compileExists(owner, view.visibility, isShownKey(key)))
     const given = this.#arguments(read, key, window, view)
-    checkStart(given, relation.target, sort)
+    if (given.start !== undefined) checkStart(given.start, relation.target, sort)
     const page = yield* wait(this.#finish(given, view, () => readWithin(exists, given, dialect, readPage(read, given, dialect))))
     if (page === undefined) return undefined
     checkFound(page.count, given)
-    return finishPage(page, relation.target, sort)
+    return page.last === undefined ? { ...page, sort } : finishPage(page, relation.target, sort)
   }
 
   record(resource: Resource, key: RecordKey, view: View): Awaitable<JsonRecord | undefined> {

@@ -2,7 +2,7 @@
  * Surroundings: the request or transaction of running work, across all calls and waits. One context for the process: Node copies entries of
  * all contexts with each entry, which would take all the time of a process with hundreds of forks.
  */
-import { runtime } from '../runtime/runtime.ts'
+import { runtime, type WorkContext } from '../runtime/runtime.ts'
 
 /** An owner occurs once in a chain. */
 interface SurroundingFrame {
@@ -11,7 +11,8 @@ interface SurroundingFrame {
   readonly outer: SurroundingFrame | undefined
 }
 
-const frames = runtime.createContext<SurroundingFrame>()
+/** Made with the first frame. */
+let frames: WorkContext<SurroundingFrame> | undefined
 
 /** The innermost frame of synchronous work; undefined: look into the context. */
 let now: SurroundingFrame | undefined
@@ -20,13 +21,13 @@ let now: SurroundingFrame | undefined
 export class Surroundings<T extends object | true> {
   /** Undefined outside of any work. */
   get current(): T | undefined {
-    return find(now ?? frames.getStore(), this)?.value as T | undefined
+    return find(now ?? frames?.getStore(), this)?.value as T | undefined
   }
 
   /** All calls and waits find the value. */
   run<Result, Arguments extends unknown[]>(value: T, work: (...args: Arguments) => Result, ...args: Arguments): Result {
     const inner = this.#enter(value)
-    return inner === frames.getStore() ? work(...args) : runWithin(inner, work, ...args)
+    return inner === frames?.getStore() ? work(...args) : runWithin(inner, work, ...args)
   }
 
   /**
@@ -44,7 +45,7 @@ export class Surroundings<T extends object | true> {
   }
 
   #enter(value: T): SurroundingFrame {
-    const outer = now ?? frames.getStore()
+    const outer = now ?? frames?.getStore()
     const own = find(outer, this)
     if (own?.value === value) return outer!
     return { owner: this, value, outer: own === undefined ? outer : without(own, outer!) }
@@ -64,7 +65,7 @@ function runWithin<Result, Arguments extends unknown[]>(
   const before = now
   now = undefined
   try {
-    return frames.run(frame, work, ...args)
+    return (frames ??= runtime.createContext()).run(frame, work, ...args)
   } finally {
     now = before
   }

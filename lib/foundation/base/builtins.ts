@@ -1,5 +1,8 @@
 /** Builtins: loads modules of Node on first use. `node:http` and `node:crypto` take longer to load than this library. */
 
+/** False in a page, also where a bundler puts a `process` of its own there. */
+export const hasBuiltins = 'process' in globalThis && 'getBuiltinModule' in process
+
 const lazy = <Module>(load: () => Module): (() => Module) => {
   let loaded: Module | undefined
   return () => (loaded ??= load())

@@ -2,6 +2,8 @@
  * Contexts: the chain of frames around running work, innermost first. A frame is an interception made there, or a boundary: the work of
  * `engine.within`, or a test of node:test. Node hands the chain on to everything that the work calls, awaits and times out into.
  */
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import { hasBuiltins } from '../../../foundation/base/builtins.ts'
 
 interface HeldInterception {
   readonly isAlive: boolean
@@ -35,9 +37,12 @@ interface Frame<Held extends HeldInterception> {
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
-  readonly #storage = new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)<Frame<Held> | undefined>()
+  /** Undefined in a page, where nothing is intercepted. */
+  readonly #storage: AsyncLocalStorage<Frame<Held> | undefined> | undefined
 
   constructor() {
+    if (!hasBuiltins) return
+    this.#storage = new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)()
     const begun = process.getBuiltinModule('node:diagnostics_channel').channel('tracing:node.test:start')
     begun.bindStore(this.#storage, message => {
       const outer = this.innermost
@@ -54,7 +59,7 @@ export class Contexts<Held extends HeldInterception> {
 
   /** Skips interceptions that have ended. */
   get innermost(): Frame<Held> | undefined {
-    let frame = this.#storage.getStore()
+    let frame = this.#storage?.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary) && !frame.held.isAlive) frame = frame.outer
     return frame
   }
@@ -62,7 +67,7 @@ export class Contexts<Held extends HeldInterception> {
   /** Boundaries and tests around the running work, innermost first, also where all interceptions of a test have ended. */
   get scopes(): object[] {
     const scopes = new Set<object>()
-    for (let frame = this.#storage.getStore(); frame !== undefined; frame = frame.outer) {
+    for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {
       const scope = frame.held instanceof Boundary ? frame.held.scope : frame.held.reach.scope
       if (scope !== undefined) scopes.add(scope)
     }
@@ -77,23 +82,23 @@ export class Contexts<Held extends HeldInterception> {
 
   /** Whether the running work belongs to a test with a context. */
   get isOfTest(): boolean {
-    let frame = this.#storage.getStore()
+    let frame = this.#storage?.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary && frame.held.engine === undefined)) frame = frame.outer
     return frame !== undefined
   }
 
   /** Puts an interception or a boundary around the rest of the running work. */
   enter(held: Held | Boundary): void {
-    this.#storage.enterWith({ outer: this.innermost, held })
+    this.#storage?.enterWith({ outer: this.innermost, held })
   }
 
   /** Drops ended interceptions from the chain of the running work. */
   leave(): void {
     const { innermost } = this
-    if (innermost !== this.#storage.getStore()) this.#storage.enterWith(innermost)
+    if (innermost !== this.#storage?.getStore()) this.#storage?.enterWith(innermost)
   }
 
   run<Result>(boundary: Boundary, work: () => Result): Result {
-    return this.#storage.run({ outer: this.innermost, held: boundary }, work)
+    return this.#storage === undefined ? work() : this.#storage.run({ outer: this.innermost, held: boundary }, work)
   }
 }

@@ -2,9 +2,9 @@
  * Global dispatcher: the places of global dispatchers of undici packages, and of the undici inside Node. Undici 8 uses another symbol than
  * 6 and 7; a realm of its own (a test file in Jest) has its own globals.
  */
+import { hasBuiltins } from '../../../foundation/base/builtins.ts'
 import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 
-const { runInThisContext } = process.getBuiltinModule('node:vm')
 const LEGACY = Symbol.for('undici.globalDispatcher.1')
 const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
@@ -82,8 +82,10 @@ export class DispatcherSlot {
   }
 }
 
+/** Undefined in a page. */
+const vm = hasBuiltins ? process.getBuiltinModule('node:vm') : undefined
 /** The realm in which Node started: Node's `fetch` looks there, whatever realm loaded this file. */
-const nodeRealm = runInThisContext('globalThis') as Realm
+const nodeRealm = (vm === undefined ? globalThis : vm.runInThisContext('globalThis')) as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as Realm
 const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownRealm, LEGACY), current: new DispatcherSlot(ownRealm, CURRENT) }
@@ -93,16 +95,16 @@ export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(N
 /**
  * Makes Node load its undici, which creates a dispatcher at first use.
  *
- * @throws Error in Bun and Deno: their `fetch` and `node:http` ask no dispatcher
+ * @throws Error in Bun, Deno and pages: their `fetch` and `node:http` ask no dispatcher
  */
 export function loadDispatcher(): void {
-  const { bun, deno } = process.versions
-  if (bun !== undefined || deno !== undefined) {
-    const runtime = bun === undefined ? 'Deno' : 'Bun'
+  const { bun, deno } = vm === undefined ? ({} as NodeJS.ProcessVersions) : process.versions
+  if (vm === undefined || bun !== undefined || deno !== undefined) {
+    const runtime = vm === undefined ? 'a page' : bun === undefined ? 'Deno' : 'Bun'
     throw new Error(
       `intercept: ${runtime} sends requests past the engine; Node does not. ` +
         'Give the code "engine.fetch" in the place of fetch, or serve it with createServer.',
     )
   }
-  runInThisContext('Response')
+  vm.runInThisContext('Response')
 }

@@ -137,6 +137,7 @@ const TYPES = [
   'PropertiesOf',
   'PropertyName',
   'PublicKey',
+  'QueryConditions',
   'QueryInput',
   'QueryValue',
   'RateLimit',

@@ -11,6 +11,11 @@ import { NO_SERVER, WITH_POSTGRES } from '../helpers/stores.ts'
 import { ownDatabase } from '../postgres/server-database.ts'
 
 const ORM = import.meta.resolve('@mikro-orm/core')
+const PGLITE: string = '@electric-sql/pglite'
+const NO_PGLITE = await import(PGLITE).then(
+  () => false as const,
+  () => 'no PGlite: npm install @electric-sql/pglite',
+)
 
 const model = (properties: string, options = ''): string => `import { defineEntity, p } from '${ORM}'
   const Trip = defineEntity({ name: 'Trip', properties: { id: p.integer().primary(), title: p.string(), ${properties} } })
@@ -230,5 +235,18 @@ describe('--watch', () => {
     await send(origin, 'PATCH', '/v1/trips/1', { days: 4 })
     await command.origin(2)
     assert.equal((await send(origin, 'POST', '/v1/trips', { title: 'Two' })).status, 422)
+  })
+
+  it('serves the former model from a folder of PGlite, of which a try opens a copy', { skip: NO_PGLITE }, async () => {
+    await using command = begin(model('days: p.integer().nullable()'), 'pglite:data', '--config', 'model.mjs', '--evolve')
+    const origin = await command.origin()
+    await send(origin, 'POST', '/v1/trips', { title: 'One' })
+    command.write(model('days: p.integer(), place: p.string().nullable()'))
+    await command.refused(/trip\.days .*: the model of before is served\.$/)
+    assert.deepEqual((await send(origin, 'GET', '/v1/trips/1')).body['trip'], { id: 1, title: 'One', days: null })
+    await send(origin, 'PATCH', '/v1/trips/1', { days: 4 })
+    await command.origin(2)
+    assert.deepEqual((await send(origin, 'GET', '/v1/trips/1')).body['trip'], { id: 1, title: 'One', days: 4, place: null })
+    assert.equal(await command.stop(), 0)
   })
 })

@@ -101,8 +101,12 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const database = readDatabase(loaded.running.database ?? ':memory:')
   if (typeof database === 'string' && !isInMemory(database)) void report({ database: resolve(database) })
-  // Only one process opens a folder of PGlite.
-  if (isPglite(describeDatabase(database)) && !isInMemory(database)) await takeTurn()
+  const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
+  if (typeof database !== 'string' && isPglite(database.url) && !isInMemory(database) && isTrial()) {
+    const { tryPglite } = await import('./try-model.ts')
+    await tryPglite(create, loaded.running, database)
+    await takeTurn()
+  }
   const running = args.fresh ? await beginAnew(Engine, loaded) : await planEvolving(loaded)
   const options: EngineOptions = {
     ...journal,
@@ -110,7 +114,6 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
     ...(args.serverTiming ? { serverTiming: true } : {}),
     ...(args.timeout === undefined ? {} : { limits: { ...running.limits, timeout: args.timeout } }),
   }
-  const create = (all: EngineOptions): Promise<RestEngine> => Engine.create(all)
   const engine = await (isWatched() ? createWatched(create, options, loaded) : create(options)).catch(async (error: unknown) => {
     throw await explainStart(error, args, loaded.module)
   })

@@ -3,13 +3,14 @@
  * as it is. On a server the model is opened in a transaction, which is rolled back.
  */
 import { existsSync } from 'node:fs'
-import { copyForTrial } from '../../engine/assembly/open-database.ts'
+import { copyForTrial, copyPglite } from '../../engine/assembly/open-database.ts'
 import { tryOnServer } from '../../engine/assembly/rehearse.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
 import type { RestEngine } from '../../engine.ts'
 import { isInMemory } from '../../records/database/describe-database.ts'
 import { EvolveError } from '../../records/database/evolving.ts'
+import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { isThere, withoutCopies } from './evolve-options.ts'
 
 type Create = (options: EngineOptions) => Promise<RestEngine>
@@ -25,7 +26,7 @@ export async function tryModel(create: Create, options: EngineOptions, kept: str
   if (kept !== undefined) await tryKept(create, quiet, kept)
   else if (isInMemory(database)) return create(options)
   else if (typeof database !== 'string') {
-    // Migrations cannot be taken back.
+    // Some migrations cannot be taken back.
     await tryOnServer(options.schema === 'migrate' ? { ...quiet, schema: 'keep' } : quiet)
   } else if (await isThere(options)) await tryCopy(create, quiet, database)
   else await tryAlone(create, { ...quiet, database: ':memory:' })
@@ -39,6 +40,21 @@ async function tryKept(create: Create, options: EngineOptions, kept: string): Pr
     if (!(error instanceof EvolveError)) throw error
   }
   await tryAlone(create, options)
+}
+
+/** Opens a copy, since only one process opens a folder of PGlite. */
+export async function tryPglite(create: Create, options: EngineOptions, database: ServerDatabase): Promise<void> {
+  const copy = await copyPglite(database.url)
+  process.once('exit', copy.remove)
+  try {
+    await tryAlone(create, { ...withoutCopies(options), onError: () => {}, database: { ...database, url: copy.url } })
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replaceAll(copy.url, database.url)
+    throw error
+  } finally {
+    process.off('exit', copy.remove)
+    copy.remove()
+  }
 }
 
 async function tryCopy(create: Create, options: EngineOptions, path: string): Promise<void> {

@@ -62,6 +62,11 @@ export async function copyForTrial(path: string): Promise<{ readonly path: strin
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
+/** Copies a folder of PGlite, open or not, into a temporary folder. */
+export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
+  return (await import('../../databases/postgres/server/pglite.ts')).copyPglite(url)
+}
+
 /**
  * Makes a TypeError where MikroORM finds no entities in a list.
  *

@@ -3,8 +3,10 @@
  * package, or a folder that cannot be opened.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
 import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
 import { PgliteStream, type Pglite } from './pglite-stream.ts'
@@ -69,6 +71,22 @@ export async function openPglite(url: string, mayCreate: boolean): Promise<Pglit
     const { message = '', name } = error as Partial<Error>
     throw new Error(`The database ${url} cannot be opened: ${message === '' ? name : message.split('\n', 1)[0]}.`, { cause: error })
   }
+}
+
+/** Copies a folder into a temporary folder. PostgreSQL recovers a copy that was taken amid a write. */
+export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
+  const folder = resolve(pgliteFolder(url)!)
+  const copy = mkdtempSync(join(tmpdir(), 'mikro-rest-trial-'))
+  const remove = (): void => rmSync(copy, { recursive: true, force: true })
+  const isKept = (path: string): boolean => ![OWNER, 'postmaster.pid'].includes(basename(path))
+  try {
+    // The engine makes a missing folder.
+    if (existsSync(folder)) await cp(folder, copy, { recursive: true, filter: isKept })
+  } catch (error) {
+    remove()
+    throw error
+  }
+  return { url: `pglite:${copy}`, remove }
 }
 
 async function loadPackage(): Promise<PglitePackage> {

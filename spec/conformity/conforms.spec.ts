@@ -204,7 +204,7 @@ describe('engine.conforms', () => {
       ['405: the header "allow" is missing'],
     )
     const listed = await engine.handle('GET', '/v1/users')
-    assert.deepEqual(await engine.conforms({ method: 'PATCH', path: '/v1/users' }, listed), ['200: /v1/users does not describe PATCH'])
+    assert.deepEqual(await engine.conforms({ method: 'PUT', path: '/v1/users' }, listed), ['200: /v1/users does not describe PUT'])
     assert.deepEqual(await engine.conforms({ method: 'GET', path: '/v1/nothing' }, listed), ['200: the path is not described'])
     // Also below a record, where nothing of the name is described.
     const lacking = await engine.handle('GET', '/v1/users/1/nothing')

@@ -33,6 +33,8 @@ describe('a JSON file in the workbench', { skip: NO_BROWSER, timeout: 240_000 },
     const settings = async () => (await engine.send('GET /v1/settings')).body['settings' as never] as Record<string, unknown>
     await visit(browser, `${server.origin}/_ui#/data/settings`, { viewport: PHONE, colorScheme: 'dark' }, async page => {
       const form = page.getByRole('region', { name: 'settings' })
+      await form.getByRole('textbox', { name: 'pageSize' }).waitFor()
+      assert.equal(await form.locator('[data-field]').count(), 2, 'no field for an ID, which the file does not have')
       await form.getByRole('textbox', { name: 'theme' }).fill('light')
       await form.getByRole('button', { name: 'Save' }).click()
       await form.getByText('Saved.').waitFor()

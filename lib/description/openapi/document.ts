@@ -184,15 +184,14 @@ function describeGrammar(
       'the parameter `age>` with the value 18 is sent as `age>=18`, `name!` as `name!=Ann`, `name~` as `name~=ann`.',
     ].join(' '),
     [
-      '- `=` is equal, or any of a comma-separated list; for strings `*` stands for any run of characters; `null` is NULL.',
-      '- `!=` is the exact complement of `=`; so is a `!` before the name, with any operator.',
-      '- `~=` is `=` without regard to case, for strings; `~~=` without accents, too. The path `*` is any text of the record: `*~=*ann*`.',
+      '- `=` is equal, or any of a comma-separated list; for strings `*` is any text; `null` is NULL.',
+      '- `!=` is the complement of `=`; so is a `!` before the name, with any operator.',
+      '- `~=` is `=` without regard to case, `~~=` to case and accents, for strings. The path `*` is any text: `*~=*ann*`.',
       `- \`>=\` and \`<=\` compare with one value.${brief ? '' : STRICTLY}`,
-      '- A path walks relations and embedded objects by dots: `publisher.name`. A relation itself is compared with IDs.',
-      '- A list meets a filter when some record of it does.',
-      '- `name|email` holds where one of the paths does. Several filters narrow one after another.',
-      '- `(role=admin|age>=18;name=A*)` is a group: `|` separates alternatives, `;` joins and binds tighter, `!(...)` is the complement; ' +
-        '`skills(level=1;kind=go)` holds where one and the same related record meets all.',
+      '- Dots walk relations and embedded objects: `publisher.name`. A relation itself is compared with IDs.',
+      '- A list meets a filter when one record does.',
+      '- `name|email` holds where one of the paths does. Several filters narrow together.',
+      '- In `(role=admin|age>=18;name=A*)` `|` is or, and `;` is and. `skills(level=1;kind=go)`: one related record meets all.',
       '- A backslash makes the next character literal.',
       '- An attribute that bears the name of another parameter is filtered with an underscore behind it: ' +
         `\`${findParameterName(vocabulary, 'limit')}_\`.`,

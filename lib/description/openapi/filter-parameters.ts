@@ -24,7 +24,7 @@ const WORDS: { readonly [sign in ListedSign]: readonly [suffix: string, meaning:
   '=': ['Is', 'Equal, or any of a list.'],
   '!=': ['IsNot', 'Neither equal nor any of a list.'],
   '~=': ['IsLike', 'Equal without regard to case, or any of a list.'],
-  '~~=': ['IsNearly', 'Equal without regard to case and accents, or any of a list.'],
+  '~~=': ['IsNearly', 'Equal without regard to case and accents.'],
   '>=': ['AtLeast', 'At least.'],
   '<=': ['AtMost', 'At most.'],
 }

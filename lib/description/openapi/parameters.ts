@@ -229,7 +229,7 @@ export class ParameterSchemas extends Describer {
           schema: { type: 'string' },
           description:
             'Comma-separated relations, dotted, to show as records instead of IDs. ' +
-            `In parentheses stand filters, order and page of a list: \`posts(sort=id.desc;limit=3)\`, \`posts(count)\`.${standard}`,
+            `Parentheses take filters, order and page of a list: \`posts(sort=id.desc;limit=3)\`, \`posts(count)\`.${standard}`,
         }
       }
     }

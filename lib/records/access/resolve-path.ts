@@ -261,6 +261,6 @@ export function checkMethod(method: string, target: Target, own: readonly string
         : `DELETE deletes related records, and "${attribute.name}" is ${what}.`
     throw restError('action_not_possible', why, { headers })
   }
-  const hint = isOfMany ? ` A filter and a limit choose records: ${method} ${target.resource.plural}?id=1,2&limit=2.` : ''
+  const hint = isOfMany ? ` A filter and a limit choose records, as in ${method} ...?id=1,2&limit=2.` : ''
   throw restError('method_not_allowed', `${method.slice(0, 40)} is not allowed here; allowed: ${allowed.join(', ')}.${hint}`, { headers })
 }

@@ -183,7 +183,10 @@ const MORE: OutlinedAttribute = {
 function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
   const { attributes, writeOnly = [], version, open } = resource
   const more = open === true ? [MORE] : []
-  if (record !== undefined) return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...writeOnly, ...more]
+  if (record !== undefined) {
+    const hidden = writeOnly.filter(({ name }) => !resource.key.includes(name))
+    return [...attributes.filter(attribute => isEditable(resource, attribute, record)), ...hidden, ...more]
+  }
   const writable = [...attributes, ...writeOnly].filter(
     ({ kind, readOnly, name, flag }) => kind !== 'toMany' && !readOnly && name !== version && flag === undefined,
   )

@@ -188,9 +188,9 @@ function describeGrammar(
       '- `!=` is the complement of `=`; so is a `!` before the name, with any operator.',
       '- `~=` is `=` without regard to case, `~~=` to case and accents, for strings. The path `*` is any text: `*~=*ann*`.',
       `- \`>=\` and \`<=\` compare with one value.${brief ? '' : STRICTLY}`,
-      '- Dots walk relations and embedded objects: `publisher.name`. A relation itself is compared with IDs.',
+      '- Dots walk relations and embedded objects: `publisher.name`. A relation is compared with IDs.',
       '- A list meets a filter when one record does.',
-      '- `name|email` holds where one of the paths does. Several filters narrow together.',
+      '- `name|email` holds where one path does. Several filters narrow together.',
       '- In `(role=admin|age>=18;name=A*)` `|` is or, and `;` is and. `skills(level=1;kind=go)`: one related record meets all.',
       '- A backslash makes the next character literal.',
       '- An attribute that bears the name of another parameter is filtered with an underscore behind it: ' +

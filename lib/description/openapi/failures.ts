@@ -9,7 +9,7 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   401: ['Unauthorized', 'A token is missing, or not valid.'],
   403: ['Forbidden', 'The caller may not do this.'],
   404: ['NotFound', 'There is nothing at the path that exists for the caller.'],
-  405: ['MethodNotAllowed', 'Not taken by the path, or not without filters.'],
+  405: ['MethodNotAllowed', 'Not taken here, or not without filters.'],
   409: ['Conflict', 'The change conflicts with other records, or with another change.'],
   412: ['PreconditionFailed', 'A condition of the request does not hold; nothing is changed.'],
   413: ['ContentTooLarge', 'The body is too large.'],

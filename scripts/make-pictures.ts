@@ -61,6 +61,8 @@ async function take({ name, place, height, act }: Picture, address: string): Pro
   await page.addInitScript(COUNTED_DURATIONS)
   await page.goto(address + place)
   await page.locator('.side .resources span').last().getByText(/\d/).waitFor()
+  // A screen is loaded when it is opened.
+  await page.locator('#main').locator('h1, h2').first().waitFor({ state: 'attached' })
   await act?.(page)
   // It blinks.
   await page.evaluate(`document.activeElement.style.caretColor = 'transparent'`)

@@ -1,4 +1,4 @@
-/** Child statements: the statements that read one relation, of many records or of one. */
+/** Child statements: read one relation of many records, or of one. */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { Flavour } from './flavour.ts'

@@ -179,7 +179,7 @@ function writeText(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id
 }
 
-/** A text that is no number stays. */
+/** Keeps a text that spells no number. */
 function writeNumber(id: unknown): unknown {
   if (typeof id !== 'string') return id
   return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)

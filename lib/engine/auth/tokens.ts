@@ -74,7 +74,7 @@ interface Minted {
 }
 
 interface MoreClaims {
-  /** Tokens of one log-in, which end together. */
+  /** Names the log-in: its tokens end together. */
   readonly fam?: string
   /** Marks a refresh token, which is no access token. */
   readonly use?: 'refresh'

@@ -18,7 +18,7 @@ interface StreamParts {
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** Returns a wrapper's answer that is no list unchanged. */
+/** Leaves an answer of a wrapper unchanged where the answer has no list. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters

@@ -9,7 +9,7 @@ export interface RawResult {
   readonly lastInsertRowid: number | bigint
 }
 
-interface RawColumn {
+export interface RawColumn {
   readonly name: string
   readonly column: string | null
   readonly table: string | null
@@ -38,7 +38,7 @@ export interface RawStatement {
   safeIntegers(on?: boolean): this
 }
 
-interface RawFunctionOptions {
+export interface RawFunctionOptions {
   readonly varargs?: boolean
   readonly deterministic?: boolean
   /** Integers are bigints. */
@@ -47,7 +47,7 @@ interface RawFunctionOptions {
   readonly directOnly?: boolean
 }
 
-interface RawAggregate<Total> extends RawFunctionOptions {
+export interface RawAggregate<Total> extends RawFunctionOptions {
   readonly start: () => Total
   // oxlint-disable-next-line typescript/no-explicit-any -- values of a row, of any number and type
   readonly step: (total: Total, ...values: any[]) => Total | void
@@ -55,7 +55,7 @@ interface RawAggregate<Total> extends RawFunctionOptions {
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a function of SQL takes values of any number and type
-type RawFunction = (...values: any[]) => unknown
+export type RawFunction = (...values: any[]) => unknown
 
 export interface RawDatabase {
   readonly memory: boolean

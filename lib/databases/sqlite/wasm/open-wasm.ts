@@ -1,0 +1,44 @@
+/** Open WASM: runs SQLite in WebAssembly, for pages. Has the exports of `open-raw.ts`; databases are in memory. */
+import type { RawError, RawOptions } from '../driver/raw-database.ts'
+import { startSqlite, type Sqlite } from './load-sqlite.ts'
+import { SqliteError } from './sqlite-error.ts'
+import { WasmDatabase } from './wasm-database.ts'
+import type { WasmModule } from './web-assembly.ts'
+
+let started: Promise<Sqlite> | undefined
+let sqlite: Sqlite | undefined
+
+/**
+ * Starts SQLite, once.
+ *
+ * @param find gives `sqlite3.wasm` of `@sqlite.org/sqlite-wasm`, compiled
+ */
+export async function loadSqlite(find: () => Promise<WasmModule>): Promise<void> {
+  started ??= find().then(startSqlite)
+  try {
+    sqlite = await started
+  } catch (error) {
+    // The next call tries again.
+    started = undefined
+    throw error
+  }
+}
+
+/** @param source `:memory:`, or the bytes of a database */
+export function openRaw(source: string | Uint8Array, { readonly = false }: RawOptions = {}): WasmDatabase {
+  if (sqlite === undefined) throw new Error('SQLite is not loaded: call loadSqlite() first.')
+  if (typeof source === 'string' && source !== ':memory:')
+    throw new TypeError(`SQLite in WebAssembly has no files: ${JSON.stringify(source)} cannot be opened, ":memory:" can.`)
+  const db = new WasmDatabase(sqlite, typeof source === 'string' ? undefined : source)
+  if (readonly) db.pragma('query_only = on')
+  return db
+}
+
+export function isRawError(error: unknown): error is RawError {
+  return error instanceof SqliteError
+}
+
+/** Functions of SQL return bytes as given. */
+export function toRawBytes(bytes: Uint8Array): Uint8Array {
+  return bytes
+}

@@ -33,11 +33,15 @@ describeStores('PATCH of a JSON attribute', () => {
       assert.equal(await patch('1', { image: null }), null)
     })
 
-  it('refuses the operations of a JSON Patch', async () => {
-    await using engine = await createEngine({ entities: [Product], seed: { products: [{ id: 1, image }] } })
-    const body = JSON.stringify([{ op: 'remove', path: '/image/gone' }])
-    const headers = { 'content-type': 'application/json-patch+json' }
-    const answer = await engine.fetch(new Request('http://x.test/v1/products/1', { method: 'PATCH', headers, body }))
-    assert.equal(answer.status, 415)
+  it('merges twenty at once, each of them', async () => {
+    await using engine = await createEngine({ entities: [Product], seed: { products: [{ id: 1, image: {} }] } })
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const names = Array.from({ length: 20 }, (_, index) => `name${index}`)
+    const answers = await Promise.all(
+      names.map(name => engine.handle('PATCH', '/v1/products/1', {}, { image: { [name]: 1 } }, { headers })),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const { body } = await engine.handle('GET', '/v1/products/1/image')
+    assert.deepEqual(Object.keys((body as unknown as { value: object }).value).toSorted(), names.toSorted())
   })
 })

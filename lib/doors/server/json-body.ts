@@ -26,6 +26,7 @@ export class JsonBody {
   readonly #headers: BodyHeaders
   readonly #maxBytes: number
   readonly #isQuery: boolean
+  readonly #isPatch: boolean
   readonly #form: string | undefined
   /** A body of another type that a wire takes. */
   readonly #other: 'text' | 'bytes' | undefined
@@ -34,6 +35,7 @@ export class JsonBody {
 
   constructor(headers: BodyHeaders, { maxBytes, method, takesForms = false, takes = [] }: BodyRules) {
     this.#isQuery = method === 'QUERY'
+    this.#isPatch = method === 'PATCH'
     this.#other = takes.length === 0 ? undefined : findOther(headers, takes)
     this.#form = takesForms && !this.#isQuery && isForm(mediaType(headers)) ? headers['content-type'] : undefined
     this.#headers = headers
@@ -81,7 +83,7 @@ export class JsonBody {
 
   #checkMediaType(): void {
     if (this.#form !== undefined || this.#other !== undefined) return
-    if (!this.#isQuery) checkMediaType(this.#headers)
+    if (!this.#isQuery) checkMediaType(this.#headers, this.#isPatch)
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
@@ -163,26 +165,24 @@ const HOW = 'send JSON with the header "Content-Type: application/json"'
  * Any page may send a form's type, or none, to a server that has not agreed; a JSON type needs a preflight (Fetch standard,
  * "CORS-safelisted request-header").
  */
-function checkMediaType(headers: BodyHeaders): void {
+function checkMediaType(headers: BodyHeaders, isPatch = false): void {
   const header = headers['content-type']
   if (header === 'application/json') return
   if (header === undefined || header.trim() === '') throw restError('media_type_unsupported', `The body has no media type; ${HOW}.`)
-  checkJsonType(header)
+  checkJsonType(header, isPatch)
 }
 
 const JSON_TYPES = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]+\+json)$/i
 
-function checkJsonType(header: string): void {
+function checkJsonType(header: string, isPatch: boolean): void {
   const type = header.split(';', 1)[0]?.trim() ?? ''
   if (!JSON_TYPES.test(type)) {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
     throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
   // The operations of a JSON Patch (RFC 6902) are no attributes.
-  if (type.toLowerCase() === 'application/json-patch+json') {
-    const instead = 'send "application/merge-patch+json", or the attributes that change as JSON'
-    throw restError('media_type_unsupported', `The body has the media type "application/json-patch+json"; ${instead}.`)
-  }
+  if (!isPatch && type.toLowerCase() === 'application/json-patch+json')
+    throw restError('media_type_unsupported', `The body has the media type "application/json-patch+json", which PATCH alone takes; ${HOW}.`)
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     throw restError(

@@ -65,7 +65,7 @@ export interface StageParts {
   readonly grow: (more: LearnedNames) => Growth
 }
 
-/** A way in may have its own base. */
+/** A way in may have a base. */
 export function findAddress(context: HandleContext, options: CheckedOptions): Address {
   const base = context instanceof LazyClient ? context.base : undefined
   return base === undefined || base === options.base ? options : { base, versions: options.versions }

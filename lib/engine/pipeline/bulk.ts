@@ -29,7 +29,7 @@ export function findBulkResource(method: string, target: Target): Resource | und
   return method === 'POST' ? findListedResource(target) : undefined
 }
 
-/** Creates the records one by one. The first refusal, also one that a wrapper answers, is the answer of all. */
+/** Creates the records one by one. The first refusal, a refusal by a wrapper included, is the answer of all. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')

@@ -25,7 +25,7 @@ interface ManyParts {
   readonly answer: (key: KeyValues, id: string) => Awaitable<RestResponse>
 }
 
-/** The first refusal, also one that a wrapper answers, is the answer of all. */
+/** The first refusal, a refusal by a wrapper included, is the answer of all. */
 export async function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
   try {
     return await parts.transaction(() => changeEach(parts), parts.view.end)

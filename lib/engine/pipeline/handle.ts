@@ -266,7 +266,7 @@ function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<Res
   return view.visibility === EVERYTHING ? change() : applyRules(operation, resolved, change)
 }
 
-/** Picks the parameters that the answer of one record takes. */
+/** Picks the parameters for the answer of one record. */
 function pick({ pairs, depth, attributes, expand, lists, flags }: Parameters): Partial<Parameters> {
   return { pairs, depth, attributes, expand, lists, flags }
 }

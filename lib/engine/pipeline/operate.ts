@@ -21,8 +21,8 @@ import type { RequestContext } from '../../records/request/request-context.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden, type ResourceLookup, type Target } from '../../records/access/resolve-path.ts'
 import { applyCondition, type EntityTags } from './conditional.ts'
-import { isObject } from '../../foundation/json/json.ts'
-import { isMergePatch, mergeBody } from './merge-patch.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import { findPatchFormat, mergeBody } from '../patches/merge-patch.ts'
 import { findListFormat, type ListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate, locateShown } from './locate.ts'
 import {
@@ -64,8 +64,13 @@ export interface Services {
   readonly createdStatus: number
   readonly etag: EntityTags
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Work of a `repeatable` place may run again, and by turns with other work of the place. */
-  readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, end?: RequestAbort, repeatable?: WrittenPlace) => Promise<T>
+  /** Repeatable work may run again after a conflict; other work takes turns with the work of its place. */
+  readonly transaction: <T>(
+    work: (em: EntityManager) => Promise<T>,
+    end?: RequestAbort,
+    place?: WrittenPlace,
+    isRepeatable?: boolean,
+  ) => Promise<T>
 }
 
 export interface Operation {
@@ -298,28 +303,33 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
-/** The media type may ask to merge JSON values into stored values. */
-function mergePatch(
+/** The media type may ask to merge JSON values into stored values, or for operations on them (JSON Patch). */
+function patch(
   { request, view, ctx }: Operation,
   address: RecordAddress,
-  { reader, transaction }: Services,
+  { reader, writer, limits, transaction }: Services,
   write: (body: unknown) => Awaitable<Written>,
   name?: string,
 ): Awaitable<Written> {
   const { body } = ctx
-  if (!isMergePatch(request) || !isObject(body)) return write(body)
-  const patch = name === undefined ? body : { [name]: body }
-  const merged = async (): Promise<Written> => {
-    const whole = await mergeBody(patch, address, reader)
+  const format = findPatchFormat(request)
+  if (format === undefined || (format === 'merge' && !isObject(body))) return write(body)
+  const change = async (): Promise<Written> => {
+    if (format === 'operations') {
+      const { applyJsonPatch } = await import('../patches/json-patch.ts')
+      return writer.update(address, await applyJsonPatch(body, address, name, { reader, limits, view }), view)
+    }
+    const whole = await mergeBody((name === undefined ? body : { [name]: body }) as JsonObject, address, reader)
     return write(name === undefined ? whole : whole[name])
   }
-  return transaction(merged, view.end)
+  // Two requests that append to one list take turns: the later request reads the list of the earlier request.
+  return transaction(change, view.end, ctx, writer.isRepeatable(view))
 }
 
 function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   const { target, view } = operation
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    mergePatch(operation, address, services, body => services.writer.update(address, body, view)),
+    patch(operation, address, services, body => services.writer.update(address, body, view)),
   )
   return answerChange(written, operation, services)
 }
@@ -328,7 +338,7 @@ function updateAttribute(operation: OperationOn<'attribute'>, services: Services
   const { target, view } = operation
   const { writer } = services
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    mergePatch(operation, address, services, body => writer.updateAttribute(address, target.attribute, body, view), target.attribute.name),
+    patch(operation, address, services, body => writer.updateAttribute(address, target.attribute, body, view), target.attribute.name),
   )
   return answerChange(written, operation, services)
 }

@@ -53,9 +53,9 @@ export function serveVersions(
       createdStatus,
       etag,
       describe: async (base, readOnly) => describe(version, base, readOnly),
-      transaction: async (work, end, repeatable) => {
+      transaction: async (work, end, place, isRepeatable) => {
         try {
-          return await connection.write(work, end, repeatable === undefined ? false : 'declared', repeatable)
+          return await connection.write(work, end, isRepeatable ?? (place === undefined ? false : 'declared'), place)
         } catch (error) {
           const { translateDatabaseError } = await import('../../records/unit-of-work/database-errors.ts')
           throw translateDatabaseError(error, { dialect: connection.dialect, model: parts.model })

@@ -161,7 +161,7 @@ export class Writer {
   }
 
   /** Whether a write may begin again: functions of the application are called once for a request. */
-  #isRepeatable({ visibility }: View): boolean {
+  isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
 
@@ -190,7 +190,7 @@ export class Writer {
       end?.throwIfReached()
       return runCoroutine(run())
     }
-    const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.#isRepeatable(view), ctx)
+    const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.isRepeatable(view), ctx)
     return runTranslated(transact, this.#refusing, view.trace, otherwise, isWide)
   }
 
@@ -203,7 +203,7 @@ export class Writer {
       writer = new EntityWriter(em, this.#entityParts, view)
       return runCoroutine(writer.run(steps))
     }
-    const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.#isRepeatable(view), view.ctx)
+    const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.isRepeatable(view), view.ctx)
     const { dialect } = this.#connection
     return runTranslated(transact, { dialect, translate: error => this.#translate(error, writer?.work) }, view.trace)
   }

@@ -9,8 +9,12 @@ import type { Reader } from '../../records/read/reader.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { RecordAddress } from '../../records/validate/written.ts'
 
-export function isMergePatch({ method, headers }: Request): boolean {
-  return method === 'PATCH' && /^application\/merge-patch\+json\s*(?:;|$)/i.test(headers['content-type'] ?? '')
+/** Undefined: the body has the new values of attributes. */
+export function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' | undefined {
+  if (method !== 'PATCH') return undefined
+  const format = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i.exec(headers['content-type'] ?? '')?.[1]
+  if (format === undefined) return undefined
+  return format.toLowerCase() === 'merge' ? 'merge' : 'operations'
 }
 
 /** Values hidden from the caller are replaced. */

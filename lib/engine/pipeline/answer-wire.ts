@@ -36,11 +36,11 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
   trace?.enter('handler')
   const readOnly = parts.options.readOnly || (context instanceof LazyClient && context.readOnly)
   const version = parts.options.versions[0] ?? NO_VERSION
-  const { model, transaction } = parts.served.get(version)!
+  const { transaction } = parts.served.get(version)!
   const tally: Tally = { bytes: 0, records: 0 }
   const api = new CallsOfWire(
     { headers: keepCallerHeaders(request.headers), base, readOnly, connected: context as object },
-    { model, version, root: formatRoot(base, version), arrival, end, stages, tally },
+    { version, root: formatRoot(base, version), arrival, end, stages, tally },
   )
   const answer = async (): Promise<RestResponse> => {
     const given = buildWireAnswer(await wire.answer(request, api), 'wire.answer')
@@ -73,7 +73,6 @@ function countObjects(value: unknown, level: number): number {
 type Sender = ConstructorParameters<typeof WireCall>[0]
 
 interface CallParts {
-  readonly model: Model
   readonly version: string
   /** `/api/v1` */
   readonly root: string
@@ -106,7 +105,8 @@ class CallsOfWire implements WireApi {
   }
 
   get resources(): readonly WireResource[] {
-    return describeResources(this.#parts.model)
+    const { stages, version } = this.#parts
+    return describeResources(stages.parts.served.get(version)!.model)
   }
 
   as(headers: Readonly<Record<string, string>>): WireApi {
@@ -189,7 +189,7 @@ function writeQuery({ sort, limit, offset, attributes, expand }: WireQuery): Rec
   }
 }
 
-/** A request may add names to an open resource: the model is then another one. */
+/** A request that adds names to an open resource serves another model from then on. */
 const described = new WeakMap<Model, readonly WireResource[]>()
 
 function describeResources(model: Model): readonly WireResource[] {

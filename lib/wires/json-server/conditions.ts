@@ -38,6 +38,8 @@ export interface Conditions {
   readonly expand: readonly string[]
 }
 
+const UNCONDITIONAL: Conditions = { where: undefined, holds: undefined, expand: [] }
+
 const NOTHING: ClientCondition = { kind: 'nothing' }
 
 const COMPARISONS = { lt: '$lt', lte: '$lte', gt: '$gt', gte: '$gte' } as const
@@ -84,6 +86,7 @@ export class ConditionReader {
 
   /** `_where` replaces all other conditions, as in json-server 1. */
   read(pairs: readonly (readonly [string, string])[]): Conditions {
+    if (pairs.every(([name]) => name.startsWith('_') && name !== '_where')) return UNCONDITIONAL
     const tree = readTree(pairs.findLast(([name]) => name === '_where')?.[1])
     const conditions = tree === undefined ? this.#flat(pairs) : [this.#tree(tree, [], 0)]
     const here = conditions.filter(isLocal)

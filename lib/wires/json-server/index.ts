@@ -2,7 +2,7 @@
 import type { Wire, WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import type { Version } from './conditions.ts'
 import { addressOf, answerList, embeddedOf, listAll, valuesOf } from './lists.ts'
-import { askedOf, findResource, isOwnList, listLinks, NOTHING_EMBEDDED, readBody, showRecord, unsetOthers, type Fields } from './records.ts'
+import { askedOf, findResource, findShow, isOwnList, listLinks, NOTHING_EMBEDDED, readBody, unsetOthers, type Fields } from './records.ts'
 
 /** Options of `jsonServer`. */
 export interface JsonServerOptions {
@@ -77,7 +77,7 @@ class RequestAnswerer {
   async #content(resource: WireResource): Promise<unknown> {
     if (resource.single) return this.#show(resource, await this.#ask('GET', resource))
     const records = await listAll(this.#api, resource, askedOf(resource, NOTHING_EMBEDDED))
-    return records.map(each => this.#show(resource, each))
+    return records.map(findShow(this.#api, resource, NOTHING_EMBEDDED))
   }
 
   /** Undefined for what the caller may not read. */
@@ -121,7 +121,7 @@ class RequestAnswerer {
     if (method === 'GET' || method === 'HEAD') {
       const embedded = embeddedOf(this.#request, this.#api, resource)
       const record = await this.#api.get(resource, id, askedOf(resource, embedded))
-      return { status: 200, body: showRecord(this.#api, resource, record, embedded) }
+      return { status: 200, body: findShow(this.#api, resource, embedded)(record) }
     }
     if (method === 'DELETE') return this.#remove(resource, id)
     if (method !== 'PUT' && method !== 'PATCH') return this.#none()
@@ -165,8 +165,9 @@ class RequestAnswerer {
     return key.length === 1 ? record[key[0]!] : key.map(name => record[name])
   }
 
-  #show(resource: WireResource, record: Fields): Fields {
-    return showRecord(this.#api, resource, record, NOTHING_EMBEDDED)
+  /** A written record may have taught the resource new names. */
+  #show({ name }: WireResource, record: Fields): Fields {
+    return findShow(this.#api, findResource(this.#api, name)!, NOTHING_EMBEDDED)(record)
   }
 
   /** Undefined where the body is no object. JSON may come as a text, as `fetch` sends a string. */

@@ -1,7 +1,7 @@
 /** Lists: filters, order and pages of both generations: `_page`, `_limit`, `_per_page`, `_start`, `_end`, `_sort`, `_order`. */
 import type { WireAnswer, WireApi, WireQuery, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { ConditionReader, findPlace, type Version } from './conditions.ts'
-import { askedOf, readEmbedded, showRecord, type EmbeddedRelations, type Fields } from './records.ts'
+import { askedOf, findShow, readEmbedded, type EmbeddedRelations, type Fields } from './records.ts'
 
 /** From `start`, and before `end`. */
 interface Slice {
@@ -34,7 +34,7 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
     ...allOf([conditions.where, asked.where]),
   }
   const pages = readPages(given)
-  const show = (records: readonly Fields[]): readonly Fields[] => records.map(each => showRecord(api, resource, each, embedded))
+  const show = (records: readonly Fields[]): readonly Fields[] => records.map(findShow(api, resource, embedded))
   const isEnvelope = pages !== undefined && asked.version === 1 && (given('_per_page') !== undefined || given('_limit') === undefined)
   const slicing = isEnvelope ? lastAtMost(pages) : pages === undefined ? readSlice(given) : () => pageOf(pages.page, pages.size)
   const { records, count } = await find(api, resource, query, conditions.holds, slicing)

@@ -102,6 +102,9 @@ describe('completion', () => {
     assert.deepEqual(at('/v1/users?active=|'), ['true', 'false'])
     assert.deepEqual(at('/v1/sites?owner=|'), ['null'])
     assert.ok(at('/v1/sites?sort=na|').includes('name.desc'))
+    assert.deepEqual(at('/v1/sites?sort=name.desc|'), ['name.desc.nullsfirst', 'name.desc.nullslast'])
+    assert.deepEqual(at('/v1/sites?sort=name.asc.nullsl|'), ['name.asc.nullslast'])
+    assert.deepEqual(at('/v1/sites?offset=|'), ['first'])
     assert.deepEqual(at('/v1/sites?expand=|'), ['owner', 'tags'])
   })
 

@@ -1,7 +1,4 @@
-/**
- * Check filters: tests whether a filter and its complement split a list, with values of existing records, so that each filter finds a
- * record.
- */
+/** Check filters: tests whether a filter and its complement split a list, with values of existing records. */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -18,10 +15,52 @@ interface TriedFilter extends ListedFilter {
 
 export async function checkFilters(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
   if (subject.count === undefined || subject.records.length === 0) return
+  let last: CountedFilter | undefined
   for (const filter of draw(random, subject.filters(), runs * 6)) {
     const given = await giveValue(probe.begin(), subject, filter, random)
-    if (given !== undefined) await checkSplit(probe.begin(), subject, given)
+    if (given === undefined) continue
+    const count = await checkSplit(probe.begin(), subject, given)
+    if (count === undefined) continue
+    const counted = { ...given, count }
+    if (last !== undefined && last.parameter !== given.parameter) await checkGroup(probe.begin(), subject, last, counted)
+    last = counted
   }
+}
+
+interface CountedFilter extends TriedFilter {
+  readonly count: number
+}
+
+/** Compares `(a=1|b=2)` with `a=1`, `b=2`, both together, and `!(a=1|b=2)`. */
+async function checkGroup(test: Case, subject: Subject, one: CountedFilter, other: CountedFilter): Promise<void> {
+  const group = `(${writeCondition(one)}|${writeCondition(other)})`
+  const any = await countGroup(test, subject, group)
+  const none = await countGroup(test, subject, `!${group}`)
+  const both = await readPart(test, subject, { [one.parameter]: one.text, [other.parameter]: other.text })
+  if (any === undefined || none === undefined || both === undefined) return
+  const where = subject.name(other.path.join('.'))
+  test.check('filtered', any + both.count === one.count + other.count, where, () => {
+    const [first, second] = [one, other].map(each => `${each.count} meet ${each.parameter}=${each.text}`)
+    return `${any} records meet ${group}, but ${first}, ${second}, and ${both.count} meet both.`
+  })
+  const { count: total = 0 } = subject
+  test.check('filtered', any + none === total, where, () => {
+    return `${any} records meet ${group} and ${none} meet its complement; together they must be all ${total}.`
+  })
+}
+
+function writeCondition({ parameter, mark, text }: TriedFilter): string {
+  const path = mark === '' ? parameter : parameter.slice(0, -1)
+  return `${escapeMarks(path)}${mark}=${escapeMarks(text)}`
+}
+
+function escapeMarks(text: string): string {
+  return text.replaceAll(/\\.|[|;()]/gs, found => (found.length > 1 ? found : `\\${found}`))
+}
+
+async function countGroup(test: Case, subject: Subject, group: string): Promise<number | undefined> {
+  const answer = await test.read(`${subject.path}?${encodeURIComponent(group)}&${subject.parameter('limit')}=0`)
+  return answer === undefined ? undefined : (answer.body as { readonly count: number }).count
 }
 
 async function giveValue(test: Case, subject: Subject, filter: ListedFilter, random: Random): Promise<TriedFilter | undefined> {
@@ -79,25 +118,25 @@ interface PartOfList {
   readonly records: readonly PlainRecord[]
 }
 
-async function readPart(test: Case, subject: Subject, name: string, text: string): Promise<PartOfList | undefined> {
-  const answer = await test.read(subject.list({ [name]: text }, { depth: 1, limit: WINDOW }))
+async function readPart(test: Case, subject: Subject, filters: Readonly<Record<string, string>>): Promise<PartOfList | undefined> {
+  const answer = await test.read(subject.list(filters, { depth: 1, limit: WINDOW }))
   const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
   if (records === undefined) return undefined
   const ids = records.flatMap(record => findId(record, subject.resource) ?? [])
   return { count: (answer!.body as { readonly count: number }).count, ids, records }
 }
 
-async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Promise<void> {
+async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Promise<number | undefined> {
   const { parameter, text } = filter
   const name = `${parameter}=${text}`
   const where = subject.name(filter.path.join('.'))
   const refused = await test.ask('GET', subject.list({ [parameter]: text }, { limit: 0 }))
-  if (refused === undefined) return
+  if (refused === undefined) return undefined
   test.check('filtered', refused.isOk, where, () => `The filter ${name} has the value of a record, and is refused with ${refused.status}.`)
-  if (!refused.isOk) return
-  const part = await readPart(test, subject, parameter, text)
-  const rest = await readPart(test, subject, `!${parameter}`, text)
-  if (part === undefined || rest === undefined) return
+  if (!refused.isOk) return undefined
+  const part = await readPart(test, subject, { [parameter]: text })
+  const rest = await readPart(test, subject, { [`!${parameter}`]: text })
+  if (part === undefined || rest === undefined) return undefined
   const { count: total = 0 } = subject
   test.check('filtered', part.count + rest.count === total, where, () => {
     return `${part.count} records meet ${name} and ${rest.count} meet its complement; together they must be all ${total}.`
@@ -106,6 +145,7 @@ async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Pr
   test.check('filtered', both === undefined, where, () => `The record ${both} meets ${name} and its complement, too.`)
   checkMembers(test, subject, filter, part, rest)
   if (filter.mark === '>' || filter.mark === '<') await checkRange(test, subject, filter, part)
+  return part.count
 }
 
 /** Tests whether each record is in the correct part. */
@@ -138,7 +178,7 @@ async function checkRange(test: Case, subject: Subject, filter: TriedFilter, par
   const query = [written, other, text].map(encodeURIComponent).join('')
   const path = `${subject.path}?${query}&${subject.parameter('limit')}=0`
   const beyond = await test.read(path)
-  const empty = await readPart(test, subject, written, 'null')
+  const empty = await readPart(test, subject, { [written]: 'null' })
   if (beyond === undefined || empty === undefined) return
   const count = (beyond.body as { readonly count: number }).count
   const { count: total = 0 } = subject

@@ -118,13 +118,8 @@ function completeValue(name: string, from: number, before: string, resource: Out
   const { names } = known
   const start = Math.max(from, before.lastIndexOf(',') + 1)
   const typed = before.slice(start)
-  if (name === names?.sort) {
-    const sortable = listAttributes(typed.replace(/\.(?:asc|desc)?$/, ''), resource, known).flatMap(each => [
-      each,
-      { ...each, text: `${each.text}.desc` },
-    ])
-    return { from: start, suggestions: matching(sortable, typed) }
-  }
+  if (name === names?.sort) return { from: start, suggestions: matching(listSortKeys(typed, resource, known), typed) }
+  if (name === names?.offset) return { from: start, suggestions: matching([{ text: 'first', hint: 'pages by keys' }], typed) }
   if (name === names?.expand || name === names?.attributes) {
     const listed = listAttributes(typed, resource, known).filter(({ hint }) => name === names?.attributes || hint.startsWith('→'))
     return { from: start, suggestions: matching(listed, typed) }
@@ -140,6 +135,14 @@ function completeValue(name: string, from: number, before: string, resource: Out
       typed,
     ),
   }
+}
+
+/** The places of NULL are offered behind a direction. */
+function listSortKeys(typed: string, resource: OutlinedResource, known: CompletionNames): Suggestion[] {
+  const [path = typed, direction] = /^(.*)\.(asc|desc)\b/.exec(typed)?.slice(1) ?? []
+  const keys = listAttributes(path.replace(/\.$/, ''), resource, known)
+  if (direction === undefined) return keys.flatMap(each => [each, { ...each, text: `${each.text}.desc` }])
+  return ['', '.nullsfirst', '.nullslast'].flatMap(nulls => keys.map(each => ({ ...each, text: `${each.text}.${direction}${nulls}` })))
 }
 
 function matching(all: readonly Suggestion[], typed: string): Suggestion[] {

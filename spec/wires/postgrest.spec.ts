@@ -120,6 +120,33 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
       assert.deepEqual(await idsOf(sb.from('comments').select!('id,posts!inner(users!inner())').eq!('posts.users.name', 'Cy')), [3])
     }))
 
+  it('embeds a table twice, filters a row without its link, and pages inside of pages', () =>
+    withClient(async sb => {
+      const posts = (columns: string): ClientQuery => sb.from('posts').select!(columns)
+      const twice = posts('id,first:comments(id),last:comments(id)').eq!('id', 1).eq!('first.text', 'c1').eq!('last.text', 'c2')
+      assert.deepEqual(await rowsOf(twice), [{ id: 1, first: [{ id: 1 }], last: [{ id: 2 }] }])
+      const tags = posts('id,js:tags(name),all:tags(name)').eq!('id', 2).eq!('js.name', 'js').order!('id', { referencedTable: 'all' })
+      assert.deepEqual(await rowsOf(tags), [{ id: 2, js: [{ name: 'js' }], all: [{ name: 'js' }, { name: 'db' }] }])
+      assert.deepEqual(await rowsOf(posts('id,author_id,users(name)').lte!('id', 2).eq!('users.name', 'Bob')), [
+        { id: 1, author_id: 2, users: { name: 'Bob' } },
+        { id: 2, author_id: 3, users: null },
+      ])
+      assert.deepEqual(await rowsOf(posts('id,users(name)').lte!('id', 2).eq!('users.name', 'Bob')), [
+        { id: 1, users: { name: 'Bob' } },
+        { id: 2, users: null },
+      ])
+      const nested = sb.from('users').select!('id,posts(id,comments(id))').eq!('id', 2).order!('id', { referencedTable: 'posts' })
+      const cut = nested.limit!(1, { referencedTable: 'posts' }).limit!(1, { referencedTable: 'posts.comments' })
+      const last = cut.order!('id', { referencedTable: 'posts.comments', ascending: false })
+      assert.deepEqual(await rowsOf(last), [{ id: 2, posts: [{ id: 1, comments: [{ id: 2 }] }] }])
+      const counted = posts('id,comments(count)').lte!('id', 3).eq!('comments.text', 'c2')
+      assert.deepEqual(await rowsOf(counted), [
+        { id: 1, comments: [{ count: 1 }] },
+        { id: 2, comments: [{ count: 0 }] },
+        { id: 3, comments: [{ count: 0 }] },
+      ])
+    }))
+
   it('pages, counts and shapes', () =>
     withClient(async (sb, engine) => {
       const posts = (...select: readonly unknown[]): ClientQuery => sb.from('posts').select!(...select)

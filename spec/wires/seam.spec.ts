@@ -160,6 +160,39 @@ describeStores('a wire', () => {
     assert.equal((await ask(engine, '/nothing')).status, 404)
   })
 
+  it('expands lists with conditions, order and page of their own, seen with the rights of the caller', async () => {
+    const expand = (pairs: WireRequest['pairs']): never => JSON.parse(pairs[0]![1]) as never
+    const wire = plainWire(async ({ pairs }, api) => ({
+      status: 200,
+      body: (await api.list('authors', { expand: expand(pairs) })).records,
+    }))
+    const scoped = resource(Post, { scope: ({ headers }) => (headers['x-less'] === undefined ? undefined : { views: 3 }) })
+    await using engine = await createEngine({ entities, seed, versions: [], wire, resources: [scoped] })
+    const lists = async (query: object, headers = {}): Promise<unknown> => {
+      const { status, body } = await ask(engine, `/?expand=${encodeURIComponent(JSON.stringify([query]))}`, 'GET', undefined, headers)
+      if (status !== 200) return [status, (body as { refused: string }).refused]
+      return (body as { posts: { id: number }[] | number }[]).map(({ posts }) =>
+        typeof posts === 'number' ? posts : posts.map(({ id }) => id),
+      )
+    }
+    assert.deepEqual(await lists({ posts: { where: { title: { $like: 'T%' } } } }), [[2], [3]])
+    assert.deepEqual(await lists({ posts: { sort: ['views.desc.nullslast'], limit: 1 } }), [[1], [3]])
+    assert.deepEqual(await lists({ posts: { sort: ['id.desc'], offset: 1 } }), [[1], []])
+    assert.deepEqual(await lists({ posts: { where: { views: { $gt: 0 } }, count: true } }), [1, 1])
+    assert.deepEqual(await lists({ posts: {} }, { 'x-less': '1' }), [[1], []])
+    assert.deepEqual(await lists({ posts: { where: { title: 'One' }, count: true } }, { 'x-less': '1' }), [1, 0])
+    assert.deepEqual(await lists({ posts: { where: { author: { password: 'a' } } } }), [400, 'parameter_invalid'])
+    assert.deepEqual(await lists({ posts: { where: { nope: 1 } } }), [400, 'parameter_invalid'])
+    assert.deepEqual(await lists({ nope: { where: { id: 1 } } }), [400, 'parameter_invalid'])
+    assert.deepEqual(await lists({ posts: { expand: [{ author: { where: { name: 'Bob' }, attributes: ['name'] } }] } }), [[1, 2], [3]])
+    const inner = await ask(engine, `/?expand=${encodeURIComponent('[{"posts":{"expand":[{"author":{"where":{"name":"Bob"}}}]}}]')}`)
+    assert.deepEqual(
+      (inner.body as { posts: { author: unknown }[] }[]).map(({ posts }) => posts.map(({ author }) => author !== null)),
+      [[false, false], [true]],
+    )
+    assert.equal((await ask(engine, `/?expand=${encodeURIComponent('[{"posts":{"size":1}}]')}`)).status, 500)
+  })
+
   it('sorts NULL first or last, as the grammar of the engine does', async () => {
     await using engine = await createEngine({ entities, seed, wire: plainWire() })
     const ids = async (sort: string): Promise<unknown> =>

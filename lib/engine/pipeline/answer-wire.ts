@@ -6,14 +6,23 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
-import type { Wire, WireApi, WireAttribute, WireList, WireLogIn, WireQuery, WireResource } from '../../foundation/base/wire.ts'
+import type {
+  Wire,
+  WireApi,
+  WireAttribute,
+  WireExpanded,
+  WireList,
+  WireLogIn,
+  WireQuery,
+  WireResource,
+} from '../../foundation/base/wire.ts'
 import { isInferred } from '../../model/inferred-entities.ts'
 import { idNames } from '../../model/key.ts'
 import { isRelation, type Attribute, type Model, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { Tally } from '../../records/plan/answer-limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
-import { WireCall, keepCallerHeaders, readCarried, readRefusal } from '../../records/request/inner-request.ts'
+import { WireCall, keepCallerHeaders, readCarried, readRefusal, type WireConditions } from '../../records/request/inner-request.ts'
 import { NO_HEADERS } from '../../records/request/parse-request.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { findAddress, type Arrival, type StageParts } from './arrival.ts'
@@ -85,10 +94,11 @@ interface CallParts {
 interface CallOfWire {
   readonly query?: QueryInput | undefined
   readonly body?: unknown
-  readonly where?: object | undefined
+  readonly conditions?: WireConditions | undefined
 }
 
 const QUERY_NAMES = ['where', 'sort', 'limit', 'offset', 'attributes', 'expand']
+const EXPANDED_NAMES = [...QUERY_NAMES, 'count']
 
 class CallsOfWire implements WireApi {
   readonly #sender: Sender
@@ -115,7 +125,7 @@ class CallsOfWire implements WireApi {
 
   async list(resource: WireResource | string, query: WireQuery = {}): Promise<WireList> {
     checkNames(query, QUERY_NAMES, 'api.list')
-    const { body } = await this.#ask('GET', pathOf(resource), { query: writeQuery(query), where: query.where })
+    const { body } = await this.#ask('GET', pathOf(resource), readWireQuery(query))
     return { records: readCarried(body), count: (body as { readonly count: number }).count } as WireList
   }
 
@@ -125,7 +135,7 @@ class CallsOfWire implements WireApi {
     query: Pick<WireQuery, 'attributes' | 'expand'> = {},
   ): Promise<never> {
     checkNames(query, ['attributes', 'expand'], 'api.get')
-    return this.#carried('GET', pathOf(resource, id), { query: writeQuery(query) })
+    return this.#carried('GET', pathOf(resource, id), readWireQuery(query))
   }
 
   async create(resource: WireResource | string, body: unknown): Promise<unknown> {
@@ -151,9 +161,9 @@ class CallsOfWire implements WireApi {
   }
 
   /** @throws RestError for a refusal */
-  async #ask(method: string, path: string, { query, body, where }: CallOfWire): Promise<RestResponse> {
+  async #ask(method: string, path: string, { query, body, conditions }: CallOfWire): Promise<RestResponse> {
     const { root, arrival, end, stages, tally } = this.#parts
-    const context = new WireCall(this.#sender, end, where)
+    const context = new WireCall(this.#sender, end, conditions)
     const inner = { method, path: root + path, query, body, context, trace: arrival.trace, record: undefined, tally }
     const response = await runCoroutine(stages.pass(inner, stages.parts))
     if (response.status < 400) return response
@@ -179,14 +189,41 @@ function pathOf(resource: WireResource | string, id?: string | number | bigint):
   return id === undefined ? path : `${path}/${String(id).split(',').map(encodeURIComponent).join(',')}`
 }
 
-function writeQuery({ sort, limit, offset, attributes, expand }: WireQuery): Record<string, string | number | readonly string[]> {
-  return {
-    ...(sort === undefined || sort.length === 0 ? {} : { sort: sort.join(',') }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(offset === undefined || offset === 0 ? {} : { offset }),
-    ...(attributes === undefined ? {} : { attributes: attributes.join(',') }),
-    ...(expand === undefined || expand.length === 0 ? {} : { expand: expand.join(',') }),
-  }
+/** A path of expanded relations before a name: `posts.`. */
+const NO_PATH = ''
+
+function readWireQuery(asked: WireQuery): CallOfWire {
+  const lists = new Map<string, object>()
+  const query = writeQuery(asked, NO_PATH, lists)
+  return { query, conditions: asked.where === undefined && lists.size === 0 ? undefined : { root: asked.where, lists } }
+}
+
+function writeQuery(
+  { sort, limit, offset, attributes, expand }: WireQuery,
+  path: string,
+  lists: Map<string, object>,
+): Record<string, string | number> {
+  const query: Record<string, string | number> = {}
+  if (sort !== undefined && sort.length > 0) query['sort'] = sort.join(',')
+  if (limit !== undefined) query['limit'] = limit
+  if (offset !== undefined && offset !== 0) query['offset'] = offset
+  if (attributes !== undefined) query['attributes'] = attributes.join(',')
+  if (expand !== undefined && expand.length > 0)
+    query['expand'] = expand.map(each => (typeof each === 'string' ? each : writeExpanded(each, path, lists))).join(',')
+  return query
+}
+
+/** Writes `posts(sort=id.desc;limit=3)`, and keeps conditions aside. */
+function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: string, lists: Map<string, object>): string {
+  const written = Object.entries(expanded).map(([name, query]) => {
+    checkNames(query, EXPANDED_NAMES, `expand of "${name}"`)
+    if (query.where !== undefined) lists.set(path + name, query.where)
+    const parts = Object.entries(writeQuery(query, `${path}${name}.`, lists)).map(
+      ([parameter, value]) => `${parameter}=${parameter === 'expand' ? value : String(value).replaceAll(/[;()]/g, String.raw`\$&`)}`,
+    )
+    return `${name}(${[...(query.count === true ? ['count'] : []), ...parts].join(';')})`
+  })
+  return written.join(',')
 }
 
 /** A request that adds names to an open resource serves another model from then on. */

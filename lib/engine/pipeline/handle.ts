@@ -193,7 +193,7 @@ function growModel({ request, target, services }: ResolvedRequest, parts: StageP
   return more && parts.grow(more)
 }
 
-const FROM_OUTSIDE = { passed: undefined, isEngine: false, where: undefined } as const
+const FROM_OUTSIDE = { passed: undefined, isEngine: false, conditions: undefined } as const
 
 /**
  * From the rules to the answer.
@@ -211,13 +211,13 @@ function findOperation(resolved: ResolvedRequest, request: Request, parts: Stage
   const { arrival, principal, end, version, services, target, allowed, parameters, actions } = resolved
   const { trace, record, tally = record } = arrival
   const { engine, fork, authentication } = parts
-  const { passed, isEngine, where } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
+  const { passed, isEngine, conditions } = arrival.context instanceof InnerClient ? arrival.context : FROM_OUTSIDE
   const [about] = actions
   const logsIn = authentication !== undefined
   const subject = (): RequestFacts => describeTarget(target, about)
   const ctx = new RequestContext({ engine, fork, request, version, principal, logsIn, end, passed, about: subject })
   trace?.enter('access')
-  const visibility = findVisibility(services.rules, parameters, ctx, isEngine, where !== undefined)
+  const visibility = findVisibility(services.rules, parameters, ctx, isEngine, conditions !== undefined)
   return { request, target, allowed, about, ctx, view: { parameters, visibility, ctx, end, trace, tally } }
 }
 
@@ -229,11 +229,11 @@ function applyRules(
   const { target, ctx, view } = operation
   const { visibility, parameters } = view
   const authorized = authorizeRequest(target, actions, visibility, ctx)
-  const where = arrival.context instanceof InnerClient ? arrival.context.where : undefined
+  const conditions = arrival.context instanceof InnerClient ? arrival.context.conditions : undefined
   const narrowed: Awaitable<unknown> =
-    parameters.own.length === 0 && where === undefined
+    parameters.own.length === 0 && conditions === undefined
       ? authorized
-      : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, where }))
+      : chain(authorized, () => narrowVisibility(visibility, findRoot(target), parameters, { ...services, conditions }))
   return chain(narrowed, () => {
     view.trace?.enter('render')
     return work(operation, services)

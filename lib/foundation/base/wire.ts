@@ -82,8 +82,17 @@ export interface WireQuery {
   readonly offset?: number
   /** Default: all. */
   readonly attributes?: readonly string[]
-  /** Paths of relations: `['author', 'comments.author']`. Default: none, and relations are IDs. */
-  readonly expand?: readonly string[]
+  /**
+   * Paths of relations: `['author', 'comments.author']`; of a relation with a query of its own an object:
+   * `{ comments: { where: { isSpam: false }, sort: ['id.desc'], limit: 3 } }`. Default: none, and relations are IDs.
+   */
+  readonly expand?: readonly (string | Readonly<Record<string, WireExpanded>>)[]
+}
+
+/** A relation to one record takes `where`, `attributes` and `expand`; a record that does not match is null. */
+export interface WireExpanded extends WireQuery {
+  /** Shows the number of the records that `where` meets in the place of the list. */
+  readonly count?: true
 }
 
 /** A page of records. */

@@ -9,12 +9,13 @@ import { parameterError, restError } from '../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { FilterQueryReader } from './orm-filter.ts'
 import { readScope, type ReadScope } from './plain-scope.ts'
-import { isValue, type Model, type Resource } from '../../model/model.ts'
+import { isRelation, isValue, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import type { WireConditions } from '../request/inner-request.ts'
 import type { Parameters } from '../request/query-string.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute, type Target } from './resolve-path.ts'
-import { EVERYTHING, hasVisibleTarget, isOpen, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, hasVisibleTarget, isOpen, isVisible, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /**
@@ -55,18 +56,17 @@ interface Narrowing {
   readonly model: Model
   readonly customParameters: ReadonlyMap<string, CustomParameter>
   readonly limits: Limits
-  /** A condition of a wire. */
-  readonly where: object | undefined
+  readonly conditions: WireConditions | undefined
 }
 
-/** Adds the conditions of custom parameters and of a wire on `root`. */
+/** Adds the conditions of custom parameters and of a wire. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
   parameters: Parameters,
   narrowing: Narrowing,
 ): Awaitable<Visibility> {
-  const isNarrowed = parameters.own.length > 0 || narrowing.where !== undefined
+  const isNarrowed = parameters.own.length > 0 || narrowing.conditions !== undefined
   return isNarrowed && visibility instanceof CallerVisibility ? visibility.narrow(root, parameters, narrowing) : visibility
 }
 
@@ -81,6 +81,7 @@ class CallerVisibility implements Visibility {
   readonly writing: WriterVisibility | undefined
   shape: string
   where: readonly Condition[] = []
+  whereOfLists: ReadonlyMap<string, Condition> | undefined
   readonly ctx: HookContext
   readonly #isEngine: boolean
   readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
@@ -101,7 +102,7 @@ class CallerVisibility implements Visibility {
   async narrow(
     root: Resource | undefined,
     parameters: Parameters,
-    { model, customParameters: own, limits, where: given }: Narrowing,
+    { model, customParameters: own, limits, conditions }: Narrowing,
   ): Promise<this> {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
@@ -112,15 +113,35 @@ class CallerVisibility implements Visibility {
     this.where = where
     this.#own = reader.values
     this.shape += reader.shape
-    if (given === undefined || root === undefined) return this
-    const read = await retryWithRules(this, () => {
-      const ofCaller = new FilterQueryReader(undefined, { visibility: this, limits, values: reader.values })
-      return { condition: ofCaller.read(given, root, 'where'), ...ofCaller }
-    })
-    this.where = [...where, read.condition]
+    if (conditions === undefined || root === undefined) return this
+    const read = await retryWithRules(this, () => this.#readConditions(conditions, root, { limits, values: reader.values }))
+    if (read.condition !== undefined) this.where = [...where, read.condition]
+    this.whereOfLists = read.lists
     this.#own = read.values
     this.shape += read.shape
     return this
+  }
+
+  #readConditions({ root: given, lists }: WireConditions, root: Resource, parts: Pick<Narrowing, 'limits'> & Pick<ReadScope, 'values'>) {
+    const reader = new FilterQueryReader(undefined, { visibility: this, ...parts })
+    const condition = given === undefined ? undefined : reader.read(given, root, 'where')
+    const read = new Map<string, Condition>()
+    for (const [path, where] of lists) {
+      const target = this.#findTarget(root, path)
+      reader.shape += `\0${path} `
+      // The selection refuses a path that leads nowhere.
+      if (target !== undefined) read.set(path, reader.read(where, target, 'where'))
+    }
+    return { condition, lists: read, values: reader.values, shape: reader.shape }
+  }
+
+  #findTarget(root: Resource, path: string): Resource | undefined {
+    let found: Resource | undefined = root
+    for (const name of path.split('.')) {
+      const attribute: Attribute | undefined = found?.byName.get(name)
+      found = attribute !== undefined && isRelation(attribute) && isVisible(attribute, this) ? attribute.target : undefined
+    }
+    return found
   }
 
   readonly permits = (resource: Resource, action: Action): Awaitable<boolean> => {

@@ -201,7 +201,8 @@ function listField(attribute: RelationAttribute | ToOneOfAttribute, depth: Shown
     checkList(attribute, given)
     const { target } = attribute as RelationAttribute
     const { sort, attributes } = parameters
-    const where = planFilters(parameters, { ...scene, root: target })
+    const ofWire = scene.visibility.whereOfLists?.get(given.path)
+    const where = [...planFilters(parameters, { ...scene, root: target }), ...(ofWire === undefined ? [] : [ofWire])]
     const part: ShownPart = { at, where, isSorted: sort !== undefined, isCut: isCut(parameters) }
     if (counts) return { kind: 'count', attribute: attribute as ToManyAttribute, part }
     const selected = attributes === undefined ? outer : { expanded: outer.expanded, ...parseNames(attributes, target, scene) }

@@ -49,6 +49,8 @@ export interface Visibility {
   readonly shape: string
   /** Conditions of custom parameters, on the resource of the request. */
   readonly where: readonly Condition[]
+  /** Conditions of a wire on expanded relations, by path. */
+  readonly whereOfLists?: ReadonlyMap<string, Condition> | undefined
   readonly flags: ReadonlySet<string>
   /** @throws RuleNotEvaluated */
   readonly allows: (resource: Resource, action: 'get' | 'list') => boolean

@@ -20,6 +20,13 @@ export interface OuterRequest<Caller extends object> {
   readonly passed?: readonly object[] | undefined
 }
 
+/** What a wire asks of records, as the caller sees the records: MikroORM's query objects. */
+export interface WireConditions {
+  readonly root: object | undefined
+  /** Of expanded relations, by path. */
+  readonly lists: ReadonlyMap<string, object>
+}
+
 /** Headers about the outer message alone: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
@@ -34,8 +41,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly principal: Caller | undefined
   /** Whether the headers say who asks, and not the outer request. */
   readonly logsIn: boolean = false
-  /** A condition on the records, as the caller sees them. */
-  readonly where: object | undefined
+  readonly conditions: WireConditions | undefined
   /** Without access rules and scopes. */
   readonly isEngine: boolean
   readonly passed: readonly object[]
@@ -79,11 +85,11 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
 /** A request that a wire asks for: see `WireApi`. Takes all headers: `keepCallerHeaders` is called once for all requests. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
-  override readonly where: object | undefined
+  override readonly conditions: WireConditions | undefined
 
-  constructor(request: SentAround, end: RequestAbort, where: object | undefined) {
+  constructor(request: SentAround, end: RequestAbort, conditions: WireConditions | undefined) {
     super({ request, principal: undefined, end }, false, true)
-    this.where = where
+    this.conditions = conditions
   }
 }
 

@@ -1,7 +1,7 @@
 /** Answer: what a client prefers (`Prefer`, `Accept`), and rows as the answer that the client asked for. */
 import type { WireAnswer, WireRequest } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
-import type { ShownRow } from './rows.ts'
+import type { ShownRow } from './keys.ts'
 
 export interface Preferences {
   readonly shown: 'minimal' | 'representation' | 'headers-only'
@@ -16,9 +16,19 @@ export interface Preferences {
 const KNOWN =
   /^(?:return=(?:minimal|representation|headers-only)|count=(?:exact|planned|estimated)|resolution=(?:merge|ignore)-duplicates|missing=(?:default|null)|handling=(?:strict|lenient)|max-affected=\d+|tx=(?:commit|rollback)|timezone=.*|params=.*)$/
 
+const NONE_SENT: Preferences = {
+  shown: 'minimal',
+  isCounted: false,
+  resolution: undefined,
+  isDefault: false,
+  maxAffected: undefined,
+  applied: [],
+}
+
 /** @throws Failure for a preference that is unknown, where the client asks to be strict */
 export function readPreferences({ headers }: WireRequest): Preferences {
-  const sent = (headers['prefer'] ?? '')
+  if (headers['prefer'] === undefined) return NONE_SENT
+  const sent = headers['prefer']
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')

@@ -40,6 +40,7 @@ export function parseExpression(sent: string): Expression {
 
 /** `meta->>color`, `"a name"` */
 export function readPath(text: string, what: 'filter' | 'order' = 'filter'): { readonly name: string; readonly steps: readonly Step[] } {
+  if (/^\w+$/.test(text)) return { name: text, steps: [] }
   const reader = new TextReader(text, found => unreadable(what, text, found))
   const name = reader.name()
   const steps = reader.steps()

@@ -2,7 +2,7 @@
 import type { WireAnswer, WireApi, WireError, WireLogIn, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { isRefusal } from './failure.ts'
 import { isAnonymous } from './postgrest.ts'
-import { keyOf, textOf, type ShownRow } from './rows.ts'
+import { keyOf, textOf, type ShownRow } from './keys.ts'
 import { columnOf } from './tables.ts'
 
 class AuthFailure extends Error {
@@ -222,14 +222,14 @@ async function changeUser(asked: AuthRequest): Promise<ShownRow> {
 }
 
 /** Other columns of the users are `user_metadata`. */
-function showUser({ users, logIn }: AuthRequest, record: ShownRow): object {
+function showUser({ api, users, logIn }: AuthRequest, record: ShownRow): object {
   const others = users.attributes.filter(
     ({ name, column }) => column !== undefined && Object.hasOwn(record, name) && name !== logIn.identifier && !users.key.includes(name),
   )
   const metadata = Object.fromEntries(others.map(attribute => [columnOf(attribute), record[attribute.name]]))
   const stamp = (column: string): object => (typeof metadata[column] === 'string' ? { [column]: metadata[column] } : {})
   return {
-    id: textOf(keyOf(record, users)),
+    id: textOf(keyOf(api, record, users)),
     aud: 'authenticated',
     role: 'authenticated',
     email: record[logIn.identifier],

@@ -95,6 +95,7 @@ interface HasRows {
 
 /** Finishes the conditions of a table: those of inner embedded tables count for its own rows. */
 export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
+  if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
     const made: Record<string, unknown> = {}
     for (const [name, value] of Object.entries(condition)) {
@@ -110,6 +111,10 @@ export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerF
   }
   const parts = await Promise.all(node.where.map(finish))
   for (const embed of listEmbeds(node)) if (embed.isInner) parts.push(await hasRows(api, embed, pending))
+  return joinConditions(parts)
+}
+
+function joinConditions(parts: readonly WireCondition[]): WireCondition {
   return parts.length === 0 ? {} : parts.length === 1 ? parts[0]! : { $and: parts }
 }
 

@@ -3,7 +3,7 @@ import type { WireAnswer, WireApi, WireRequest } from '../../foundation/base/wir
 import { formatRange, showRows, type Preferences } from './answer.ts'
 import { outOfRange, type Query } from './query.ts'
 import { aggregate, hasAggregates, renderRows } from './render.ts'
-import { listAll, neededOf, whereOf } from './rows.ts'
+import { askedOf, listAll, whereOf } from './rows.ts'
 
 export async function readTable(api: WireApi, { root }: Query, request: WireRequest, preferences: Preferences): Promise<WireAnswer> {
   const where = await whereOf(api, root)
@@ -14,7 +14,7 @@ export async function readTable(api: WireApi, { root }: Query, request: WireRequ
     sort,
     offset,
     ...(limit === undefined ? {} : { limit }),
-    ...neededOf(root),
+    ...(await askedOf(api, root)),
   })
   const total = preferences.isCounted ? count : undefined
   if (total !== undefined && offset > 0 && offset >= total)
@@ -34,7 +34,7 @@ interface Asking {
 async function readAggregates(api: WireApi, root: Query['root'], { where, request, preferences }: Asking): Promise<WireAnswer> {
   const { resource, items, limit, offset, sort } = root
   const isCount = items.every(item => item.kind === 'aggregate' && item.of === undefined && item.cast === undefined)
-  const query = { where, sort, ...neededOf(root) }
+  const query = { where, sort, ...(await askedOf(api, root)) }
   const page = isCount ? await api.list(resource, { where, limit: 0, attributes: resource.key }) : await listAll(api, resource, query)
   const all = isCount
     ? [Object.fromEntries(items.map(item => [item.kind === 'aggregate' ? item.key : '', page.count]))]

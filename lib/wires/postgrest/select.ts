@@ -2,6 +2,7 @@
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { Failure, unreadable } from './failure.ts'
+import type { ShownRow } from './keys.ts'
 import { findColumn, findRelation, needColumn, type TableRelation } from './tables.ts'
 import { TextReader, type Step } from './text-reader.ts'
 import { checkCast } from './values.ts'
@@ -79,6 +80,22 @@ const PLAIN: RawItem = {
 
 /** @throws Failure for a text that cannot be read, unknown columns and relations */
 export function parseSelect(api: WireApi, resource: WireResource, text: string): TableNode {
+  let kept = selects.get(resource)
+  if (kept === undefined) selects.set(resource, (kept = new Map()))
+  const known = kept.get(text)
+  if (known !== undefined) return { resource, items: known, where: [], sort: [], limit: undefined, offset: 0 }
+  const node = readSelect(api, resource, text)
+  if (listEmbeds(node).length > 0 || text.length > 500) return node
+  if (kept.size >= MAX_KEPT) kept.clear()
+  kept.set(text, node.items)
+  return node
+}
+
+/** Items by their text: most requests of an application differ in values alone. Embedded tables have filters of each request. */
+const selects = new WeakMap<WireResource, Map<string, TableNode['items']>>()
+const MAX_KEPT = 200
+
+function readSelect(api: WireApi, resource: WireResource, text: string): TableNode {
   const reader = new TextReader(text, found => unreadable('select parameter', text, found))
   const items: RawItem[] = []
   reader.space()
@@ -163,4 +180,47 @@ export function listEmbeds({ items }: TableNode): EmbedItem[] {
 export function findEmbed(node: TableNode, name: string): EmbedItem | undefined {
   const embeds = listEmbeds(node)
   return embeds.find(({ key }) => key === name) ?? embeds.find(each => each.name === name)
+}
+
+/** `comments()` filters, and shows nothing. */
+export function isEmpty({ node }: EmbedItem): boolean {
+  return node.items.length === 0
+}
+
+/** Whether rows of the table are found by their foreign key to the owner. */
+export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): boolean {
+  return attribute === undefined || (back !== undefined && owner.key.length === 1)
+}
+
+/** Rows of one list that the engine gives at most, unless its limits are lower. */
+export const PAGE = 1000
+
+/** Whether the request for rows of the owner gives the rows of the embedded table, too. */
+export function comesAlong(owner: TableNode, { relation, node }: EmbedItem): boolean {
+  const { attribute, isMany } = relation
+  if (attribute === undefined || listEmbeds(owner).filter(each => !isEmpty(each) && each.relation.attribute === attribute).length > 1)
+    return false
+  if (isMany) return (node.limit ?? 0) <= PAGE
+  // A row that does not match leaves no link behind.
+  const isFiltered = node.where.length > 0 || listEmbeds(node).some(({ isInner }) => isInner)
+  return node.limit === undefined && node.offset === 0 && !(isFiltered && needsLink(owner, attribute))
+}
+
+function needsLink({ items, resource }: TableNode, attribute: WireAttribute): boolean {
+  const isLink = (item: SelectItem): boolean =>
+    item.kind === 'all' || (item.kind === 'column' ? item : item.kind === 'aggregate' ? item.of : undefined)?.attribute === attribute
+  return resource.key.includes(attribute.name) || items.some(isLink)
+}
+
+/** Whether a list that comes along is a number alone: `comments(count)`. */
+export function isCount({ node: { items, limit, offset }, relation }: EmbedItem): boolean {
+  const [item] = items
+  const counts = item?.kind === 'aggregate' && item.of === undefined && item.cast === undefined
+  return relation.isMany && counts && items.length === 1 && limit === undefined && offset === 0
+}
+
+/** The rows of the embedded table in a record of its owner. */
+export function rowsAlong({ relation }: EmbedItem, record: ShownRow): readonly ShownRow[] {
+  const rows = record[relation.attribute!.name] as ShownRow | readonly ShownRow[] | null | undefined
+  return rows === null || rows === undefined ? [] : Array.isArray(rows) ? rows : [rows as ShownRow]
 }

@@ -104,11 +104,16 @@ export function readSent(value: unknown, type: string | undefined): unknown {
   return value
 }
 
-/** PostgreSQL shows decimals and bigints as JSON numbers. */
-export function showValue(value: unknown, type: string | undefined): unknown {
-  if ((type === 'decimal' || type === 'bigint') && typeof value === 'string' && value !== '') return Number(value)
-  if (type === 'datetime' && typeof value === 'string') return value.replace(/(?:\.000)?Z$/, '+00:00')
-  return value
+/** How PostgreSQL shows values of the type in JSON; `undefined`: as the engine does. Decimals and bigints are numbers. */
+export function showsOf(type: string | undefined): ((value: unknown) => unknown) | undefined {
+  if (type === 'decimal' || type === 'bigint') return value => (typeof value === 'string' && value !== '' ? Number(value) : value)
+  return type === 'datetime' ? showTime : undefined
+}
+
+/** `2026-01-02T03:04:05.000Z` is `2026-01-02T03:04:05+00:00`. */
+function showTime(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.endsWith('Z')) return value
+  return `${value.slice(0, value.endsWith('.000Z') ? -5 : -1)}+00:00`
 }
 
 export function showText(value: unknown): unknown {

@@ -4,7 +4,8 @@ import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preference
 import { Failure } from './failure.ts'
 import type { Query } from './query.ts'
 import { renderRows } from './render.ts'
-import { keyOf, listAll, neededOf, textOf, whereKeys, whereOf, type ShownRow } from './rows.ts'
+import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
+import { askedOf, listAll, whereOf } from './rows.ts'
 import { columnOf, findColumn, isStored, needColumn, typeOf } from './tables.ts'
 import { readSent } from './values.ts'
 
@@ -60,7 +61,7 @@ export async function insertRows(writing: RowWriting): Promise<WireAnswer> {
   return showWritten(
     writing,
     201,
-    made.map(record => keyOf(record, resource)),
+    made.map(record => keyOf(api, record, resource)),
   )
 }
 
@@ -92,13 +93,13 @@ async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promi
         ).records[0]
       : undefined
     if (found === undefined) {
-      const key = keyOf(await api.create(resource, row), resource)
+      const key = keyOf(api, await api.create(resource, row), resource)
       keys.push(key)
       met.add(textOf(key))
       made++
       continue
     }
-    const key = keyOf(found, resource)
+    const key = keyOf(api, found, resource)
     if (preferences.resolution === 'ignore-duplicates') continue
     if (met.has(textOf(key)))
       throw new Failure(400, '21000', 'ON CONFLICT DO UPDATE command cannot affect row a second time', {
@@ -117,9 +118,11 @@ async function readByKeys(api: WireApi, { root }: Query, keys: readonly unknown[
   const { resource } = root
   const records: ShownRow[] = []
   for (let at = 0; at < keys.length; at += 500)
-    records.push(...(await listAll(api, resource, { where: whereKeys(resource, keys.slice(at, at + 500)), ...neededOf(root) })).records)
+    records.push(
+      ...(await listAll(api, resource, { where: whereKeys(resource, keys.slice(at, at + 500)), ...(await askedOf(api, root)) })).records,
+    )
   const places = new Map(keys.map((key, index) => [textOf(key), index]))
-  const place = (record: ShownRow): number => places.get(textOf(keyOf(record, resource))) ?? 0
+  const place = (record: ShownRow): number => places.get(textOf(keyOf(api, record, resource))) ?? 0
   return renderRows(
     api,
     root,
@@ -162,7 +165,7 @@ async function findRows({ api, query, request, preferences }: RowWriting): Promi
     throw new Failure(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
       details: `The query affects ${records.length} rows`,
     })
-  return records.map(record => keyOf(record, resource))
+  return records.map(record => keyOf(api, record, resource))
 }
 
 export async function updateRows(writing: RowWriting): Promise<WireAnswer> {

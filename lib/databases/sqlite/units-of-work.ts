@@ -2,6 +2,7 @@
  * Runs writes in transactions, one at a time. Work without an entity manager or a wait is done at once, other work as by MikroORM's own
  * `transactional`.
  */
+import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -129,8 +130,8 @@ export class UnitsOfWork {
     }
     if (!(result instanceof Promise)) return this.#commit(work, result)
     return result.then(
-      value => this.#commit(work, value),
-      (error: unknown) => this.#fail(work, error),
+      bindSurroundings((value: T) => this.#commit(work, value)),
+      bindSurroundings((error: unknown) => this.#fail(work, error)),
     )
   }
 

@@ -3,12 +3,12 @@
  * are used at once.
  */
 
-import { keepSurroundings } from './surroundings.ts'
+import { bindSurroundings, keepSurroundings } from './surroundings.ts'
 
 export type Awaitable<T> = T | Promise<T>
 
 export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
-  return value instanceof Promise ? value.then(then) : then(value)
+  return value instanceof Promise ? value.then(bindSurroundings(then)) : then(value)
 }
 
 /** Yields promises and receives their values. A rejection is thrown at the `yield`. */
@@ -72,8 +72,8 @@ async function resume<T>(coroutine: Coroutine<T>, first: IteratorResult<Promise<
   let step = first
   while (step.done !== true) {
     step = await step.value.then(
-      value => coroutine.next(value),
-      (error: unknown) => coroutine.throw(error),
+      bindSurroundings((value: unknown) => coroutine.next(value)),
+      bindSurroundings((error: unknown) => coroutine.throw(error)),
     )
   }
   return step.value

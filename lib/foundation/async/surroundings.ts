@@ -2,7 +2,7 @@
  * Surroundings: the request or transaction of running work, across all calls and waits. One context for the process: Node copies entries of
  * all contexts with each entry, which would take all the time of a process with hundreds of forks.
  */
-import { runtime, type WorkContext } from '../runtime/runtime.ts'
+import { runtime, type Runtime, type WorkContext } from '../runtime/runtime.ts'
 
 /** An owner occurs once in a chain. */
 interface SurroundingFrame {
@@ -56,6 +56,9 @@ export class Surroundings<T extends object | true> {
 export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }
+
+/** For callbacks of promises: a page does not keep the surroundings across waits by itself. */
+export const bindSurroundings: NonNullable<Runtime['bindWork']> = work => runtime.bindWork?.(work) ?? work
 
 function runWithin<Result, Arguments extends unknown[]>(
   frame: SurroundingFrame,

@@ -5,7 +5,7 @@
 import { builtin } from '../base/builtins.ts'
 
 /** Ways to write bytes (RFC 4648): `base64url` has no padding. */
-type BytesForm = 'hex' | 'base64' | 'base64url'
+export type BytesForm = 'hex' | 'base64' | 'base64url'
 
 /** Keeps a value for the calls of some work, across all waits: AsyncLocalStorage. */
 export interface WorkContext<T> {
@@ -18,6 +18,8 @@ export interface Runtime {
   /** The working folder. */
   folder(): string
   createContext<T>(): WorkContext<T>
+  /** Binds the stores of now to later calls of the work, where contexts do not carry the stores across waits by themselves. */
+  readonly bindWork?: <Arguments extends unknown[], Result>(work: (...args: Arguments) => Result) => (...args: Arguments) => Result
   /** Lets the event loop run. */
   nextTurn(): Promise<void>
   warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void

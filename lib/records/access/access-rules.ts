@@ -222,7 +222,7 @@ class CallerVisibility implements Visibility {
     for (let index = first; index < scopes.length; index++) {
       const query = scopes[index]!(this.ctx)
       if (isThenable(query)) {
-        return Promise.resolve(query).then(given => {
+        return chain(Promise.resolve(query), given => {
           add(given, index)
           return this.#readScopes(resource, reader, conditions, index + 1)
         })
@@ -334,7 +334,7 @@ function isThenable(value: unknown): value is PromiseLike<never> {
 /** Reads an answer. `keep` replaces a promise by its value later. */
 function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
   if (!isThenable(answer)) return read(answer as T)
-  return Promise.resolve(answer).then(given => {
+  return chain(Promise.resolve(answer), given => {
     const kept = read(given)
     keep(kept)
     return kept
@@ -384,6 +384,6 @@ function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility
   for (const [index, { resource, action }] of actions.entries()) {
     if (visibility.permits(resource, action) === true) continue
     const answer = authorize(resource, action, visibility, ctx)
-    if (answer instanceof Promise) return answer.then(() => authorizeAll(actions.slice(index + 1), visibility, ctx))
+    if (answer instanceof Promise) return chain(answer, () => authorizeAll(actions.slice(index + 1), visibility, ctx))
   }
 }

@@ -1,5 +1,5 @@
 /** Plan cache: keeps compiled plans by the shape of the request and the answers of access rules. Bounded by bytes and number. */
-import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { CompiledNode, CompiledRead, Statement } from '../database/dialect.ts'
@@ -128,7 +128,7 @@ export function findOrMake<T>(
     const answer = visibility.ask(step.asks)
     // Neither requests nor answers contain NUL.
     const at = `${key}\0\0`
-    if (answer instanceof Promise) return answer.then(given => findOrMake(cache, at + given, visibility, make, asked))
+    if (answer instanceof Promise) return chain(answer, given => findOrMake(cache, at + given, visibility, make, asked))
     key = at + answer
   }
 }

@@ -6,7 +6,7 @@ import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { EntityConnection } from '../database/connection.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
-import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts'
@@ -47,7 +47,7 @@ export class PasswordHashes {
     const plain = this.#listPlain(body, resource)
     if (plain.length === 0) return body
     const hashedAhead = end === undefined ? undefined : this.#hashedAhead.get(end)
-    return this.#hashEach(plain, hashedAhead, end).then(hashes => this.#walk(body, resource, () => hashes.shift()!))
+    return chain(this.#hashEach(plain, hashedAhead, end), hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
   /** For a transaction that the application begins; undefined without a password. */

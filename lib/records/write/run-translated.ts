@@ -1,4 +1,5 @@
 /** Run translated: runs a request's transaction, and translates refusals of the database. */
+import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
@@ -39,7 +40,7 @@ export function runTranslated<T>(
   } catch (error) {
     return fail(error)
   }
-  return running instanceof Promise ? running.then(succeed, fail) : succeed(running)
+  return running instanceof Promise ? running.then(bindSurroundings(succeed), bindSurroundings(fail)) : succeed(running)
 }
 
 async function throwTranslated(error: unknown, refusing: Refusing): Promise<never> {

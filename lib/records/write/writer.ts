@@ -195,7 +195,7 @@ export class Writer {
   }
 
   #transaction<T>(steps: Steps<T>, view: View, values?: MadeValues): Awaitable<T> {
-    if (unitOfWork === undefined) return this.#loadUnitOfWork().then(() => this.#transaction(steps, view, values))
+    if (unitOfWork === undefined) return chain(this.#loadUnitOfWork(), () => this.#transaction(steps, view, values))
     const { EntityWriter } = unitOfWork
     let writer: InstanceType<typeof EntityWriter> | undefined
     const work = (em: EntityManager): Awaitable<T> => {

@@ -1,0 +1,44 @@
+/** Page runtime: what `runtime.ts` is on Node, for a page: by the standards of the web, and synchronous hashes of @noble/hashes. */
+import { md5, sha1 } from '@noble/hashes/legacy.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import type { Runtime } from '../runtime/runtime.ts'
+import { bindWork, createWorkContext } from './carried-work.ts'
+import { countTextBytes, formatPageBytes, parsePageBytes } from './page-bytes.ts'
+import { isSameValue } from './same-value.ts'
+import { STATUS_NAMES } from './status-names.ts'
+
+const HASHES = { sha256, sha1, md5 }
+
+/** A page has no timer without a delay, but messages. */
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => {
+    const { port1, port2 } = new MessageChannel()
+    port1.addEventListener(
+      'message',
+      () => {
+        port1.close()
+        resolve()
+      },
+      { once: true },
+    )
+    port1.start()
+    port2.postMessage(undefined)
+  })
+}
+
+export const runtime: Runtime = {
+  environment: Object.freeze({}),
+  folder: () => '/',
+  createContext: createWorkContext,
+  bindWork,
+  nextTurn,
+  // oxlint-disable-next-line no-console -- the place for warnings in a page
+  warn: warning => console.warn(warning),
+  isSame: isSameValue,
+  countBytes: countTextBytes,
+  formatBytes: formatPageBytes,
+  parseBytes: parsePageBytes,
+  nameStatus: status => STATUS_NAMES[status],
+  hash: (name, text, form) => formatPageBytes(HASHES[name](utf8ToBytes(text)), form),
+}

@@ -1,0 +1,44 @@
+/** Page secrets: what `secrets.ts` is on Node, for a page. Keys, marks, hashes and tokens are the same, byte by byte. */
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import nacl from 'tweetnacl'
+import type { SecretWork } from '../runtime/secrets.ts'
+import { formatPageBytes, parsePageBytes } from './page-bytes.ts'
+
+const toBytes = (secret: string | Uint8Array): Uint8Array => (typeof secret === 'string' ? utf8ToBytes(secret) : secret)
+
+function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count))
+}
+
+/** Version 4 of RFC 9562. `crypto.randomUUID` is for pages over HTTPS alone. */
+function randomUUID(): string {
+  const bytes = randomBytes(16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return formatPageBytes(bytes, 'hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+export const secrets: SecretWork = {
+  authenticate: (key, text) => hmac(sha256, key, utf8ToBytes(text)),
+  deriveKey: (secret, info) => hkdf(sha256, toBytes(secret), undefined, utf8ToBytes(info), 32),
+  async scrypt(password, salt, length, { N, r, p }) {
+    const { scryptAsync } = await import('@noble/hashes/scrypt.js')
+    return scryptAsync(utf8ToBytes(password), salt, { N, r, p, dkLen: length, maxmem: 256 * N * r })
+  },
+  verifier(key) {
+    const bytes = parsePageBytes(key, 'base64url')
+    return (text, signature) =>
+      signature.length === nacl.sign.signatureLength && nacl.sign.detached.verify(utf8ToBytes(text), signature, bytes)
+  },
+  isSame(a, b) {
+    if (a.length !== b.length) throw new RangeError('Input buffers must have the same byte length')
+    let difference = 0
+    for (const [index, byte] of a.entries()) difference |= byte ^ b[index]!
+    return difference === 0
+  },
+  randomBytes,
+  randomUUID,
+}

@@ -1,10 +1,15 @@
 /** Inferred entities: marks the classes of entities made of a JSON file. Records have the keys of the file. */
-const inferred = new WeakSet<object>()
+const inferred = new WeakMap<object, { readonly isExact: boolean }>()
 
-export function markInferred(entity: object): void {
-  inferred.add(entity)
+/** @param isExact see `FromJsonOptions.exact` */
+export function markInferred(entity: object, isExact: boolean): void {
+  inferred.set(entity, { isExact })
 }
 
 export function isInferred(entity: object): boolean {
   return inferred.has(entity)
+}
+
+export function isExact(entity: object): boolean {
+  return inferred.get(entity)?.isExact === true
 }

@@ -289,7 +289,7 @@ export interface Resource {
   readonly keyNames: readonly string[]
   /** The unique attribute clients see in the place of the key; undefined: the key. */
   readonly shownKey: TargetKey | undefined
-  /** Columns of the default order: the key, or else the insertion order. May be empty. */
+  /** Columns of the default order: the place in the data, then the key, or else the insertion order. May be empty. */
   readonly order: readonly string[]
   /** The key is one integer the database counts. */
   readonly generatedKey: boolean
@@ -320,6 +320,8 @@ export interface OpenAttributes {
   readonly once: boolean
   /** Never added. */
   readonly except: ReadonlySet<string>
+  /** Whether the holder has the names of attributes with null: other attributes without a value are lacking. */
+  readonly exact: boolean
   /** Added names, in order. */
   readonly learned: readonly string[]
 }

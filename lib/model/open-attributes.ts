@@ -30,7 +30,7 @@ export function applyOpen(
   where: string,
   attributes: readonly Attribute[],
   option: OpenOption | undefined,
-  learned: readonly string[],
+  { learned, exact }: Pick<OpenAttributes, 'learned' | 'exact'>,
 ): OpenResult {
   if (option === undefined) return { attributes, open: undefined }
   const { property, once = false, except = [] } = readOption(option, `${where}: "open"`)
@@ -49,7 +49,7 @@ export function applyOpen(
       ...attributes.map(attribute => (attribute === found ? holder : attribute)),
       ...names.map(name => buildMember(name, holder)),
     ],
-    open: Object.freeze({ holder, once, except: new Set(except), learned: Object.freeze(names) }),
+    open: Object.freeze({ holder, once, except: new Set(except), exact, learned: Object.freeze(names) }),
   }
 }
 
@@ -66,7 +66,7 @@ function readOption(option: OpenOption, where: string): Exclude<OpenOption, stri
   return { property, once, except }
 }
 
-function buildMember(name: string, holder: ScalarAttribute): ScalarAttribute {
+export function buildMember(name: string, holder: ScalarAttribute): ScalarAttribute {
   return Object.freeze({
     ...holder,
     name,

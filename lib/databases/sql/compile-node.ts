@@ -14,7 +14,7 @@ import {
 import type { Field, ShownPart, RecordNode } from '../../records/plan/read-plan.ts'
 import { BuilderSource } from './builder-source.ts'
 import { condition } from './condition.ts'
-import { decodeDocument, documentAt } from './decode-document.ts'
+import { MemberReader, decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
@@ -29,7 +29,8 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   const context: NodeContext = { scope, select, source, children }
   const entries = node.fields.map(field => {
     const known = children.length
-    const expression = fieldExpression(field, context)
+    const shown = fieldExpression(field, context)
+    const expression = node.exact === true ? leaveOut(shown, field, context) : shown
     const { classValues } = field.attribute
     // Records of other classes lack the attribute, and need no statements for it.
     if (classValues !== undefined)
@@ -52,6 +53,13 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     long: [...source.long],
     areIds: false,
   }
+}
+
+/** Of a record that lacks an attribute, the row has NULL, and the holder no null. */
+function leaveOut(expression: string, { kind, attribute }: Field, { scope, select, source }: NodeContext): string {
+  if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return expression
+  const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
+  return `((${expression})??${source.shared('nulls', () => new MemberReader().nullOf)}(r[${at}],${JSON.stringify(attribute.name)}))`
 }
 
 /** The renders inside an embedded object come before its own. */

@@ -54,16 +54,24 @@ export class MemberReader {
   #object: unknown = undefined
 
   readonly read = (text: unknown, name: string): unknown => {
-    if (text === null) return null
+    const value = this.#find(text, name) ?? null
+    // The caller may change the value.
+    return typeof value === 'object' && value !== null ? structuredClone(value) : value
+  }
+
+  /** Undefined where the text lacks the name. */
+  readonly nullOf = (text: unknown, name: string): null | undefined => (this.#find(text, name) === null ? null : undefined)
+
+  #find(text: unknown, name: string): unknown {
+    if (text === null) return undefined
     if (text !== this.#text) {
       this.#object = decodeJson(text)
       this.#text = text
     }
     const object = this.#object
-    if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return null
-    const value = (object as Record<string, unknown>)[name] ?? null
-    // The caller may change the value.
-    return typeof value === 'object' && value !== null ? structuredClone(value) : value
+    return typeof object === 'object' && object !== null && Object.hasOwn(object, name)
+      ? (object as Record<string, unknown>)[name]
+      : undefined
   }
 }
 

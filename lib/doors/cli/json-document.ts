@@ -19,7 +19,7 @@ export interface CollectionChange {
 
 export type Changes = ReadonlyMap<string, CollectionChange>
 
-export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'isTop' | 'attributes' | 'hasIds'> {
+export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'isTop' | 'attributes' | 'hasIds' | 'exact'> {
   /** IDs of the items, in order; null: the item is not a record. */
   readonly ids: readonly unknown[]
 }
@@ -27,7 +27,9 @@ export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'i
 export function listCollections(collections: readonly InferredCollection[]): DocumentCollection[] {
   return collections
     .filter(({ isOfValues }) => !isOfValues)
-    .map(({ name, isTop, attributes, hasIds, ids, places }) => ({ name, isTop, attributes, hasIds, ids: listItemIds(ids, places) }))
+    .map(({ name, isTop, attributes, hasIds, exact, ids, places }) => {
+      return { name, isTop, attributes, hasIds, exact, ids: listItemIds(ids, places) }
+    })
 }
 
 function listItemIds(ids: readonly unknown[], places: readonly number[] | undefined): readonly unknown[] {
@@ -139,11 +141,12 @@ function planEdit(
   return { edit: { records, added: added.map(([, row]) => formRecord(collection, row)) }, added: added.map(([id]) => id) }
 }
 
-/** Returns the members that differ, with the database's values. */
-function findChanged({ attributes }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
-  const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row))
+/** Returns the members that differ, with the database's values; undefined where the row of an exact collection lacks a member. */
+function findChanged({ attributes, exact }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
+  const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row, exact))
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
-  return { ...Object.fromEntries(changed.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, added) }
+  const lost = exact ? listAdded(attributes, record).filter(key => !Object.hasOwn(row, key)) : []
+  return { ...Object.fromEntries(changed.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, [...added, ...lost]) }
 }
 
 function pick(row: JsonRow, keys: readonly string[]): JsonRow {
@@ -151,7 +154,7 @@ function pick(row: JsonRow, keys: readonly string[]): JsonRow {
 }
 
 function formRecord({ attributes, hasIds }: DocumentCollection, row: JsonRow): object {
-  const shown = attributes.filter(({ kind }) => kind !== 'id' || hasIds)
+  const shown = attributes.filter(({ kind, key }) => (kind !== 'id' || hasIds) && Object.hasOwn(row, key))
   return { ...Object.fromEntries(shown.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, listAdded(attributes, row)) }
 }
 
@@ -161,9 +164,11 @@ function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): stri
   return Object.keys(row).filter(key => !modelKeys.has(key))
 }
 
-/** A record may leave out null and an empty list. */
-function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow): boolean {
+/** A record may leave out an empty list, and null unless the collection is exact. */
+function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow, exact: boolean): boolean {
   const { kind, key } = attribute
+  if (exact && kind !== 'toMany' && !(Object.hasOwn(record, key) && Object.hasOwn(row, key)))
+    return Object.hasOwn(record, key) || Object.hasOwn(row, key)
   const before = readAttribute(record, attribute)
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }

@@ -3,10 +3,13 @@
  * follows the style of its neighbours.
  */
 import { parseLong } from '../../foundation/json/json-numbers.ts'
-import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type Span } from './json-spans.ts'
+import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type MemberSpan, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
-/** Deletes a record, or gives members other values. Members without a name here stay; `undefined` changes nothing. */
+/**
+ * Deletes a record, or gives members other values; a member that becomes undefined goes. Members without a name here stay, and all members
+ * where a function gives `undefined`.
+ */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
 export interface CollectionEdit {
@@ -221,6 +224,13 @@ function editRecord(text: string, record: Span, change: RecordEdit | undefined, 
   const edit = change(parseLong(before) as Record<string, unknown>)
   if (edit === undefined || Object.keys(edit).length === 0) return before
   const members = scanMembers(text, record.start)
+  const kept = members.filter(({ key }) => !(Object.hasOwn(edit, key) && edit[key] === undefined))
+  if (kept.length < members.length) {
+    const line = text.slice(text.lastIndexOf('\n', record.start) + 1, record.start)
+    const shorter = line + keepMembers(text, record, members, kept)
+    const others = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined))
+    return editRecord(shorter, { start: line.length, end: shorter.length }, () => others, style)
+  }
   const last = members.at(-1)
   const isOneLine = !before.includes('\n') && last !== undefined
   const line: LineStyle = { gap: findGap(before) ?? style.gap, padding: '' }
@@ -260,6 +270,15 @@ interface LineStyle {
   readonly gap: string
   /** The space inside the braces of objects. */
   readonly padding: string
+}
+
+function keepMembers(text: string, record: Span, members: readonly MemberSpan[], kept: readonly MemberSpan[]): string {
+  if (kept.length === 0) return '{}'
+  const written = kept.map((member, index) => {
+    const before = members[members.indexOf(member) - 1]
+    return `${index === 0 ? '' : text.slice(before!.end, member.start)}${text.slice(member.start, member.end)}`
+  })
+  return `${text.slice(record.start, members[0]!.start)}${written.join('')}${text.slice(members.at(-1)!.end, record.end)}`
 }
 
 // Missing in TypeScript's types.

@@ -6,7 +6,7 @@ export interface Span {
   readonly end: number
 }
 
-interface MemberSpan extends Span {
+export interface MemberSpan extends Span {
   readonly key: string
   readonly value: Span
 }

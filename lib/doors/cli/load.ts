@@ -52,8 +52,8 @@ const SAMPLE_EXAMPLES = [
 export async function load(args: CommandArguments): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
-  const isOpen = args.open || args.as === 'json-server'
-  const infer = { strict: args.strict, open: isOpen, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
+  const exact = args.as === 'json-server'
+  const infer = { strict: args.strict, open: args.open, exact, required: args.required, ...(args.id === undefined ? {} : { id: args.id }) }
   if (args.context !== undefined && config === undefined && (file === undefined || !isModule(file)))
     throw new CommandError('--context chooses a config of MikroORM: name the mikro-orm.config.ts that has it.', 2)
   const choice = { logIn: args.login, hashes: args.hash, context: args.context, migrates: args.migrate, ejects: args.eject !== undefined }

@@ -50,14 +50,11 @@ async function readChunk(
     const id = row[idColumn]
     const value = ({ kind, key, name }: InferredAttribute): unknown =>
       kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, name)
-    const members = resource.open === undefined ? undefined : decodeColumn(row, resource.open.holder)
-    return [
-      id,
-      {
-        ...Object.fromEntries(attributes.map(attribute => [attribute.key, value(attribute)])),
-        ...(members as object | null | undefined),
-      },
-    ]
+    const members = (resource.open === undefined ? null : decodeColumn(row, resource.open.holder)) as JsonRow | null
+    const present = attributes.map(attribute => [attribute.key, value(attribute)] as const)
+    // A null of an exact resource is a member, too.
+    const shown = resource.open?.exact === true ? present.filter(([, each]) => each !== null) : present
+    return [id, { ...Object.fromEntries(shown), ...members }]
   })
 }
 

@@ -243,6 +243,7 @@ function describeResource(resource: Resource): WireResource {
     singular,
     table,
     single: resource.rules.single !== undefined,
+    exact: resource.open?.exact === true,
     key: Object.freeze([...idNames(resource)]),
     uniques: uniques.filter(names => names.every(name => shown.some(each => each.name === name))),
     attributes: Object.freeze(shown.map(attribute => describeAttribute(attribute, isInferred(resource.entity)))),

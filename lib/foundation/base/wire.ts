@@ -60,6 +60,8 @@ export interface WireResource {
   readonly table: string
   /** Whether the resource is a single record, at `/profile`. */
   readonly single: boolean
+  /** Whether records may lack attributes (see `FromJsonOptions.exact`): `update` with `undefined` takes an attribute away. */
+  readonly exact: boolean
   /** Names of the attributes that make the ID. */
   readonly key: readonly string[]
   /** Names of attributes that are unique together, beside the key. */

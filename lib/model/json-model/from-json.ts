@@ -8,6 +8,7 @@ import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readAttribute, type InferredType } from './infer-values.ts'
 import { markInferred } from '../inferred-entities.ts'
+import { PlaceType } from '../metadata/described-type.ts'
 import { camelCase, defaultNames, toSingular } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition } from '../resource-config.ts'
@@ -48,9 +49,9 @@ export interface JsonModel {
  * await engine.handle('GET', '/v1/posts?user.name=Ann')
  */
 export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonModel {
-  checkNames(options, ['strict', 'id', 'open', 'required'], 'fromJson')
-  const { strict = false, open = false, required = false, id } = options
-  return buildModel(infer(data, 'fromJson', { strict, open, required, ...(id === undefined ? {} : { id }) }))
+  checkNames(options, ['strict', 'id', 'open', 'required', 'exact'], 'fromJson')
+  const { strict = false, open = false, required = false, exact = false, id } = options
+  return buildModel(infer(data, 'fromJson', { strict, open, required, exact, ...(id === undefined ? {} : { id }) }))
 }
 
 /** Plain data: an object of collections, or one list. */
@@ -67,6 +68,11 @@ export interface FromJsonOptions {
    * except in the first record of an empty list.
    */
   readonly open?: boolean
+  /**
+   * Whether to keep the order of the data, and lacking attributes apart from null. New records come last. Answers of a wire leave out
+   * lacking attributes; the engine's own answers show null. Implies `open`. Default: `false`.
+   */
+  readonly exact?: boolean
   /** Whether a new record needs what every record has. Default: `false`; a note says what would be required. */
   readonly required?: boolean
 }
@@ -78,7 +84,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
       collection.name,
       buildSchema(collection, collections, name => schemas.get(name)!),
     )
-  for (const { meta } of schemas.values()) markInferred(meta.class)
+  for (const { name, exact } of collections) markInferred(schemas.get(name)!.meta.class, exact)
   return {
     entities: [...schemas.values()],
     resources: collections.flatMap(collection => renameKeys(collection, collections, schemas.get(collection.name)!) ?? []),
@@ -92,19 +98,24 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
 }
 
 /** With relations by relation name. */
-function buildSeed({ attributes, records, ids }: InferredCollection, index: number): object {
+function buildSeed(collection: InferredCollection, index: number): object {
+  const { attributes, records, ids, exact } = collection
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
+  const nulls: [string, null][] = []
   for (const attribute of attributes) {
-    const { kind, name } = attribute
+    const { kind, name, key } = attribute
     const value = kind === 'id' ? ids[index] : readAttribute(record, attribute)
     if (value !== null) seeded[name] = value
+    else if (exact && Object.hasOwn(record, key)) nulls.push([key, null])
   }
-  return seeded
+  return nulls.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(nulls) }
 }
 
 /** The property for attributes added by requests. */
 const HOLDER = 'openAttributes'
+/** The property for a record's place in the data. */
+const PLACE = 'placeInData'
 
 type Rules = ResourceConfig<Record<string, unknown>>
 
@@ -216,13 +227,24 @@ function listProperties(collection: InferredCollection, collections: readonly In
   )
   if (collection.open === undefined) return [...attributeProperties, ...inverses]
   const name = findHolderName(collection)
+  const order: InferredProperty = {
+    property: takeProperty(PLACE),
+    name: PLACE,
+    stored: 'value',
+    build: (_, naming) => {
+      let last = 0
+      // Another process may have stored records before.
+      const next = (): number => (last = Math.max(last + 1, Date.now()))
+      return applyNaming(p.type(PlaceType).onCreate(next), naming)
+    },
+  }
   const holder: InferredProperty = {
     property: takeProperty(name),
     name,
     stored: 'value',
     build: (_, naming) => applyNaming(buildPlain('json').nullable(), naming),
   }
-  return [...attributeProperties, ...inverses, holder]
+  return [...attributeProperties, ...inverses, holder, ...(collection.exact ? [order] : [])]
 }
 
 /** Names are given in order: always the same. */

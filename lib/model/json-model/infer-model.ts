@@ -56,6 +56,8 @@ export interface InferredCollection extends InferredIds {
   readonly isOfValues: boolean
   /** Whether requests may add attributes: always, once (for an empty list), or never. */
   readonly open: 'always' | 'once' | undefined
+  /** See `FromJsonOptions.exact`. */
+  readonly exact: boolean
   /** For example, why a key is no relation. */
   readonly notes: readonly string[]
 }

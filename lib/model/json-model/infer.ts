@@ -26,6 +26,7 @@ export interface InferOptions {
   readonly required?: boolean
   /** Whether requests may add attributes everywhere. Default: to empty collections, once. */
   readonly open?: boolean
+  readonly exact?: boolean
   /** Found in the text of the data. Without the text, an integer beyond 2^53 may have changed. */
   readonly oddities?: readonly InferOddity[]
   /** How many integers beyond 2^53, held as digits, a member has: `orders.total`; of a list at the top `.total`. */
@@ -35,7 +36,7 @@ export interface InferOptions {
 
 // Describe the file, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** SQLite's limit of columns, less a generated ID and the names requests add. */
+/** SQLite's limit of columns, less a generated ID and the names requests add; the place of records in exact data is one more. */
 const MAX_ATTRIBUTES = 1998
 
 /** Globals that a model's code may use, and a table MikroORM cannot make. */
@@ -177,7 +178,7 @@ function buildDraft(
   others: readonly CollectionDraft[],
   report: ReportOddity,
   notes: string[],
-  { id: wanted, open = false, long }: InferOptions,
+  { id: wanted, exact = false, open = false, long }: InferOptions,
 ): CollectionDraft | undefined {
   const { name, value, isTop } = member
   const single = isObject(value)
@@ -191,7 +192,7 @@ function buildDraft(
   const names = findNames(name, others, report)
   const keys = listKeys(records)
   if (keys.delete('__proto__')) report(`the records of ${name} have an attribute "__proto__", which cannot be served`, 'so it is left out')
-  if (keys.size > MAX_ATTRIBUTES) {
+  if (keys.size > MAX_ATTRIBUTES - (exact ? 1 : 0)) {
     reportWidth(name, value, keys.size, report)
     return undefined
   }
@@ -209,7 +210,8 @@ function buildDraft(
     records,
     places,
     isOfValues: found.isOfValues,
-    open: found.isOfValues ? undefined : open ? 'always' : isEmpty ? 'once' : undefined,
+    open: found.isOfValues ? undefined : open || exact ? 'always' : isEmpty ? 'once' : undefined,
+    exact: exact && !found.isOfValues,
     notes,
     keys: keys.has(ids.idKey) ? [...keys] : [ids.idKey, ...keys],
     idSet: new Set(ids.hasIds ? ids.ids : []),

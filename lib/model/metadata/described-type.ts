@@ -1,5 +1,5 @@
 /** Described type: for a column whose type the database describes, where MikroORM's own types do not say enough. */
-import { Type } from '@mikro-orm/core'
+import { DoubleType, Type } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 export abstract class DescribedType extends Type<unknown, unknown> {
@@ -7,3 +7,6 @@ export abstract class DescribedType extends Type<unknown, unknown> {
   /** Whether the column is no attribute, but orders the records. */
   abstract readonly ordersRecords: boolean
 }
+
+/** Orders the records: no attribute. */
+export class PlaceType extends DoubleType {}

@@ -8,7 +8,8 @@ import type { NamedFilters } from '../added-filters.ts'
 import { applyAttributeConfigs, checkConfig, readRules } from '../apply-resource-config.ts'
 import { checkIdsNames, indexAttributes } from '../ids-name.ts'
 import { unreadableIn } from './getters.ts'
-import { DescribedType } from './described-type.ts'
+import { isExact } from '../inferred-entities.ts'
+import { DescribedType, PlaceType } from './described-type.ts'
 import { defaultNames, type DefaultNames } from '../resource-names.ts'
 import { NOTHING_LEARNED, applyOpen, type LearnedNames } from '../open-attributes.ts'
 import { tableColumns } from '../model.ts'
@@ -304,11 +305,12 @@ function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: Enti
 
 /** By key, or without a key, by order of insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
-  return key.length > 0 ? key.map(part => part.column) : meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames)
+  return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }
 
 function ordersRecords(prop: EntityMetadata['props'][number]): boolean {
-  return prop.customType instanceof DescribedType && prop.customType.ordersRecords
+  const { customType } = prop
+  return customType instanceof PlaceType || (customType instanceof DescribedType && customType.ordersRecords)
 }
 
 function keyParts(meta: EntityMetadata): KeyPart[] {
@@ -346,7 +348,7 @@ function fill(
     )
     .map(prop => readAttribute(meta, prop, drafts, paths))
   const configured = applyAttributeConfigs(meta.className, declared, config)
-  const { attributes, open } = applyOpen(`resource(${meta.className})`, configured, config.open, learned)
+  const { attributes, open } = applyOpen(`resource(${meta.className})`, configured, config.open, { learned, exact: isExact(meta.class) })
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
     if (byName.has(attribute.name)) throw unsupported(meta, attribute.property, `the name "${attribute.name}" is taken by another property`)

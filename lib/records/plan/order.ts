@@ -35,7 +35,7 @@ export function planOrder(
   const keys = given ?? declared
   if (resource.key.length === 0) return keylessOrder(resource, keys, { limits, visibility, vocabulary })
   if (keys.length === 0) return { terms: [], sort: formatKeyOrder(resource) }
-  const isKey = keys.length === 1 && resource.key.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
+  const isKey = keys.length === 1 && resource.order.length === 1 && keys[0]!.path === resource.keyNames[0] && !keys[0]!.descending
   return {
     terms: isKey
       ? []
@@ -71,7 +71,8 @@ function listColumns(attribute: Attribute): ScalarAttribute[] {
 
 /** The order by primary key as the envelope shows it; empty if the key is hidden behind `shownKey`. */
 function formatKeyOrder(resource: Resource): string {
-  const { shownKey, keyNames, byName } = resource
+  const { shownKey, keyNames, byName, order, key } = resource
+  if (order.length > key.length) return ''
   if (shownKey !== undefined && keyNames.some(name => byName.get(name)!.hidden)) return ''
   return keyPaths(resource)
     .map(path => `${path}.asc`)

@@ -128,6 +128,8 @@ interface ShownBranch {
 export interface RecordNode {
   readonly resource: Resource
   readonly fields: readonly Field[]
+  /** Whether attributes that a record lacks are left out, and not null. */
+  readonly exact?: boolean
 }
 
 /** Returns the condition of the rows that exist for the caller; undefined if all rows exist. */

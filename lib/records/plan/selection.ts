@@ -147,7 +147,7 @@ function buildNode(resource: Resource, depth: ShownDepth, selection: ParsedSelec
     return ids !== undefined && isWanted(ids, selection) ? [ids, ...own] : own
   })
   const fields = shown.flatMap(attribute => buildField(attribute, depth, selection, visibility) ?? [])
-  return { resource, fields }
+  return { resource, fields, exact: depth === 'links' && resource.open?.exact === true }
 }
 
 /** Returns the attribute that shows the IDs of `author` as `authorId`. */

@@ -16,10 +16,13 @@ export function toProperties(changes: readonly ValueInput[]): Entity {
   return data
 }
 
-/** A member of a JSON object stands beside the object's other members. */
+/** A member of a JSON object stands beside the object's other members; undefined takes the member away. */
 export function addTo(current: unknown, { source, name }: ScalarAttribute, value: unknown): unknown {
   if (source.kind !== 'within') return value
-  return { ...(isObject(current) ? current : {}), [name]: value }
+  if (value !== undefined) return { ...(isObject(current) ? current : {}), [name]: value }
+  if (!isObject(current) || !Object.hasOwn(current, name)) return current ?? null
+  const { [name]: _, ...others } = current
+  return others
 }
 
 export function toEmbedded(value: EmbeddedValue): Entity | Entity[] | null {

@@ -4,7 +4,14 @@
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
-import { isRelation, type Attribute, type InnerAttribute, type Resource, type ScalarAttribute } from '../../model/model.ts'
+import {
+  isRelation,
+  type Attribute,
+  type InnerAttribute,
+  type OpenAttributes,
+  type Resource,
+  type ScalarAttribute,
+} from '../../model/model.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
@@ -82,7 +89,7 @@ export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly 
  */
 export function omitUnchanged(
   body: JsonObject,
-  { byName }: { readonly byName: ReadonlyMap<string, Attribute | InnerAttribute> },
+  { byName, open }: { readonly byName: ReadonlyMap<string, Attribute | InnerAttribute>; readonly open?: OpenAttributes | undefined },
   shown: readonly JsonObject[],
   byValue: boolean,
 ): JsonObject {
@@ -91,6 +98,8 @@ export function omitUnchanged(
     const attribute = byName.get(name)
     if (attribute === undefined || attribute.readOnly) continue
     const given = body[name]
+    // What is shown as null may be lacking.
+    if (given === null && open?.exact === true) continue
     // A trigger outside of the application may refuse even a statement without effect.
     if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
     const shownValues = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])

@@ -2,7 +2,7 @@
  * Validate record: turns a body into a RecordInput, or reports all errors at once. Whatever needs the database is left to
  * check-database.ts.
  */
-import { isIds, withoutIds } from '../../model/ids-name.ts'
+import { isIds, shownName, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -10,6 +10,7 @@ import { describeKey, isShownKey, type KeyValues, type RecordKey } from '../../m
 import type {
   Attribute,
   EmbeddedAttribute,
+  OpenAttributes,
   RelationAttribute,
   Resource,
   ScalarAttribute,
@@ -18,6 +19,7 @@ import type {
   ToOneOfAttribute,
   Variants,
 } from '../../model/model.ts'
+import { buildMember } from '../../model/open-attributes.ts'
 import { branchesFor, hasVisibleTarget } from '../plan/visibility.ts'
 import { formatMissing } from './check-database.ts'
 import { findFixed, type ImpliedLink } from './fixed-attributes.ts'
@@ -74,13 +76,14 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const outerName = references.ownName
   references.ownName = mode === 'create' ? nameGiven(body, resource) : undefined
   for (const name of Object.keys(body)) {
-    const value = body[name]
-    if (value === undefined) continue
+    const isLacking = body[name] === undefined
+    if (isLacking && (mode === 'create' || resource.open?.exact !== true)) continue
+    const value = body[name] ?? null
     const place = context.at(name)
     const named = findAttribute(name, body, { resource, implied }, place)
     if (named === undefined) continue
     const attribute = withoutIds(named, resource.byName)
-    if (isIds(named) && !takesIds(named, body, place)) continue
+    if (isIds(named) && !isLacking && !takesIds(named, body, place)) continue
     const fixed = findFixed(attribute, resource, validation, references)
     if (fixed !== undefined) {
       if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
@@ -99,6 +102,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       refuseUnreachable(change, resource, place)
       addIssues(body, name, place)
     }
+    if (resource.open?.exact === true) values.push(...markNull(resource.open, attribute, isLacking ? undefined : value, place))
   }
   const { links } = draft
   const change = { resource, path: context.path, values, links, lists }
@@ -108,6 +112,13 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const filled = [implied?.name, linkedFrom, ...completed.links.slice(links.length).map(({ attribute }) => attribute.name)]
   requireAttributes(body, { attributes: resource.attributes, filled, action: `create ${resource.plural}` }, context)
   return completed
+}
+
+/** The holder of an exact resource tells null from lacking, of which a column knows null alone. */
+function markNull(open: OpenAttributes, attribute: Attribute, value: unknown, { path }: ValidationContext): readonly ValueInput[] {
+  const isStored = attribute.kind === 'scalar' && attribute.source.kind === 'within'
+  if (attribute.kind === 'toMany' || (isStored && value !== undefined)) return []
+  return [{ attribute: buildMember(shownName(attribute), open.holder), path, value: value === null ? null : undefined }]
 }
 
 /** Returns a writable attribute; adds an error for any other name. */

@@ -149,7 +149,7 @@ export function unsetOthers(resource: WireResource): Record<string, unknown> {
     others.flatMap((attribute): (readonly [string, unknown])[] => {
       const { kind, nullable, ids, name } = attribute
       if (kind === 'toMany') return [[ids ?? name, []]]
-      return nullable ? [[kind === 'toOne' ? (ids ?? name) : name, null]] : []
+      return nullable ? [[kind === 'toOne' ? (ids ?? name) : name, resource.exact ? undefined : null]] : []
     }),
   )
 }

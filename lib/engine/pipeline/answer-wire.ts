@@ -51,14 +51,23 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
     { headers: keepCallerHeaders(request.headers), base, readOnly, connected: context as object },
     { version, root: formatRoot(base, version), arrival, end, stages, tally },
   )
+  let isLate = false
   const answer = async (): Promise<RestResponse> => {
-    const given = buildWireAnswer(await wire.answer(request, api), 'wire.answer')
+    tally.bytes = tally.records = 0
+    const answered = await wire.answer(request, api)
+    const given = buildWireAnswer(answered, 'wire.answer')
+    isLate = given.status >= 400 && answered.again === true
     end.throwIfReached()
     end.checkTime()
     return given
   }
   const isWhole = !readOnly && !READ_METHODS.includes(request.method)
-  const response = isWhole ? await commitUnlessRefused(work => transaction(work, end), answer) : await answer()
+  const { repeatable = false } = wire
+  const mayRepeat = isWhole && (typeof repeatable === 'boolean' ? repeatable : repeatable(request))
+  const place = mayRepeat ? { resource: request.path, id: undefined } : undefined
+  const write = (): Promise<RestResponse> => commitUnlessRefused(work => transaction(work, end, place), answer)
+  let response = isWhole ? await write() : await answer()
+  if (mayRepeat && isLate) response = await write()
   if (record !== undefined) weighAnswer(record, tally, response.body)
   return finishAnswer(response, 'route', { method: request.method, path: arrival.path, context, request: undefined }, parts)
 }

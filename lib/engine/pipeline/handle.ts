@@ -30,7 +30,7 @@ import { NO_CONTEXT, findAddress, type Arrival, type StageParts } from './arriva
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
-import { findPlace, operate, type Operation, type Services } from './operate.ts'
+import { operate, writeTogether, type Operation, type Services } from './operate.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.ts'
 import type { Upsert } from './upsert.ts'
@@ -257,7 +257,7 @@ function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<Res
       reader: services.reader,
       parameter: findParameterName(services.vocabulary, 'limit'),
       removes: method === 'DELETE',
-      transaction: (work, until) => services.transaction(work, until, findPlace(resource)),
+      transaction: (work, until) => writeTogether(services, resource, work, until),
       answer: (key, id) => answerRecord(resolved, parts, { key, id }),
     })
     if ('status' in records) return records
@@ -281,10 +281,15 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
     upsert === undefined ? answerOne(resolved, parts, replaceBody(request, body)) : upsert.write(body)
   const together = (): Awaitable<readonly unknown[] | undefined> =>
     upsert === undefined ? createTogether(resolved, resource, parts) : undefined
+  const begin = <T>(work: () => Promise<T>): Promise<T> => {
+    upsert?.begin()
+    return work()
+  }
   const transaction = <T>(work: () => Promise<T>, until?: RequestAbort): Promise<T> =>
-    services.transaction(work, until, findPlace(resource))
+    writeTogether(services, resource, () => begin(work), until)
   if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, end)
-  const records = await createEach(bodies, { limits, end, transaction, together, answer })
+  const create = (): Promise<readonly unknown[] | RestResponse> => createEach(bodies, { limits, end, transaction, together, answer })
+  const records = await (upsert === undefined ? create() : upsert.retry(create))
   if ('status' in records) return records
   const status = upsert?.creates === false ? 200 : services.createdStatus
   return respondCreatedAll(resource, records, status, formatIso(services.clock.time()))
@@ -316,7 +321,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   const { resource } = target as Target & { kind: 'collection' }
   const upsert = (await startUpsert(resolved, parts))!
   await services.hashes?.prepare(request.body, resource, end)
-  return upsert.writeAlone(request.body, work => services.transaction(work, end, findPlace(resource)))
+  return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
 /** Answers as to a request for one record of the collection. */

@@ -195,8 +195,19 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
+/** Several records of one resource in one transaction, which begins anew after a conflict unless a wrapper takes part. */
+export function writeTogether<T>(
+  { transaction }: Pick<Services, 'transaction'>,
+  { plural, rules }: Resource,
+  work: () => Promise<T>,
+  end: RequestAbort | undefined,
+): Promise<T> {
+  const isRepeatable = rules.repeatable ? undefined : Object.keys(rules.wrappers).length === 0
+  return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
+}
+
 /** All writes of a resource are one place, if writes may run again with wrappers. */
-export function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
+function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
   return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
 

@@ -30,6 +30,7 @@ export class Upsert {
   readonly #met = new Set<string>()
   /** Whether any record is new. */
   creates = false
+  readonly #refused: unknown[] = []
 
   constructor(parts: UpsertParts) {
     this.#parts = parts
@@ -43,7 +44,7 @@ export class Upsert {
 
   /** Inside the transaction of the request. */
   async write(body: unknown): Promise<RestResponse> {
-    const { resource, create, change } = this.#parts
+    const { resource, change } = this.#parts
     const found = await this.#find(body)
     if (found !== undefined) {
       const id = idToSegment(found, resource)
@@ -51,7 +52,7 @@ export class Upsert {
       this.#met.add(id)
       return change(found, body)
     }
-    const response = await create(body)
+    const response = await this.#create(body)
     if (response.status >= 400) return response
     this.creates = true
     const made = await this.#find(body)
@@ -59,9 +60,40 @@ export class Upsert {
     return response
   }
 
+  /** Runs `work` once more where another request has created the record meanwhile, which the transaction of `work` cannot see. */
+  async retry<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof RestError) || error.code !== 'unique_conflict' || !(await this.#isLate())) throw error
+      return work()
+    }
+  }
+
+  /** At the beginning of each transaction: work may run again. */
+  begin(): void {
+    this.#met.clear()
+    this.creates = false
+  }
+
+  async #isLate(): Promise<boolean> {
+    for (const body of this.#refused) if ((await this.#find(body)) !== undefined) return true
+    return false
+  }
+
+  async #create(body: unknown): Promise<RestResponse> {
+    try {
+      return await this.#parts.create(body)
+    } catch (error) {
+      this.#refused.push(body)
+      throw error
+    }
+  }
+
   async writeAlone(body: unknown, transaction: <T>(work: () => Promise<T>) => Promise<T>): Promise<RestResponse> {
     try {
       return await transaction(async () => {
+        this.begin()
         const response = await this.write(body)
         if (response.status >= 400) throw new Refused(response)
         return response

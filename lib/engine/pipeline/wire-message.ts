@@ -78,7 +78,7 @@ function decode(text: string, code: 'path_malformed' | 'query_malformed', where:
 export function buildWireAnswer(answer: WireAnswer, place: string): RestResponse {
   if (!isObject(answer))
     throw new TypeError(`${place} must give { status, headers?, body? }, gave ${answer === null ? 'null' : typeof answer}.`)
-  checkNames(answer, ['status', 'headers', 'body'], place)
+  checkNames(answer, ['status', 'headers', 'body', 'again'], place)
   const { status, headers: given = {}, body } = answer as unknown as WireAnswer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
   const headers = checkHeaders(given, place)

@@ -78,10 +78,12 @@ export const filledText = must('a string that is not empty', value => typeof val
 /** See `Wire`. */
 export const wire: OptionRule = (value, place, where) => {
   object(value, place, where)
-  const { answer, refuse, takes = [] } = value as Readonly<Record<string, unknown>>
-  checkNames(value as object, ['answer', 'refuse', 'takes'], `${where}: wire`)
+  const { answer, refuse, repeatable = false, takes = [] } = value as Readonly<Record<string, unknown>>
+  checkNames(value as object, ['answer', 'refuse', 'repeatable', 'takes'], `${where}: wire`)
   for (const [name, given] of Object.entries({ answer, refuse }))
     if (typeof given !== 'function') throw new TypeError(`${place} must be { answer, refuse, takes? }, and has no function "${name}".`)
+  if (typeof repeatable !== 'boolean' && typeof repeatable !== 'function')
+    throw new TypeError(`${where}: "wire.repeatable" must be a boolean or a function, got ${typeof repeatable}.`)
   if (!Array.isArray(takes) || !takes.every(each => BODIES.includes(each)))
     throw new TypeError(`${where}: "wire.takes" must be an array of ${BODIES.map(each => JSON.stringify(each)).join(', ')}.`)
 }

@@ -29,6 +29,8 @@ export interface WireAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** A string and a Uint8Array go out as they are; any other value as JSON. */
   readonly body?: unknown
+  /** Of a refused write of a repeatable wire: another request was faster, so that `answer` is asked once more, in a new transaction. */
+  readonly again?: boolean
 }
 
 /** An attribute that records of a resource have. */
@@ -177,6 +179,11 @@ export interface Wire {
   answer(request: WireRequest, api: WireApi): WireAnswer | Promise<WireAnswer>
   /** Answers what never reached `answer`, or was thrown in it. */
   refuse(error: WireError, request: WireRequest): WireAnswer
+  /**
+   * Whether `answer` may run again where its transaction met another write, as PostgreSQL has: without effects outside of the database.
+   * Default: no, and such a write is a 503.
+   */
+  readonly repeatable?: boolean | ((request: WireRequest) => boolean)
   /** Bodies beside JSON; others are refused with 415. Default: none. */
   readonly takes?: readonly ('form' | 'text' | 'bytes')[]
 }

@@ -27,6 +27,7 @@ export function jsonServer(options: JsonServerOptions = {}): Wire {
   return {
     takes: ['form', 'text'],
     answer: async (request, api) => new RequestAnswerer(request, api, version).answer(),
+    repeatable: true,
     refuse: ({ status, code, detail, errors }) =>
       status === 404 ? notFound(version) : { status, body: { error: code, message: detail, ...(errors === undefined ? {} : { errors }) } },
   }

@@ -5,6 +5,8 @@ interface FailureHints {
   readonly details?: unknown
   readonly hint?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Another request was faster. */
+  readonly again?: boolean
 }
 
 export class Failure extends Error {
@@ -20,8 +22,8 @@ export class Failure extends Error {
   }
 
   get answer(): WireAnswer {
-    const { details = null, hint = null, headers = {} } = this.parts
-    return { status: this.status, headers, body: { code: this.code, details, hint, message: this.message } }
+    const { details = null, hint = null, headers = {}, again = false } = this.parts
+    return { status: this.status, headers, body: { code: this.code, details, hint, message: this.message }, again }
   }
 }
 
@@ -105,7 +107,7 @@ function translateEntry(entry: Entry, message: string, { resource }: RefusedRequ
   switch (entry.code) {
     case 'not_unique': {
       const constraint = resource?.key.includes(name) === true ? `${table}_pkey` : `${table}_${column}_key`
-      const details = `Key (${column})=(${value}) already exists.`
+      const details = value === undefined ? `The value of (${column}) already exists.` : `Key (${column})=(${value}) already exists.`
       return new Failure(409, '23505', `duplicate key value violates unique constraint "${constraint}"`, { details })
     }
     case 'reference_not_found': {

@@ -25,7 +25,7 @@ export interface PostgrestOptions {
  */
 export function postgrest(options: PostgrestOptions = {}): Wire {
   const rpc = checkRpc(options, ['rpc'], 'postgrest')
-  return { answer: (request, api) => answerRest(rpc, request, api), refuse: refuseRest }
+  return { answer: (request, api) => answerRest(rpc, request, api), refuse: refuseRest, repeatable: isOfTable }
 }
 
 /** @throws TypeError for other options, and for what is no function */
@@ -36,6 +36,11 @@ export function checkRpc(options: PostgrestOptions, names: readonly string[], pl
   for (const [name, run] of Object.entries(rpc))
     if (typeof run !== 'function') throw new TypeError(`${place}: "rpc.${name}" must be a function, got ${typeof run}.`)
   return rpc
+}
+
+/** Functions are the application's. */
+export function isOfTable({ segments }: WireRequest): boolean {
+  return segments[0] !== 'rpc'
 }
 
 /** The anonymous key goes along as a token, and is nobody's. */

@@ -1,7 +1,7 @@
 /** Supabase: PostgREST below `/rest/v1`, and log-in below `/auth/v1`. */
 import type { Wire, WireAnswer } from '../../foundation/base/wire.ts'
 import { answerAuth, refuseAuth } from './gotrue.ts'
-import { answerRest, checkRpc, refuseRest, type PostgrestOptions } from './postgrest.ts'
+import { answerRest, checkRpc, isOfTable, refuseRest, type PostgrestOptions } from './postgrest.ts'
 
 /** Options of `supabase`. */
 export interface SupabaseOptions extends PostgrestOptions {
@@ -31,6 +31,7 @@ export function supabase(options: SupabaseOptions = {}): Wire {
       if (service === 'auth' && version === 'v1') return answerAuth(users, below, api)
       return notServed(service)
     },
+    repeatable: ({ segments: [service, , ...segments], ...request }) => service === 'rest' && isOfTable({ ...request, segments }),
     refuse: (error, request) =>
       request.segments[0] === 'auth' || request.path.startsWith('/auth/') ? refuseAuth(error) : refuseRest(error, request),
   }

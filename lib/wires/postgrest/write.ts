@@ -1,7 +1,7 @@
 /** Write: POST, PATCH, PUT and DELETE of a table: inserts, upserts, and changes of the rows that filters choose. */
 import type { WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preferences } from './answer.ts'
-import { Failure } from './failure.ts'
+import { Failure, isRefusal, translate, type RefusedRequest } from './failure.ts'
 import type { Query } from './query.ts'
 import { renderRows } from './render.ts'
 import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
@@ -78,28 +78,20 @@ function findConflict({ query: { root, onConflict } }: RowWriting): readonly str
 async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promise<WireAnswer> {
   const { api, query, preferences } = writing
   const { resource } = query.root
+  const refused = { resource, isAnonymous: false, method: writing.request.method }
   const names = findConflict(writing)
   const met = new Set<string>()
   const keys: unknown[] = []
   let made = 0
   for (const row of rows) {
-    const found = names.every(name => (row[name] ?? null) !== null)
-      ? (
-          await api.list(resource, {
-            where: Object.fromEntries(names.map(name => [name, { $eq: row[name] }])),
-            attributes: resource.key,
-            limit: 1,
-          })
-        ).records[0]
-      : undefined
-    if (found === undefined) {
-      const key = keyOf(api, await api.create(resource, row), resource)
+    const { record, isNew } = await findOrCreate(api, resource, names, row, refused)
+    const key = keyOf(api, record, resource)
+    if (isNew) {
       keys.push(key)
       met.add(textOf(key))
       made++
       continue
     }
-    const key = keyOf(api, found, resource)
     if (preferences.resolution === 'ignore-duplicates') continue
     if (met.has(textOf(key)))
       throw new Failure(400, '21000', 'ON CONFLICT DO UPDATE command cannot affect row a second time', {
@@ -111,6 +103,30 @@ async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promi
     keys.push(key)
   }
   return showWritten(writing, made > 0 || rows.length === 0 ? 201 : 200, keys)
+}
+
+async function findOrCreate(
+  api: WireApi,
+  resource: WireResource,
+  names: readonly string[],
+  row: ShownRow,
+  refused: RefusedRequest,
+): Promise<{ readonly record: unknown; readonly isNew: boolean }> {
+  const find = async (): Promise<unknown> => {
+    if (names.some(name => (row[name] ?? null) === null)) return undefined
+    const where = Object.fromEntries(names.map(name => [name, { $eq: row[name] }]))
+    return (await api.list(resource, { where, attributes: resource.key, limit: 1 })).records[0]
+  }
+  const found = await find()
+  if (found !== undefined) return { record: found, isNew: false }
+  try {
+    return { record: await api.create(resource, row), isNew: true }
+  } catch (error) {
+    if (!isRefusal(error) || error.code !== 'unique_conflict') throw error
+    // A transaction sees no row that another request has created meanwhile.
+    const { status, code, message, parts } = translate(error, refused)
+    throw new Failure(status, code, message, { ...parts, again: true })
+  }
 }
 
 /** The rows by their keys, in the order of the keys. */

@@ -197,20 +197,22 @@ describe('the lines of code beside the buttons', () => {
 
   it('open, refuse and lose what a gate holds', async () => {
     await using engine = await RestEngine.create(sample)
+    const holdLine = faultLine({ ...draft, kind: 'hold', match: 'GET /v1/sites/1' })
     for (const [line, outcome] of [
-      [LINES.release('f1'), 200],
-      [LINES.failHeld('f1', 503), 503],
-      [LINES.dropHeld('f1'), 'ECONNRESET'],
-      [LINES.endFault('f1'), 200],
+      [LINES.release(), 200],
+      [LINES.failHeld(503), 503],
+      [LINES.dropHeld(), 'ECONNRESET'],
+      [LINES.endFault(), 200],
     ] as const) {
-      const gate = engine.hold('GET /v1/sites/1')
+      // oxlint-disable-next-line typescript/no-implied-eval -- what is written is code
+      const gate = new Function('engine', `${holdLine}\nreturn fault`)(engine) as ReturnType<RestEngine['hold']>
       const answer = engine.handle('GET', '/v1/sites/1').then(
         ({ status }) => status,
         (error: { code?: string }) => error.code,
       )
       await gate.arrived
       // oxlint-disable-next-line typescript/no-implied-eval -- what is written is code
-      new Function('f1', line)(gate)
+      new Function('fault', line)(gate)
       assert.equal(await answer, outcome, line)
       gate.dispose()
     }

@@ -1,4 +1,4 @@
-/** Find examples: reads the example records of a description. */
+/** Find examples: reads the first record of each resource that everybody may read, as the example of a description. */
 import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -11,15 +11,14 @@ import type { Services } from './operate.ts'
 interface ExampleReader {
   readonly version: string
   readonly login: DescribedLogin | undefined
-  /** For a request without a caller. */
+  /** Makes the context of a request without a user. */
   readonly ctx: () => HookContext
 }
 
 /**
- * The first record by key, where anybody may read without a token. Views and virtual entities have no example, since nobody knows the cost
- * of reading.
+ * `exampleParameters` leaves out what rules hide from some callers. Views (`readOnly`) have no example: reading may cost much.
  *
- * @param kept earlier results; `undefined`: no record was found
+ * @param kept earlier examples; `undefined`: reading has failed, and is not tried again
  */
 export async function findExamples(
   { model, reader }: Services,
@@ -35,7 +34,7 @@ export async function findExamples(
       const record = await reader.first(resource, { parameters, visibility: EVERYTHING, ctx: ctx() })
       if (record !== undefined) kept.set(resource, completeExample(record, resource))
     } catch {
-      // A description needs no example: requests tell the table's error, and the table is not asked again.
+      // Requests show the error.
       kept.set(resource, undefined)
     }
   }

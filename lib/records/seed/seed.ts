@@ -94,7 +94,7 @@ export async function insert(
   em.setFlushMode(FlushMode.COMMIT)
   // Where classes of one table refer to each other's owners, no order of inserts exists.
   await connection.deferReferences()
-  const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], listed: [], entered: [], named: new Set() }
+  const work: Work = { em, connection, ...WITHOUT_RULES, touched: [], conditional: [], newMembers: [], setByBody: new Set() }
   translating.work = work
   const loader = new Loader(records, work)
   loader.refuseCircles()
@@ -318,7 +318,7 @@ class Loader {
       return this.#setLink(entity, relation, target, within)
     }
     ;(entity[relation.property] as Collection<object>).add(target)
-    this.#work.entered.push({ attribute: relation, items: [ref] })
+    this.#work.newMembers.push({ attribute: relation, items: [ref] })
     writeOneSide(entity, relation, [target], this.#work.em)
     return true
   }

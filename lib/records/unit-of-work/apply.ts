@@ -1,6 +1,14 @@
 /**
- * Apply: turns a RecordInput into changes of MikroORM's unit of work in an open transaction. Refuses with owner_required, version_conflict
- * and record_not_found.
+ * Apply: turns a RecordInput into changes of entities, in an open transaction. Refuses with version_conflict, unique_conflict,
+ * owner_required, forbidden and validation_failed.
+ *
+ * ```
+ * PUT /v1/users/3 { "name": "Ann", "posts": [4, { "title": "x" }] }
+ *
+ * user.name = 'Ann'
+ * post4.user = user
+ * em.create(Post, { title: 'x', user })
+ * ```
  */
 import type { Collection, EntityManager, EntityMetadata } from '@mikro-orm/core'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -14,7 +22,7 @@ import { findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTarge
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { writeOneSide } from './ordered-lists.ts'
 import { load, entityName, mayChange, reference, type Work } from './unit-of-work.ts'
-import { changeOwnLink, nameLink, refuseRemovedOwner, unlinkFromOwner } from './unlink.ts'
+import { changeOwnLink, nameLink, refuseRemovedParent, unlinkFromParent } from './unlink.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { isHeldByOthers } from '../validate/write-rules.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'
@@ -23,7 +31,7 @@ import { toProperties } from '../validate/property-values.ts'
 import { refuseShared } from '../validate/shared-columns.ts'
 import { checkVersion } from '../validate/precondition.ts'
 
-/** `implied` holds the properties set by the owner. */
+/** @param implied properties that the parent gives: `user` of a new post in the list of a user */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...addNeededEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
@@ -36,9 +44,10 @@ function isPlain({ links, lists }: RecordInput): boolean {
 const PERSISTED = { persist: true } as const
 
 function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
+  // `retime` replaces times that the constructor has read from the system.
   const from = Date.now()
   const values = nameByAccessor(data, entityMeta(change.resource, work))
-  // Persisted, whatever the application sets for `em.create` in its own code.
+  // The application may have set that `em.create` does not persist.
   const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
   const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
@@ -55,7 +64,7 @@ async function createWithRelations(change: RecordInput, data: Entity, work: Work
   const entity = createEntity(change, data, work)
   if (listReferences(change).some(({ ref }) => isItself(ref))) await (await import('./link-itself.ts')).linkItself(entity, change, work)
   for (const { attribute, link } of change.links) {
-    if (!attribute.owner && link !== null && !isItself(link)) await linkToOwner(link, attribute, entity, work)
+    if (!attribute.owner && link !== null && !isItself(link)) await linkToParent(link, attribute, entity, work)
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
@@ -75,17 +84,17 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
 }
 
 /**
- * A new entity may have to be flushed first, to get a key.
+ * Returns the entity, or its key. Flushes a new entity first, if the database makes the key.
  *
- * @param of the class of a new record with the link
+ * @param linking the resource of the record with the link, if the record is new
  */
-async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, of?: Resource): Promise<unknown> {
+async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, linking?: Resource): Promise<unknown> {
   const { targetKey } = attribute
   const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
-  // MikroORM would lose the link, or look for it in the wrong table.
-  if (isNew && of !== undefined && isInherited(attribute, of, em)) await em.flush()
+  // MikroORM would lose a new link in the table of a parent class, or look in the wrong table.
+  if (isNew && linking !== undefined && isInherited(attribute, linking, em)) await em.flush()
   if (targetKey !== undefined) {
-    // The database sets a default of its own when the record is written.
+    // The column may have a default in the database.
     if (isNew && (entity[targetKey.property] ?? null) === null) await em.flush()
     requireTargetKey(attribute, entity)
   }
@@ -93,16 +102,20 @@ async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em 
   return linkedValue(attribute, entity)
 }
 
-/** Sets the foreign key to the owner. */
-async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: Entity, work: Work): Promise<Entity> {
+/**
+ * Sets the foreign key of a member: `post.user = user`.
+ *
+ * @param parent the record with the list, or with the inverse side
+ */
+async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
-  const value = await computeLinkValue(other, owner, work, ref.kind === 'new' ? ref.record.resource : undefined)
+  const value = await computeLinkValue(other, parent, work, ref.kind === 'new' ? ref.record.resource : undefined)
   if (ref.kind === 'new') {
-    refuseShared(relation, ref, undefined, owner)
+    refuseShared(relation, ref, undefined, parent)
     return create(ref.record, work, { [other.property]: value })
   }
   const entity = (await load(relation.target, ref.key, work))!
-  refuseShared(relation, ref, entity, owner)
+  refuseShared(relation, ref, entity, parent)
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
     await mayChange(relation.target, [ref.key], work)
@@ -114,23 +127,23 @@ async function linkToOwner(ref: RecordRef, relation: RelationAttribute, owner: E
   return entity
 }
 
-/** A list's condition is checked after the flush. */
-function rememberListed(list: ToManyAttribute, ref: RecordRef, entity: Entity, { listed }: Work): Entity {
-  if (list.where !== undefined) listed.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
+/** Remembers a member of a list with a condition (`where`), to be checked after the flush. */
+function rememberMember(list: ToManyAttribute, ref: RecordRef, entity: Entity, { conditional }: Work): Entity {
+  if (list.where !== undefined) conditional.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
   return entity
 }
 
 async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
     for (const item of items)
-      rememberListed(attribute, item, isItself(item) ? entity : await linkToOwner(item, attribute, entity, work), work)
+      rememberMember(attribute, item, isItself(item) ? entity : await linkToParent(item, attribute, entity, work), work)
     return
   }
   if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
   const members: Entity[] = []
   for (const item of items)
-    members.push(rememberListed(attribute, item, isItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
-  work.entered.push({ attribute, items })
+    members.push(rememberMember(attribute, item, isItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
+  work.newMembers.push({ attribute, items })
   ;(entity[attribute.property] as Collection<object>).add(members)
   writeOneSide(entity, attribute, members, work.em)
 }
@@ -141,7 +154,7 @@ export function update(entity: Entity, change: RecordInput, work: Work): Awaitab
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/** Loads lists before anything is set, since loading an entity again undoes set values, and the record itself may be a member. */
+/** Loads lists before values are set: the record may be a member of its own list, and loading an entity again undoes set values. */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -151,14 +164,13 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
   if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
-  // Records linking by the changed key would be inserted before the key has changed.
+  // MikroORM inserts before it updates: a new record that links the changed key would find the old key.
   const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
   return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
 /**
- * Makes MikroORM write values of an existing file that differ from the shown values. MikroORM reads some stored values otherwise, and would
- * leave out changes: any number but 0 is `true`, and a word in a column of decimals is a number equal to none.
+ * Makes MikroORM write each given value. MikroORM reads a 2 of an existing file as `true`, and would not write the `true` of a body.
  */
 function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
@@ -169,9 +181,9 @@ function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityMa
 async function changeRelations(entity: Entity, change: RecordInput, work: Work): Promise<void> {
   const { resource, lists } = change
   const ownName = recordName(resource, keyOfEntity(resource, entity))
-  for (const { attribute } of change.links) if (attribute.owner) work.named.add(nameLink(attribute, ownName))
-  for (const name of listLinkedNames(change)) work.named.add(name)
-  // Loaded before anything is changed: loading a record again undoes unwritten values.
+  for (const { attribute } of change.links) if (attribute.owner) work.setByBody.add(nameLink(attribute, ownName))
+  for (const name of listLinkedNames(change)) work.setByBody.add(name)
+  // As in `loadLists`.
   const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
   for (const list of lists)
@@ -180,10 +192,13 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
 
+/** Lists `Post 4`, and the link `user` of `Post 4`, for each linked record. */
 export function* listLinkedNames(change: RecordInput): Generator<string> {
   for (const { relation, ref } of listReferences(change)) {
-    if (ref.kind === 'new') yield* listLinkedNames(ref.record)
-    if (ref.kind === 'new') continue
+    if (ref.kind === 'new') {
+      yield* listLinkedNames(ref.record)
+      continue
+    }
     const record = recordName(relation.target, ref.key)
     yield record
     const other = owningAttribute(relation)
@@ -224,16 +239,16 @@ async function replaceLink(
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
     if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
-      // The caller cannot unlink a hidden record.
+      // For the caller, the link is empty already.
       if (link === null) return
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
-    await unlinkFromOwner(current, attribute, path, work)
+    await unlinkFromParent(current, attribute, path, work)
     // The old link is flushed before the new link: both at once would break the foreign key's uniqueness.
     await work.em.flush()
-    if (link !== null) refuseRemovedOwner(entity, path, work)
+    if (link !== null) refuseRemovedParent(entity, path, work)
   }
-  if (link !== null) await linkToOwner(link, attribute, entity, work)
+  if (link !== null) await linkToParent(link, attribute, entity, work)
 }
 
 async function replaceList(
@@ -248,23 +263,20 @@ async function replaceList(
   }
   if (attribute.via.kind === 'pivot') {
     const members: Entity[] = []
-    for (const item of items) members.push(rememberListed(attribute, item, await resolveRecord(item, attribute.target, work), work))
+    for (const item of items) members.push(rememberMember(attribute, item, await resolveRecord(item, attribute.target, work), work))
     const collection = await loadCollection(entity, attribute, work.em)
     const before = collection.getItems() as Entity[]
-    work.entered.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
-    // The caller cannot remove hidden members.
-    const unseen = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
-    if (removed !== undefined) {
-      const staying = before.filter(member => unseen.includes(member) || !isRemoved(member))
-      const coming = members.filter(member => !before.includes(member))
-      if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...staying, ...coming], attribute), work)
-      collection.set([...staying, ...coming])
-      writeOneSide(entity, attribute, coming, work.em)
-      return
-    }
-    if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, [...members, ...unseen], attribute), work)
-    collection.set([...members, ...unseen])
-    writeOneSide(entity, attribute, members, work.em)
+    work.newMembers.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
+    // Members that the caller does not see stay.
+    const hidden = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
+    const coming = members.filter(member => !before.includes(member))
+    const after =
+      removed === undefined
+        ? [...members, ...hidden]
+        : [...before.filter(member => hidden.includes(member) || !isRemoved(member)), ...coming]
+    if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, after, attribute), work)
+    collection.set(after)
+    writeOneSide(entity, attribute, removed === undefined ? members : coming, work.em)
     return
   }
   const kept = items.filter(item => item.kind === 'existing').map(item => item.key)
@@ -273,22 +285,22 @@ async function replaceList(
     return kept.some(other => sameKey(other, key))
   }
   const released = current.filter(member => (removed === undefined ? !isKept(member) : isRemoved(member)))
-  for (const member of released) await unlinkFromOwner(member, attribute, path, work)
+  for (const member of released) await unlinkFromParent(member, attribute, path, work)
   // Old members are flushed first: new members may take over a unique value.
   if (released.length > 0) {
     await work.em.flush()
-    if (items.length > 0) refuseRemovedOwner(entity, path, work)
+    if (items.length > 0) refuseRemovedParent(entity, path, work)
   }
-  for (const item of items) rememberListed(attribute, item, await linkToOwner(item, attribute, entity, work), work)
+  for (const item of items) rememberMember(attribute, item, await linkToParent(item, attribute, entity, work), work)
 }
 
-export async function append(owner: Entity, attribute: ToManyAttribute, change: RecordInput, work: Work): Promise<Entity> {
+export async function append(parent: Entity, attribute: ToManyAttribute, change: RecordInput, work: Work): Promise<Entity> {
   const item = { kind: 'new', record: change } as const
-  if (attribute.via.kind === 'foreign') return rememberListed(attribute, item, await linkToOwner(item, attribute, owner, work), work)
-  const entity = rememberListed(attribute, item, await create(change, work), work)
-  work.entered.push({ attribute, items: [item] })
-  ;(owner[attribute.property] as Collection<object>).add(entity)
-  writeOneSide(owner, attribute, [entity], work.em)
+  if (attribute.via.kind === 'foreign') return rememberMember(attribute, item, await linkToParent(item, attribute, parent, work), work)
+  const entity = rememberMember(attribute, item, await create(change, work), work)
+  work.newMembers.push({ attribute, items: [item] })
+  ;(parent[attribute.property] as Collection<object>).add(entity)
+  writeOneSide(parent, attribute, [entity], work.em)
   return entity
 }
 
@@ -296,7 +308,7 @@ function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
   return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
-/** Returns stored records that come into the list or leave it. */
+/** Returns the keys of stored records that join or leave the list. */
 function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]
@@ -314,7 +326,7 @@ function findAccessors(meta: EntityMetadata): ReadonlyMap<string, string> {
   return known
 }
 
-/** `em.create` takes the accessor's name, where a property has an accessor. */
+/** `em.create` takes names of accessors: `name` for `@Property({ accessor: 'name' }) _name`. */
 function nameByAccessor(data: Entity, meta: EntityMetadata): Entity {
   const names = findAccessors(meta)
   if (names.size === 0) return data

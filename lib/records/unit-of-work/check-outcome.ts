@@ -16,8 +16,8 @@ import type { WriteRules } from '../validate/write-rules.ts'
 /** @param answered the record of the answer, which needs no check of its own */
 export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): Coroutine<void> {
   yield* wait(work.em.flush())
-  const { listed, touched } = work
-  if (listed.length > 0) yield* wait(refuseUnlisted(work, reader))
+  const { conditional, touched } = work
+  if (conditional.length > 0) yield* wait(refuseUnlisted(work, reader))
   // Reading the answer shows whether the only record is visible.
   else if (touched.length < 2 && isAnswered(touched, answered)) return
   yield* refuseUnseen(work, reader)
@@ -30,7 +30,7 @@ function isAnswered([touched]: readonly Touched[], answered: Touched | undefined
 /** Refuses records outside a list's condition. */
 async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   const errors = new FieldErrors(limits)
-  for (const { list, entity, path } of work.listed) {
+  for (const { list, entity, path } of work.conditional) {
     const { target, name } = list
     if (await work.meets(list, keyOfEntity(target, entity))) continue
     const detail =

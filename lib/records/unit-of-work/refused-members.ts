@@ -18,12 +18,12 @@ export interface RefusedRow {
   readonly columns: readonly string[]
 }
 
-type MadeLinks = Pick<Work, 'entered' | 'touched'>
+type MadeLinks = Pick<Work, 'newMembers' | 'touched'>
 
 /** `undefined`: the body's links did not ask for the row. */
 export function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLinks, model: Model): RestError | undefined {
   if (row === undefined) return undefined
-  const lists = work.entered.filter(({ attribute: { via } }) => via.kind === 'pivot' && via.table === row.resource.table)
+  const lists = work.newMembers.filter(({ attribute: { via } }) => via.kind === 'pivot' && via.table === row.resource.table)
   const needed = listNeeded(row.resource, lists)
   const isMissing = error instanceof NotNullConstraintViolationException
   // The body may also nest records of the pivot with the same error, unless these have been validated for missing values.
@@ -48,7 +48,7 @@ export function refuseMembers(error: Error, row: RefusedRow | undefined, work: M
   return errors.refusal()
 }
 
-function listNeeded({ attributes }: Resource, lists: MadeLinks['entered']): readonly string[] {
+function listNeeded({ attributes }: Resource, lists: MadeLinks['newMembers']): readonly string[] {
   const given = lists.flatMap(({ attribute: { via } }) =>
     via.kind === 'pivot' ? [...via.ownerColumns, ...via.targetColumns, via.orderColumn] : [],
   )

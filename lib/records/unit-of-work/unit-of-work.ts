@@ -1,4 +1,4 @@
-/** Unit of work: a request's entity manager, what the caller may see and do, and what the write has touched. */
+/** Unit of work: a request's entity manager, what the caller may see and do, and what the write has to check after the flush. */
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../database/connection.ts'
@@ -19,16 +19,17 @@ export interface Work {
   mayMention(resource: Resource): Awaitable<boolean>
   /** Whether the record meets the list's own condition. */
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
-  /** Records of lists with a condition, checked after the flush. */
-  readonly listed: Listed[]
+  /** Members of lists with a condition (`where`): after the flush each must meet the condition. */
+  readonly conditional: ConditionalMember[]
   /** New members of many-to-many lists: the database may refuse the linking rows. */
-  readonly entered: Pick<ListInput, 'attribute' | 'items'>[]
+  readonly newMembers: Pick<ListInput, 'attribute' | 'items'>[]
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
+  /** Records created or linked: after the flush each must exist for the caller. */
   readonly touched: Touched[]
-  /** Records and links that the body sets, so that its lists must not remove them. */
-  readonly named: Set<string>
+  /** Names of records and links that the body sets (`listLinkedNames`): its lists must not remove them. */
+  readonly setByBody: Set<string>
 }
 
 /** `key` is set for a record that was stored before. */
@@ -38,7 +39,7 @@ export interface Touched {
   readonly key?: KeyValues
 }
 
-export interface Listed {
+export interface ConditionalMember {
   readonly list: ToManyAttribute
   readonly entity: Entity
   readonly path: string
@@ -48,7 +49,7 @@ export interface Translating {
   readonly dialect: Dialect
   readonly model: Model
   /** `undefined`: no unit of work writes. */
-  work?: Pick<Work, 'entered' | 'touched'>
+  work?: Pick<Work, 'newMembers' | 'touched'>
 }
 
 export type EntityName = Parameters<EntityManager['findOne']>[0]

@@ -50,15 +50,15 @@ async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promi
   await removeWithLinks(removed, work)
 }
 
-/** Removes an orphan where the model says so; refuses where the owner is required. */
-export async function unlinkFromOwner(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
+/** Clears the foreign key, or removes an orphan. Refuses where the member needs a parent. */
+export async function unlinkFromParent(member: Entity, relation: RelationAttribute, path: string, work: Work): Promise<void> {
   const other = owningAttribute(relation)!
   const record = recordName(relation.target, keyOfEntity(relation.target, member))
-  // The body itself sets another owner.
-  if (work.named.has(nameLink(other, record))) return
+  // The body itself sets another parent.
+  if (work.setByBody.has(nameLink(other, record))) return
   await work.authorize(relation.target, relation.orphanRemoval ? 'delete' : 'update')
   if (relation.orphanRemoval) {
-    if (work.named.has(record)) {
+    if (work.setByBody.has(record)) {
       const id = idToSegment(idOfEntity(relation.target, member), relation.target)
       const detail = `"${path}" would remove the ${relation.target.singular} ${id}, which the body links elsewhere.`
       throw restError('validation_failed', detail, { errors: [{ code: 'conflict', detail, attribute: path }] })
@@ -80,9 +80,9 @@ export async function unlinkFromOwner(member: Entity, relation: RelationAttribut
   }
 }
 
-/** MikroORM would insert an owner again that was removed with former members. */
-export function refuseRemovedOwner(owner: Entity, path: string, { em }: Work): void {
-  if (em.getUnitOfWork().getOriginalEntityData(owner) !== undefined) return
+/** MikroORM would insert the parent again, where former members have taken the parent along. */
+export function refuseRemovedParent(parent: Entity, path: string, { em }: Work): void {
+  if (em.getUnitOfWork().getOriginalEntityData(parent) !== undefined) return
   throw restError('owner_required', `"${path}": removing what was linked before removes the record itself, so nothing can be linked to it.`)
 }
 

@@ -34,7 +34,7 @@ function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
           <td class="num">{met}</td>
           <td class="num">{left ?? '∞'}</td>
           <td>
-            <Action line={LINES.endFault(id)} label={`End ${id}`} onAct={() => control('DELETE', `/faults/${encodeURIComponent(id)}`)}>
+            <Action line={LINES.endFault()} label={`End ${id}`} onAct={() => control('DELETE', `/faults/${encodeURIComponent(id)}`)}>
               End
             </Action>
           </td>

@@ -1,4 +1,4 @@
-/** Lines: code that does the same as a button, for a variable `engine`. */
+/** Lines: code for a test, such as `await engine.reset()`, of each button. */
 import { inlineCode, quote } from '../state/code.ts'
 
 export const LINES = {
@@ -12,30 +12,32 @@ export const LINES = {
   scenario: (name: string): string => `await engine.scenario(${quote(name)})`,
   fork: (name: string): string => `const ${nameOf(name)} = await engine.fork()`,
   close: (name: string): string => `await ${nameOf(name)}.close()`,
-  endFault: (id: string): string => `${nameOf(id)}.dispose()`,
-  release: (id: string): string => `${nameOf(id)}.release()`,
-  failHeld: (id: string, status: number): string => `${nameOf(id)}.fail(${status})`,
-  dropHeld: (id: string): string => `${nameOf(id)}.drop()`,
+  // `fault` is the variable of `faultLine`.
+  endFault: (): string => 'fault.dispose()',
+  release: (): string => 'fault.release()',
+  failHeld: (status: number): string => `fault.fail(${status})`,
+  dropHeld: (): string => 'fault.drop()',
 }
 
 export const FAULT_KINDS = ['fail', 'delay', 'drop', 'hold', 'rateLimit'] as const
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
+/** The texts of the form. */
 export interface FaultDraft {
   readonly kind: FaultKind
   readonly match: string
   readonly times: string
   readonly status: string
   readonly retryAfter: string
-  /** For `fail` and `drop`: do the request first. */
+  /** For `fail` and `drop`: the request is done before its answer is lost. */
   readonly after: boolean
   readonly ms: string
   readonly requests: string
   readonly per: string
 }
 
-/** Invalid numbers are left to the server. */
+/** Leaves the refusal of an invalid number to the server. */
 export function faultBody(draft: FaultDraft): Record<string, unknown> {
   const { kind, match, after } = draft
   const times = draft.times === '' ? {} : { times: numberOf(draft.times) }

@@ -31,7 +31,7 @@ function GatesCard() {
   return (
     <ActionCard
       title={`Held: ${count === 1 ? '1 request waits' : `${count} requests wait`} at a gate`}
-      line={LINES.release(gates[0]!.id)}
+      line={LINES.release()}
       class="across held"
     >
       {gates.map(gate => (
@@ -58,17 +58,17 @@ function Gate({ gate: { id, match, held = [] } }: { readonly gate: FaultState })
         ))}
       </ul>
       <div class="bar">
-        <Action isMain line={LINES.release(id)} label={`Release ${id}`} onAct={() => control('POST', `${path}/release`, {})}>
+        <Action isMain line={LINES.release()} label={`Release ${id}`} onAct={() => control('POST', `${path}/release`, {})}>
           Release
         </Action>
         <Action
-          line={LINES.failHeld(id, 503)}
+          line={LINES.failHeld(503)}
           label={`Answer what ${id} holds with 503`}
           onAct={() => control('POST', `${path}/fail`, { status: 503 })}
         >
           Answer with 503
         </Action>
-        <Action line={LINES.dropHeld(id)} label={`Lose the connections that ${id} holds`} onAct={() => control('POST', `${path}/drop`, {})}>
+        <Action line={LINES.dropHeld()} label={`Lose the connections that ${id} holds`} onAct={() => control('POST', `${path}/drop`, {})}>
           Lose the connection
         </Action>
       </div>

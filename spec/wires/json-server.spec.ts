@@ -310,6 +310,17 @@ describe('json-server 1', () => {
     assert.equal(((await ask(engine, '/users?_page=1')).body['data'] as Row[]).length, 4)
   })
 
+  it('looks for texts in texts alone, and for nothing by an empty field', async () => {
+    await using engine = await createEngine({ entities, seed, wire: jsonServer() })
+    assert.deepEqual(await idsOf(engine, '/users?age:contains=3'), [])
+    assert.deepEqual(await idsOf(engine, '/users?age_like=3'), [1])
+    assert.deepEqual(await idsOf(engine, '/posts?meta:contains=red&meta.color:startsWith=R'), [])
+    assert.deepEqual(await idsOf(engine, '/posts?meta.color:startsWith=R'), [1, 3, 5])
+    assert.deepEqual(await idsOf(engine, '/users?name=&age:gt=&role=admin'), [1])
+    await using older = await createEngine({ entities, seed, wire: jsonServer({ version: 0 }) })
+    assert.deepEqual(await idsOf(older, '/users?name='), [])
+  })
+
   it('reads _where, and null as a value', async () => {
     await using engine = await RestEngine.create({ entities, seed, wire: jsonServer() })
     const where = (tree: unknown): Promise<unknown[]> => idsOf(engine, `/users?id=9&_where=${encodeURIComponent(JSON.stringify(tree))}`)
@@ -319,6 +330,9 @@ describe('json-server 1', () => {
     assert.deepEqual(await idsOf(engine, '/users?age=null'), [2])
     assert.deepEqual(await idsOf(engine, '/users?age:ne=null'), [1, 3, 4])
     assert.deepEqual(await idsOf(engine, '/users?_where=%7B'), [1, 2, 3, 4])
+    assert.deepEqual(await where({ age: { over: 5 } }), [1, 2, 3, 4])
+    assert.deepEqual(await where({ age: { over: 5, gt: 40 } }), [4])
+    assert.deepEqual(await where({ missing: { age: { eq: 30 } } }), [])
     assert.deepEqual(await idsOf(engine, '/users?nothing=1'), [])
     const deep = `${'{"or":['.repeat(5000)}{}${']}'.repeat(5000)}`
     assert.ok((await ask(engine, `/users?_where=${encodeURIComponent(deep)}`)).status < 500)

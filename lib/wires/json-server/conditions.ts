@@ -22,7 +22,8 @@ export interface AskedPlace {
 type Test =
   | { readonly kind: 'any'; readonly values: readonly string[]; readonly negated: boolean }
   | { readonly kind: 'compare'; readonly operator: '$lt' | '$lte' | '$gt' | '$gte'; readonly value: string }
-  | { readonly kind: 'text'; readonly patterns: readonly TextPattern[] }
+  /** json-server 1 looks into texts alone. */
+  | { readonly kind: 'text'; readonly patterns: readonly TextPattern[]; readonly isOfTexts: boolean }
 
 type ClientCondition =
   | { readonly kind: 'all' | 'some'; readonly of: readonly ClientCondition[] }
@@ -101,6 +102,8 @@ export class ConditionReader {
   #flat(pairs: readonly (readonly [string, string])[]): ClientCondition[] {
     const alike = new Map<string, string[]>()
     for (const [name, value] of pairs) {
+      // The empty field of a search form.
+      if (value === '' && this.#version === 1) continue
       const list = alike.get(name)
       if (list === undefined) alike.set(name, [value])
       else list.push(value)
@@ -139,13 +142,15 @@ export class ConditionReader {
       case 'gte':
         return some(values.map(value => leaf({ kind: 'compare', operator: COMPARISONS[operator], value })))
       default:
-        return leaf({ kind: 'text', patterns: values.map(value => readPattern(operator, value)) })
+        return leaf({ kind: 'text', patterns: values.map(value => readPattern(operator, value)), isOfTexts: operator !== 'like' })
     }
   }
 
   /** `{ "or": [{ "views": { "gt": 10 } }, { "author": { "name": { "eq": "Ann" } } }] }` */
   #tree(node: unknown, path: readonly string[], level: number): ClientCondition {
-    if (typeof node !== 'object' || node === null || Array.isArray(node) || level > 25) return NOTHING
+    if (level > 25) return NOTHING
+    // Other operators are left out.
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return { kind: 'all', of: [] }
     const parts = Object.entries(node).flatMap(([name, value]: [string, unknown]): ClientCondition[] => {
       if ((name === 'or' || name === 'and') && Array.isArray(value)) {
         const of = value.map(each => this.#tree(each, path, level + 1))
@@ -223,7 +228,8 @@ export class ConditionReader {
       return test.negated ? !isAny && (this.#version === 1 || !isNone) : isAny
     }
     if (isNone) return false
-    if (test.kind === 'text') return test.patterns.some(pattern => matchesText(showText(value), pattern))
+    if (test.kind === 'text')
+      return (typeof value === 'string' || !test.isOfTexts) && test.patterns.some(pattern => matchesText(showText(value), pattern))
     const [left, right] = typeof value === 'number' ? [value, Number(test.value)] : [showText(value), test.value]
     if (test.operator === '$lt') return left < right
     if (test.operator === '$lte') return left <= right

@@ -63,7 +63,7 @@ export type ShowRecord = (record: Fields) => Fields
 /** By what is embedded. */
 const shown = new WeakMap<WireResource, Map<string, ShowRecord>>()
 
-/** A client may embed any of the relations: more functions than these are made anew. */
+/** Clients embed any relations: further functions are made anew. */
 const MOST_KEPT = 50
 
 export function findShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
@@ -78,7 +78,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
   return show
 }
 
-/** Generates a literal, which costs a tenth of a loop over the keys of a record. Names come from the model. */
+/** Generates a literal, which costs a tenth of a loop over the keys of a record. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
   const call = (helper: (value: never) => unknown, value: string): string => `h[${helpers.push(helper) - 1}](${value})`

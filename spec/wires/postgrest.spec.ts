@@ -147,6 +147,40 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
       ])
     }))
 
+  it('embeds a table in itself: the rows below a row, and by the column the row above', async () => {
+    const Folder = defineEntity({
+      name: 'Folder',
+      tableName: 'folders',
+      properties: () => ({
+        id: p.integer().primary(),
+        parent: () => p.manyToOne(Folder).nullable(),
+        children: () => p.oneToMany(Folder).mappedBy('parent'),
+        detail: () => p.oneToOne(Detail).mappedBy('folder').nullable(),
+      }),
+    })
+    const Detail = defineEntity({
+      name: 'Detail',
+      tableName: 'details',
+      properties: () => ({ folder: () => p.oneToOne(Folder).primary(), text: p.string() }),
+    })
+    await using engine = await createEngine({
+      entities: [Folder, Detail],
+      versions: [],
+      wire: postgrest(),
+      seed: { folders: [{ id: 1 }, { id: 2, parent: 1 }, { id: 3, parent: 1 }], details: [{ folder: 2, text: 'two' }] },
+    })
+    const read = async (query: string): Promise<unknown> => (await ask(engine, `/folders?${query}`)).body
+    assert.deepEqual(await read('select=id,folders(id)&id=eq.1'), [{ id: 1, folders: [{ id: 2 }, { id: 3 }] }])
+    assert.deepEqual(await read('select=id,parent_id(id)&id=gte.2'), [
+      { id: 2, parent_id: { id: 1 } },
+      { id: 3, parent_id: { id: 1 } },
+    ])
+    assert.deepEqual(await read('select=id,details!inner(text)'), [{ id: 2, details: { text: 'two' } }], 'a key that is a link')
+    assert.deepEqual((await ask(engine, '/details?select=folder_id,text,folders(id)')).body, [
+      { folder_id: 2, text: 'two', folders: { id: 2 } },
+    ])
+  })
+
   it('pages, counts and shapes', () =>
     withClient(async (sb, engine) => {
       const posts = (...select: readonly unknown[]): ClientQuery => sb.from('posts').select!(...select)
@@ -163,6 +197,12 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
       assert.deepEqual(await refusedAs(sb.from('users').select!().eq!('id', 99).single!()), [406, 'PGRST116'])
       assert.equal((await ok(sb.from('users').select!().eq!('id', 99).maybeSingle!())).data, null)
       assert.equal((await ok(sb.from('tags').select!('id,name').eq!('id', 1).csv!())).data, 'id,name\n1,js')
+      const texts = await ask(engine, '/rest/v1/posts?select=title,meta,t:meta->>color,m:meta::text&id=eq.1', {
+        headers: { accept: 'text/csv' },
+      })
+      assert.equal(texts.text, 'title,meta,t,m\n"Post 1","{""color"": ""red""}",red,"{""color"": ""red""}"')
+      const plan = await ask(engine, '/rest/v1/posts', { headers: { accept: 'application/vnd.pgrst.plan+json' } })
+      assert.deepEqual([plan.status, (plan.body as { code: string }).code], [406, 'PGRST107'])
       assert.deepEqual(await rowsOf(sb.from('users').select!('count()')), [{ count: 4 }])
       assert.deepEqual(await rowsOf(posts('published,views.sum()')), [
         { published: true, sum: 90 },
@@ -195,7 +235,8 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
         { name: 'Flo', email: 'flo@x.test' },
       ]
       assert.deepEqual(names(await rowsOf(sb.from('users').upsert!(both, { onConflict: 'email' }).select!('name'))), ['Bobby', 'Flo'])
-      assert.deepEqual(await rowsOf(sb.from('tags').upsert!({ name: 'a' }, { onConflict: 'name', ignoreDuplicates: true }).select!()), [])
+      const ignored = await ok(sb.from('tags').upsert!({ name: 'a' }, { onConflict: 'name', ignoreDuplicates: true }).select!())
+      assert.deepEqual([ignored.status, ignored.data], [201, []])
       const { error } = await sb.from('users').upsert!({ name: 'Ann', email: 'y@x.test' }, { onConflict: 'name' })
       assert.equal(error?.code, '42P10')
       assert.deepEqual(await idsOf(sb.from('comments').delete!().eq!('post_id', 1).select!('id')), [1, 2])

@@ -2,6 +2,7 @@
 import type { WireAnswer, WireRequest } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 import type { ShownRow } from './keys.ts'
+import { formatJson } from './values.ts'
 
 export interface Preferences {
   readonly shown: 'minimal' | 'representation' | 'headers-only'
@@ -72,6 +73,15 @@ export function headersOf(range: string, applied: readonly string[]): Record<str
   return { 'content-range': range, ...EXPOSED, ...(applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') }) }
 }
 
+const SERVED = /(?:^|[\s,])(?:\*\/\*|application\/(?:\*|json|vnd\.pgrst\.(?:object|array)(?:\+json)?)|text\/(?:\*|csv))\s*(?:[;,]|$)/
+
+/** @throws Failure for a client that takes no form that is served */
+export function checkAccepted({ headers }: WireRequest): void {
+  const { accept = '' } = headers
+  if (accept !== '' && !SERVED.test(accept))
+    throw new Failure(406, 'PGRST107', `None of these media types are available: ${accept.slice(0, 200)}`)
+}
+
 /** @throws Failure for rows that are not one, where the client asks for one object */
 export function showRows({ headers }: WireRequest, { status, rows, range, applied }: Shown): WireAnswer {
   const accept = headers['accept'] ?? ''
@@ -100,8 +110,8 @@ function formatCsv(rows: readonly ShownRow[]): string {
   const names = Object.keys(rows[0] ?? {})
   const cell = (value: unknown): string => {
     if (value === null || value === undefined) return ''
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+    const text = typeof value === 'string' ? value : formatJson(value)
+    return text === '' || /[",()\\\s]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
   return rows.length === 0 ? '' : [names.map(cell).join(','), ...rows.map(row => names.map(name => cell(row[name])).join(','))].join('\n')
 }

@@ -1,6 +1,6 @@
 /** PostgREST: the wire: a table or a function for the path, and every refusal in PostgREST's shape. */
 import type { Wire, WireAnswer, WireApi, WireError, WireRequest, WireResource } from '../../foundation/base/wire.ts'
-import { readPreferences, requireOne, wantsOne } from './answer.ts'
+import { checkAccepted, readPreferences, requireOne, wantsOne } from './answer.ts'
 import { Failure, isRefusal, translate } from './failure.ts'
 import { parseQuery } from './query.ts'
 import { readTable } from './read.ts'
@@ -84,6 +84,7 @@ function checkProfile({ method, headers }: WireRequest): void {
 }
 
 function answerTable(api: WireApi, resource: WireResource, request: WireRequest): Promise<WireAnswer> {
+  checkAccepted(request)
   const preferences = readPreferences(request)
   const query = parseQuery(api, resource, request)
   const writing = { api, query, request, preferences }

@@ -124,7 +124,7 @@ async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Pr
   if (attribute === undefined) return pending(api, embed, where)
   if (isMany) return { [attribute.name]: { $some: where } }
   // A link to a row that the caller cannot see is no row.
-  return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $exists: true } } : where }
+  return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
 }
 
 /** An empty link makes conditions on its row neither true nor false. */

@@ -103,7 +103,7 @@ export function findRelation(api: WireApi, owner: WireResource, name: string, hi
     )
   })
   const found = related.filter(({ attribute }) => hint === undefined && attribute !== undefined && attribute.column === name)
-  const candidates = found.length > 0 ? found : related
+  const candidates = preferChildren(found.length > 0 ? found : related)
   if (candidates.length === 1) return candidates[0]!
   if (candidates.length > 1) throw ambiguous(owner, name, candidates)
   const using = hint === undefined ? '' : ` using the hint '${hint}'`
@@ -114,13 +114,35 @@ export function findRelation(api: WireApi, owner: WireResource, name: string, hi
   })
 }
 
+/** A table that links to itself by one column is embedded as the rows below a row, by the column's name as the row above. */
+function preferChildren(related: readonly TableRelation[]): readonly TableRelation[] {
+  const [one, other, ...others] = related
+  if (one === undefined || other === undefined || others.length > 0 || one.owner !== one.target || one.isMany === other.isMany)
+    return related
+  const [above, below] = one.isMany ? [other, one] : [one, other]
+  return above.attribute !== undefined && above.attribute === below.back ? [below] : related
+}
+
+/** `posts_author_id_fkey using posts(author_id) and users(id)` */
+function describeRelation(relation: TableRelation): string | undefined {
+  const { owner, target, attribute, back } = relation
+  const [first, second] = hintsOf(relation)
+  const column = attribute?.column ?? back?.column
+  if (column === undefined) return second ?? first
+  const keyOfTable = ({ table, key, attributes }: WireResource): string =>
+    `${table}(${key.map(name => columnOf(attributes.find(each => each.name === name)!)).join(', ')})`
+  return attribute?.column === undefined
+    ? `${second ?? first} using ${keyOfTable(owner)} and ${target.table}(${column})`
+    : `${second ?? first} using ${owner.table}(${column}) and ${keyOfTable(target)}`
+}
+
 function ambiguous(owner: WireResource, name: string, relations: readonly TableRelation[]): Failure {
   const described = relations.map(relation => ({
     cardinality: relation.attribute?.kind === 'toOne' ? 'many-to-one' : relation.back === undefined ? 'many-to-many' : 'one-to-many',
     embedding: `${owner.table} with ${relation.target.table}`,
-    relationship: hintsOf(relation)[1] ?? hintsOf(relation)[0],
+    relationship: describeRelation(relation),
   }))
-  const choices = described.map(({ relationship }) => `'${name}!${relationship}'`).join(', ')
+  const choices = relations.map(relation => `'${name}!${hintsOf(relation)[1] ?? hintsOf(relation)[0]}'`).join(', ')
   return new Failure(300, 'PGRST201', `Could not embed because more than one relationship was found for '${owner.table}' and '${name}'`, {
     details: described,
     hint: `Try changing '${name}' to one of the following: ${choices}. Find the desired relationship in the 'details' key.`,

@@ -117,7 +117,16 @@ function showTime(value: unknown): unknown {
 }
 
 export function showText(value: unknown): unknown {
-  return value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
+  return value === null || value === undefined ? null : typeof value === 'string' ? value : formatJson(value)
+}
+
+/** JSON as PostgreSQL writes it: `{"a": [1, 2]}`. */
+export function formatJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatJson).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([name, inner]) => `${JSON.stringify(name)}: ${formatJson(inner)}`)
+    .join(', ')}}`
 }
 
 const WHOLE = new Set(['int', 'int2', 'int4', 'int8', 'integer', 'bigint', 'smallint'])

@@ -102,7 +102,7 @@ async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promi
     if (Object.keys(changes).length > 0) await api.update(resource, textOf(key), changes)
     keys.push(key)
   }
-  return showWritten(writing, made > 0 || rows.length === 0 ? 201 : 200, keys)
+  return showWritten(writing, made > 0 || rows.length === 0 || preferences.resolution === 'ignore-duplicates' ? 201 : 200, keys)
 }
 
 async function findOrCreate(

@@ -3,6 +3,7 @@
  * Refuses unbalanced, empty and large groups.
  */
 import { parameterError } from '../../foundation/errors/errors.ts'
+import { cutMarks } from './operators.ts'
 
 /** A comparison by its position among those of the request, or a group. */
 export type FilterTree = number | FilterGroup
@@ -120,7 +121,7 @@ export function listComparisons(text: string): { readonly path: string; readonly
     const end = findEnd(text, start)
     const part = text.slice(start, end)
     const sign = part.search(SIGN)
-    const name = (sign < 0 ? part : part.slice(0, sign)).replaceAll(/^!+|[!~]+$/g, '')
+    const name = cutMarks(sign < 0 ? part : part.slice(0, sign)).replace(/^!+/, '')
     const path = prefixes.at(-1)! + splitPaths(name)[0]!
     // A bracket in a value, which is refused, ends nothing.
     const isOpen = sign >= 0 && text[end] === '('

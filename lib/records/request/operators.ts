@@ -1,5 +1,4 @@
 /** Operators: how filters compare. The parser, the planner, hints and docs read this table. */
-
 import type { FilterSign } from '../../model/client/query-names.ts'
 
 /** Compares with any of several values, with one value by order, or as the complement of another operator. */
@@ -21,7 +20,6 @@ export const OPERATORS = {
   '<=': { compares: 'order' },
   '>': { compares: 'order' },
   '<': { compares: 'order' },
-  // The typed client lists the signs, too; `satisfies` fails if the two lists differ.
 } as const satisfies Record<FilterSign, FilterOperator>
 
 type Operators = typeof OPERATORS
@@ -69,6 +67,12 @@ export function findAngle(name: string): number {
 export function findMarked(name: string): WrittenSign | undefined {
   const mark = MARKS.find(each => name.endsWith(each))
   return mark === undefined ? undefined : (`${mark}=` as WrittenSign)
+}
+
+/** Cuts off all marks of operators, so that a comparison that is refused still tells its path: `pin!~` is `pin`. */
+export function cutMarks(name: string): string {
+  const sign = findMarked(name)
+  return sign === undefined ? name : cutMarks(name.slice(0, 1 - sign.length))
 }
 
 /** Finds the operator at the end of a key: `age>=`. */

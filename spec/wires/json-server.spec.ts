@@ -548,7 +548,7 @@ describe('--as json-server', () => {
   it('serves a file to pages of any origin, and saves new properties', async () => {
     await using command = new Command(folder, 'db.json', '--as', 'json-server', '--save=sync', '--port', '0', '--quiet')
     const origin = await command.origin()
-    assert.match(command.stdout, /serves db\.json.* as json-server at [^]*\n {2}\/docs\n[^]*curl '\S+\/posts'/)
+    assert.match(command.stdout, /serves db\.json as json-server.* at [^]*\n {2}\/docs\n[^]*curl '\S+\/posts'/)
     assert.doesNotMatch(command.stdout, /Documentation/)
     const headers = { 'content-type': 'application/json', origin: 'http://localhost:5173' }
     const made = await fetch(`${origin}/posts`, { method: 'POST', headers, body: '{"title":"New","stars":3,"userId":"1"}' })
@@ -556,7 +556,7 @@ describe('--as json-server', () => {
     assert.deepEqual(await made.json(), { id: 2, title: 'New', userId: 1, stars: 3 })
     assert.equal(made.headers.get('location'), `${origin}/posts/2`)
     const page = await fetch(`${origin}/posts?_page=1&_limit=1`, { headers })
-    assert.match(page.headers.get('access-control-expose-headers')!, /X-Total-Count/)
+    assert.match(page.headers.get('access-control-expose-headers')!, /^(?!.*X-Total-Count.*X-Total-Count).*X-Total-Count/)
     assert.match(page.headers.get('link')!, new RegExp(`<${origin}/posts\\?_page=2&_limit=1>; rel="next"`))
     assert.deepEqual(await (await fetch(`${origin}/docs`)).json(), [{ id: 1, text: 'a collection' }])
     const removed = await fetch(`${origin}/posts/1`, { method: 'DELETE', headers })

@@ -83,7 +83,11 @@ export async function load(args: CommandArguments): Promise<LoadedSource> {
     ...model,
     module: [config, file].find(each => each !== undefined && isModule(each)),
     ...(trial === undefined ? {} : { trial }),
-    title: [model.title, ...(model.json === undefined ? [] : [nameHolding(args)]), ...(readOnly ? ['read-only'] : [])].join(', '),
+    title: [
+      `${model.title}${args.as === undefined ? '' : ` as ${args.as}`}`,
+      ...(model.json === undefined ? [] : [nameHolding(args)]),
+      ...(readOnly ? ['read-only'] : []),
+    ].join(', '),
     options,
     running: hideAttributes(trial?.options ?? (onlyReads && !readOnly ? await dropFileOptions(options, seed) : options), [
       ...args.hide,

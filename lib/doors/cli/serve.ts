@@ -165,7 +165,7 @@ function printWelcome(
 ): void {
   const origin = `http://${formatHost(address)}:${address.port}`
   const notes = formatNotes(engine)
-  const served = `${escapeControls(title)}${as === undefined ? '' : ` as ${as}`}`
+  const served = escapeControls(title)
   // A resource or a route of the name comes before the page.
   const hasDocs = as === undefined && !internalsOf(engine).owns(`/${DOCS}`, false)
   const lines = [

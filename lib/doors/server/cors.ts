@@ -52,7 +52,7 @@ export class Cors {
       const own = headers['access-control-expose-headers']
       const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
       // Of a wire.
-      headers['access-control-expose-headers'] = typeof own === 'string' ? `${exposed}, ${own}` : exposed
+      headers['access-control-expose-headers'] = typeof own === 'string' ? addNames(exposed, own) : exposed
       // Shows the times to pages of other origins (Resource Timing, "Timing-Allow-Origin").
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return
@@ -119,4 +119,8 @@ function findOrigin(text: string): string | undefined {
   const url = URL.parse(given)
   // URL gives the origin "null" to unknown schemes, such as those of browser extensions.
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
+}
+
+function addNames(exposed: string, own: string): string {
+  return [...new Set([...exposed.split(', '), ...own.split(', ')])].join(', ')
 }

@@ -89,7 +89,7 @@ describeStores('the state before a request', () => {
     assert.equal((await engine.send('GET /v1/notes/1')).status, 200)
     const second = idOfLast(engine)
     await engine.orm.em.fork().nativeUpdate(Note, { id: 1 }, { text: 'past the engine' })
-    await assert.rejects(engine.restore({ before: second }), /^Error: engine\.restore: it has changed nothing itself, and something/)
+    await assert.rejects(engine.restore({ before: second }), /^Error: engine\.restore: the request has changed nothing, and something/)
     await engine.send('DELETE /v1/notes/1')
     const third = idOfLast(engine)
     await assert.rejects(engine.restore({ before: second }), /something that was not kept has changed the data/)
@@ -247,6 +247,13 @@ describe('the state before a request', () => {
       assert.deepEqual((await ask('GET', '/_test/requests/2')).body['unavailable'], {})
       assert.equal((await ask('POST', '/_test/restore', { undo: [2] })).status, 200)
       assert.equal((await ask('GET', '/v1/notes/1')).status, 200)
+      await ask('GET', '/v1/notes/1')
+      await engine.orm.em.fork().nativeUpdate(Note, { id: 1 }, { text: 'past the engine' })
+      await ask('GET', '/v1/notes/1')
+      assert.match(
+        ((await ask('GET', '/_test/requests/4')).body['unavailable'] as { restore: string }).restore,
+        /^The request has changed nothing, .*\.$/,
+      )
       const { marks } = (await ask('GET', '/_test/requests')).body as { marks: { type: string; snapshot: string }[] }
       assert.deepEqual(
         marks.map(({ type, snapshot }) => [type, snapshot]),

@@ -2,7 +2,7 @@
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
-import { WINDOW, draw, type ListedFilter, type Subject } from './subject.ts'
+import { LARGEST_PAGE, draw, type ListedFilter, type Subject } from './subject.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { findId, findLinkedId, isPlainlyShown, show, toFilterText, type PlainRecord } from './values.ts'
@@ -119,7 +119,7 @@ interface PartOfList {
 }
 
 async function readPart(test: Case, subject: Subject, filters: Readonly<Record<string, string>>): Promise<PartOfList | undefined> {
-  const answer = await test.read(subject.list(filters, { depth: 1, limit: WINDOW }))
+  const answer = await test.read(subject.list(filters, { depth: 1, limit: LARGEST_PAGE }))
   const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
   if (records === undefined) return undefined
   const ids = records.flatMap(record => findId(record, subject.resource) ?? [])

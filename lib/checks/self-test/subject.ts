@@ -24,8 +24,8 @@ export interface TestedVersion {
   readonly document: Conformity
 }
 
-/** Maximum records of a list. */
-export const WINDOW = 200
+/** Records of the largest page asked for. */
+export const LARGEST_PAGE = 200
 
 export interface ListedFilter {
   /** Without the `=`: `age>`. */
@@ -41,7 +41,7 @@ export class Subject {
   /** Without the base. */
   readonly template: string
   readonly path: string
-  /** The first page. Undefined count: the list could not be read. */
+  /** The first page. Without a count, the list cannot be read. */
   records: readonly PlainRecord[] = []
   count: number | undefined
 
@@ -62,7 +62,7 @@ export class Subject {
 
   async load(test: Case): Promise<void> {
     if (!this.hasList) return
-    const answer = await test.read(this.list({}, { depth: 1, limit: WINDOW }))
+    const answer = await test.read(this.list({}, { depth: 1, limit: LARGEST_PAGE }))
     const page = answer === undefined ? undefined : this.recordsIn(answer.body)
     if (page === undefined) return
     this.records = page

@@ -1,4 +1,12 @@
-/** Layout: places boxes and lines. A line that passes a column gets a lane between its boxes. */
+/**
+ * Layout: places boxes in columns, and lines between boxes. A line has a lane in each column on its way; a lane takes room as a box does.
+ *
+ * ```
+ * User ──┐          ┌── Tag
+ *        │   Post   │
+ *        └── lane ──┘
+ * ```
+ */
 import { BOX_GAP, arrangeColumns, average } from './columns.ts'
 import type { Diagram, DiagramRelation, DiagramEntity, DiagramAttribute, Cardinality } from './diagram-parts.ts'
 
@@ -36,7 +44,7 @@ export interface Line {
   readonly relation: DiagramRelation
   readonly start: LineEnd
   readonly end: LineEnd
-  /** Points where the line enters and leaves each column. In the same column: exit, two control points of a curve, return. */
+  /** Points where the line leaves and enters columns. Between boxes of one column: exit, two control points of a curve, return. */
   readonly points: readonly Point[]
 }
 
@@ -51,7 +59,7 @@ export const HEAD_HEIGHT = 30
 const ROW_HEIGHT = 20
 const MARGIN = 16
 const PADDING = 12
-/** Maximum rows; a further row counts the rest. Keys and relations are always shown. */
+/** Rows of a box, the row `+ 3 more` included. Keys and relations are always shown. */
 const MOST_ROWS = 16
 const LONGEST_NAME = 30
 const LONGEST_TYPE = 24
@@ -59,21 +67,24 @@ const MIN_WIDTH = 130
 const COLUMN_GAP = 64
 /** Height of a lane. */
 const LANE = 10
-/** A limit on the work. Further lines pass behind boxes. */
+/** Limits the work: further lines have no lanes, and pass behind boxes. */
 const MOST_LANES = 6000
 const PASSES = 6
+/** Pixels before a line bends: room for a crow's foot. */
+const STUB = 16
 
 /** A box or a lane in a column. */
 interface RouteSlot {
   readonly height: number
   readonly neighbours: RouteSlot[]
-  readonly box: Sized | undefined
+  /** Undefined: a lane. */
+  readonly box: SizedBox | undefined
   column: number
   y: number
 }
 
 /** A box without its position. */
-interface Sized {
+interface SizedBox {
   readonly entity: DiagramEntity
   readonly name: string
   readonly title: string
@@ -88,6 +99,7 @@ interface RelationRoute {
 }
 
 export function layOut({ entities, relations }: Diagram): Layout {
+  // `from` has the foreign key.
   const edges = relations.map(({ from, to }) => ({ parent: to.entity, child: from.entity }))
   const columns = arrangeColumns(
     entities.map(entity => sizeBox(entity, relations)),
@@ -98,12 +110,12 @@ export function layOut({ entities, relations }: Diagram): Layout {
   const routes = findRoutes(relations, byName, slots)
   settle(slots)
   const widths = columns.map(boxes => Math.max(...boxes.map(({ width }) => width)))
-  const crowd = columns.map((_, column) => routes.filter(route => touches(route, column)).length)
+  const linesInGap = columns.map((_, column) => routes.filter(route => usesGapAfter(route, column)).length)
   const lefts: number[] = []
   let right = MARGIN
   for (const [column, width] of widths.entries()) {
     lefts.push(right)
-    right += width + (column < widths.length - 1 ? COLUMN_GAP + Math.min(60, 4 * crowd[column]!) : 0)
+    right += width + (column < widths.length - 1 ? COLUMN_GAP + Math.min(60, 4 * linesInGap[column]!) : 0)
   }
   const places = new Map(
     slots.flat().flatMap(slot => (slot.box === undefined ? [] : [[slot.box.name, placeBox(slot, lefts, widths)] as const])),
@@ -119,7 +131,7 @@ export function layOut({ entities, relations }: Diagram): Layout {
   }
 }
 
-function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): Sized {
+function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): SizedBox {
   const linked = new Set(
     relations.flatMap(({ from, to }) =>
       [from, to].flatMap(end => (end.entity === entity.name && end.attribute !== undefined ? end.attribute.split('.')[0]! : [])),
@@ -151,13 +163,14 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
   }
 }
 
-/** Whether the line uses the gap right of the column. */
-function touches({ slots }: RelationRoute, column: number): boolean {
+/** A line inside one column curves into the gap, too. */
+function usesGapAfter({ slots }: RelationRoute, column: number): boolean {
   const columns = slots.map(slot => slot.column)
-  return Math.min(...columns) <= column && (Math.max(...columns) > column || Math.max(...columns) === Math.min(...columns))
+  const [first, last] = [Math.min(...columns), Math.max(...columns)]
+  return first <= column && (column < last || first === last)
 }
 
-/** Adds a lane to each column between both boxes. */
+/** Adds a lane to each column between both boxes, near the straight line: a rank is 0 at the top, 1 at the bottom. */
 function findRoutes(
   relations: readonly DiagramRelation[],
   byName: ReadonlyMap<string, RouteSlot>,
@@ -214,10 +227,11 @@ function middle({ y, height }: RouteSlot): number {
 }
 
 function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
-  return slot.box === undefined && next?.box === undefined ? 4 : BOX_GAP / (slot.box === undefined || next?.box === undefined ? 2 : 1)
+  const boxes = [slot, next].filter(each => each?.box !== undefined).length
+  return [4, BOX_GAP / 2, BOX_GAP][boxes]!
 }
 
-/** Minimizes the squared distances to wanted positions (isotonic regression). */
+/** Moves slots as near to the wanted positions as order and gaps allow (isotonic regression). */
 function stack(column: readonly RouteSlot[], want: (slot: RouteSlot) => number): void {
   let offset = 0
   const offsets = column.map((slot, index) => {
@@ -262,8 +276,8 @@ function placeLine(
   const out = { x: edge(from.column, leaves) + (leaves === 'right' ? STUB : -STUB), y: start.y }
   const back = { x: edge(to.column, arrives) + (arrives === 'right' ? STUB : -STUB), y: end.y }
   if (isSame) {
-    const reach = Math.min(COLUMN_GAP - STUB, 20 + Math.abs(end.y - start.y) / 10)
-    return { relation, start, end, points: [out, { x: out.x + reach, y: start.y }, { x: out.x + reach, y: end.y }, back] }
+    const bulge = Math.min(COLUMN_GAP - STUB, 20 + Math.abs(end.y - start.y) / 10)
+    return { relation, start, end, points: [out, { x: out.x + bulge, y: start.y }, { x: out.x + bulge, y: end.y }, back] }
   }
   const passed = slots.slice(1, -1).flatMap(({ column, y }) => {
     const sides = [edge(column, 'left'), edge(column, 'right')].map(x => ({ x, y: y + LANE / 2 }))
@@ -271,9 +285,6 @@ function placeLine(
   })
   return { relation, start, end, points: [out, ...passed, back] }
 }
-
-/** Pixels before a line bends: the length of a cardinality sign. */
-const STUB = 16
 
 function placeEnd(box: Box, { attribute, cardinality }: DiagramRelation['from'], side: 'left' | 'right'): LineEnd {
   const name = attribute?.split('.')[0]

@@ -1,5 +1,5 @@
 /**
- * Unpack body: decodes a request body by its `Content-Encoding`, within the limit of plain bodies: a kilobyte may stand for a gigabyte.
+ * Unpack body: decodes a request body by its `Content-Encoding`. The limit holds for the decoded body: a kilobyte may hold a gigabyte.
  * Refuses with media_type_unsupported, body_too_large and body_invalid.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
@@ -10,7 +10,7 @@ type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number })
 const CODINGS: Readonly<Record<string, Unpack>> = {
   gzip: (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
   'x-gzip': (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
-  // Some clients leave out the frame of zlib (RFC 9110 section 8.4.1.2); the first byte tells.
+  // Some clients leave out the frame of zlib (RFC 9110 section 8.4.1.2), which begins with such a byte.
   deflate: (bytes, options) =>
     ((bytes[0] ?? 0) & 0x0f) === 8 ? builtin.zlib.inflateSync(bytes, options) : builtin.zlib.inflateRawSync(bytes, options),
   br: (bytes, options) => builtin.zlib.brotliDecompressSync(bytes, options),

@@ -1,6 +1,6 @@
 /**
- * Restore before: goes back to the state before a request of the journal. Throws TypeError and RangeError for an unknown request, Error in
- * one line for an unknown state, and where `undo` would undo more than its requests.
+ * Restore before: goes back to the state before a request of the journal: `engine.restore({ before: 12 })`. Throws TypeError for wrong
+ * arguments, RangeError for an unknown request, Error for a state that is not kept, and where `undo` would undo other requests, too.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -13,15 +13,15 @@ export async function restoreBefore(parts: EngineParts, point: RequestPoint): Pr
   const { states, world } = parts
   const records = findRecords(parts, point)
   const [first] = records as [JournalRecord]
-  const way = states.find(first)
-  if (way === 'here') return
-  if ('reason' in way) throw new Error(`engine.restore: ${way.reason}.`)
-  nameSnapshot(way.snapshot, `before request ${first.id}`)
+  const wayBack = states.find(first)
+  if (wayBack === 'here') return
+  if ('reason' in wayBack) throw new Error(`engine.restore: ${wayBack.reason}.`)
+  nameSnapshot(wayBack.snapshot, `before request ${first.id}`)
   const undo = 'undo' in point ? await import('../worlds/refuse-others.ts') : undefined
-  await world.restore(way.snapshot, undo && (() => undo.refuseOthers(parts, records, way)))
+  await world.restore(wayBack.snapshot, undo && (() => undo.refuseOthers(parts, records, wayBack)))
 }
 
-/** By ID. */
+/** Returns the records of the requests, the oldest first. */
 function findRecords({ journal }: EngineParts, point: RequestPoint): JournalRecord[] {
   const isId = (id: unknown): boolean => Number.isSafeInteger(id) && (id as number) > 0
   const { before, undo, ...others } = point as { readonly before?: unknown; readonly undo?: unknown }
@@ -40,8 +40,8 @@ function findRecords({ journal }: EngineParts, point: RequestPoint): JournalReco
     })
 }
 
-/** `undefined` where a way back exists. */
-export function findHindrance({ states }: EngineParts, record: JournalRecord): string | undefined {
-  const way = states.find(record)
-  return way !== 'here' && 'reason' in way ? formatReason(way.reason) : undefined
+/** Says why there is no way back, as a sentence. */
+export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
+  const wayBack = states.find(record)
+  return wayBack !== 'here' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined
 }

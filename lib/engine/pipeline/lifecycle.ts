@@ -1,12 +1,12 @@
 /**
- * Lifecycle: counts running requests, so that closing can wait. Replaced data begin a new generation and abort older requests, which must
- * not write into unseen data.
+ * Lifecycle: counts running requests, so that `engine.close` can wait. `engine.reset` begins a new generation, and aborts the requests of
+ * the old generation: a request must not write into data that it has not read.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 
 export class Lifecycle {
   #generation = new AbortController()
-  /** Aborts requests that begin now, when data are replaced. */
+  /** Aborts its requests when the data are replaced. */
   generation: AbortSignal = this.#generation.signal
   #closed = false
   #running = 0
@@ -21,12 +21,12 @@ export class Lifecycle {
     return this.#closed
   }
 
-  /** Aborts the requests of the last generation. */
-  invalidate(by: string): void {
+  /** Aborts the running requests. */
+  invalidate(method: string): void {
     const previous = this.#generation
     this.#generation = new AbortController()
     this.generation = this.#generation.signal
-    previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
+    previous.abort(connectionLost(`engine.${method}() has replaced the data while the request was running.`))
   }
 
   enter(): void {
@@ -37,7 +37,7 @@ export class Lifecycle {
     if (--this.#running === 0) this.#whenIdle?.()
   }
 
-  /** Nothing new begins. */
+  /** Refuses further requests. */
   end(): void {
     this.#closed = true
   }

@@ -38,7 +38,7 @@ type WayBack = KeptState | 'here' | { readonly reason: string }
 const NOT_YET =
   'no state of the data was kept at that time: they are kept from the time at which somebody listens to its events, as the workbench does'
 
-const RECORDED = 'it is one of a recording, which has the data before the test alone: its snapshot is called "before"'
+const RECORDED = 'the request is one of a recording, which has the data before the test alone: its snapshot is called "before"'
 
 export class KeptStates {
   readonly #source: StateSource
@@ -117,14 +117,16 @@ export class KeptStates {
     const before = this.#before.get(record)
     if (typeof before === 'string') return { reason: before }
     if (before !== undefined)
-      return this.#states.includes(before) ? before : { reason: 'its state is not kept any more: the newest 200 are, of 64 MiB together' }
-    if (record.nested) return { reason: 'it is a part of another request: go back to before that one' }
+      return this.#states.includes(before)
+        ? before
+        : { reason: 'the state before it is not kept any more: the newest 200 are, of 64 MiB together' }
+    if (record.nested) return { reason: 'the request is a part of another request: go back to before that one' }
     const moment = this.#moments.get(record)
     if (moment === undefined) return { reason: NOT_YET }
     if (isAt(moment, this.#moment)) return 'here'
     return (
       this.#states.find(state => isAt(moment, state.moment)) ?? {
-        reason: 'it has changed nothing itself, and something that was not kept has changed the data before the next request that writes',
+        reason: 'the request has changed nothing, and something that was not kept has changed the data before the next request that writes',
       }
     )
   }

@@ -29,7 +29,7 @@ export let contentsOf: (snapshot: Snapshot) => SnapshotContents
 
 const NAMES = new WeakMap<Snapshot, string>()
 
-/** For events. */
+/** Shown in events. */
 export function nameSnapshot(snapshot: Snapshot, name: string): void {
   NAMES.set(snapshot, name)
 }

@@ -1,6 +1,6 @@
-/** Builtins: loads modules of Node on first use. `node:http` and `node:crypto` take longer to load than this library. */
+/** Builtins: loads slow modules of Node on first use. `node:http` and `node:crypto` take longer than this library. */
 
-/** False in a page, also where a bundler puts a `process` of its own there. */
+/** False in a browser, where a bundler may have put a `process`. */
 export const hasBuiltins = 'process' in globalThis && 'getBuiltinModule' in process
 
 const lazy = <Module>(load: () => Module): (() => Module) => {

@@ -1,6 +1,18 @@
 /**
- * Entity types: the attributes of an entity for the compiler, from the builders of `defineEntity` or from members of a class. No type
- * follows relations unasked, so compile time grows only with the number of entities.
+ * Entity types: the properties of an entity for the compiler, from `defineEntity` or from a class. Only `PropertiesOf` goes on to the
+ * target of a relation, so compile time grows only with the number of entities.
+ *
+ * ```
+ * PropertiesIn<typeof Post> is {
+ *   title: { '~type'?: { value: string }; '~options': { nullable: true } }
+ *   user: { '~type'?: { value: User }; '~options': { kind: 'm:1' } }
+ * }
+ *
+ * ~entity, ~type, ~options    names of MikroORM
+ * ~ids, ~keys                 names of this file
+ * [X] extends [never]         X is never
+ * 0 extends 1 & X             X is any
+ * ```
  */
 import type {
   Collection,
@@ -19,7 +31,7 @@ export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...a
 export type Id = number | string | bigint
 
 /**
- * An entity with names for IDs of relations, as in `resource(Post, { attributes: { user: { ids: 'userId' } } })`.
+ * An entity whose answers have `userId` for `user`: `resource(Post, { attributes: { user: { ids: 'userId' } } })`.
  *
  * @example
  * const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId' }> })
@@ -27,14 +39,14 @@ export type Id = number | string | bigint
 export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
 
 /**
- * An entity with relations to resources with another key, as in `resource(User, { key: 'name' })`.
+ * An entity with links by another key than the primary key: `resource(User, { key: 'name' })`.
  *
  * @example
  * const api = client(engine, { articles: Article as WithKeys<typeof Article, { author: 'name'; tags: 'name' }> })
  */
 export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
 
-/** The properties of `defineEntity` by name, each as a builder: `p.string()`. */
+/** The builders of the properties, such as `p.string()`, by name. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
   ? IdsProperties<KeyedIn<S>, I>
   : KeyedIn<S>
@@ -43,7 +55,7 @@ type KeyedIn<S> = S extends { readonly '~keys': infer K extends Readonly<Record<
   ? KeyedProperties<EntityProperties<S>, K>
   : EntityProperties<S>
 
-/** Relations show another key. */
+/** Adds the option `key` of relations. */
 type KeyedProperties<P, K> = { [N in keyof P]: N extends keyof K ? Keyed<P[N], K[N]> : P[N] }
 
 interface Keyed<P, N> {
@@ -51,11 +63,11 @@ interface Keyed<P, N> {
   readonly '~options': OptionsIn<P> & { readonly key: N }
 }
 
-/** The primary key of the target, or the key of `WithKeys`. */
+/** The type of a link: of the primary key of the target, or of `WithKeys`. */
 export type LinkedKey<P> =
   OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
-/** Adds IDs of relations as plain values. */
+/** Adds `userId` beside `user`. */
 type IdsProperties<P, I extends Readonly<Record<string, string>>> = {
   [N in keyof P | I[keyof I]]: N extends keyof P ? (N extends keyof I ? Beside<P[N]> : P[N]) : IdsOf<P, I, N>
 }
@@ -82,15 +94,15 @@ type EntityProperties<S> = S extends { readonly '~entity': infer E; readonly pro
     : ExtractDefineEntityProperties<E>
   : PropertiesOf<InferEntity<S>>
 
-/** The properties of a relation's target. */
+/** As `PropertiesIn`, of the target of a relation. */
 export type PropertiesOf<E> = [ExtractDefineEntityProperties<E>] extends [never] ? ClassProperties<E> : ExtractDefineEntityProperties<E>
 
 type Built<P> = P extends (...args: never[]) => infer B ? B : P
 
-/** For a relation the related entity, without collection or reference. */
+/** The value; of a relation, the related entity. */
 export type ValueIn<P> = Built<P> extends { readonly '~type'?: { value: infer V } } ? V : unknown
 
-/** Options that types keep: `kind`, `nullable`, `hidden`, `array`, `formula` and so on. */
+/** Options of a property: `kind`, `nullable`, `hidden`, `array`. */
 export type OptionsIn<P> = Built<P> extends { readonly '~options': infer O } ? O : unknown
 
 type ToOne = '1:1' | 'm:1'
@@ -107,7 +119,7 @@ export type KindIn<P> =
           : 'scalar'
     : 'scalar'
 
-/** The inverse side of a one-to-one may be null, and only `owner` tells both sides apart. */
+/** A one-to-one without the option `owner` is the inverse side, which may be null. */
 export type IsNullable<P> =
   OptionsIn<P> extends { readonly nullable: true }
     ? true
@@ -125,7 +137,7 @@ export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toO
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]
 
-/** The ID in answers. */
+/** The type of the ID. */
 type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
   ? K extends readonly unknown[]
     ? string
@@ -174,6 +186,7 @@ interface ClassProperty<V, N extends boolean, H extends boolean> {
   readonly '~options': { readonly kind: ClassKind<V>; readonly nullable: N; readonly hidden: H }
 }
 
+/** Guesses: an object with a key is a link. */
 type ClassKind<V> =
   V extends Collection<object>
     ? '1:m'

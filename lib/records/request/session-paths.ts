@@ -1,10 +1,10 @@
-/** Session paths: the paths of the log-in module, below the version. */
+/** Session paths: paths for log-in, without the version: `users/login` for `POST /v1/users/login`. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 
 export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
-/** As `users/login`; undefined: the action is off. */
+/** `{ login: 'users/login' }`; without a path an action is off. */
 export type SessionPaths = Readonly<Record<'login' | 'logout', string>> & Readonly<Partial<Record<SessionAction, string>>>
 
 const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'refresh', 'me', 'signUp']
@@ -33,11 +33,11 @@ const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
 /**
  * Completes the option `paths`.
  *
- * @param refreshes whether there are refresh tokens
+ * @param hasRefresh whether there are refresh tokens
  * @throws TypeError for an invalid path, and for two actions with the same path and method
  */
-export function readSessionPaths(given: unknown, refreshes: boolean): SessionPaths {
-  const defaults = refreshes ? { ...DEFAULTS, refresh: 'refresh' } : DEFAULTS
+export function readSessionPaths(given: unknown, hasRefresh: boolean): SessionPaths {
+  const defaults = hasRefresh ? { ...DEFAULTS, refresh: 'refresh' } : DEFAULTS
   if (given === undefined) return defaults
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new TypeError('auth: "paths" must be an object of paths: { login: "users/login", me: "user" }.')
@@ -57,22 +57,22 @@ export function readSessionPaths(given: unknown, refreshes: boolean): SessionPat
     ([one, other]) => paths[one] !== undefined && paths[one] === paths[other] && METHODS[one].some(each => METHODS[other].includes(each)),
   )
   if (twice !== undefined) throw new TypeError(`auth: paths: "${twice[0]}" and "${twice[1]}" cannot have one path, "${paths[twice[0]]}".`)
-  if (paths.refresh !== undefined && !refreshes)
+  if (paths.refresh !== undefined && !hasRefresh)
     throw new TypeError('auth: paths: "refresh" is for refresh tokens: refresh: { ttl: 30 * 24 * 3600 }.')
   return Object.freeze(paths as SessionPaths)
 }
 
-export function findSession(paths: SessionPaths, method: string, below: readonly string[]): SessionAction | undefined {
-  return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], below))
+export function findSession(paths: SessionPaths, method: string, parts: readonly string[]): SessionAction | undefined {
+  return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], parts))
 }
 
-/** Compares decoded segments, as custom routes do. */
-function isAt(path: string | undefined, below: readonly string[]): boolean {
-  const [first] = below
-  return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(below.join('/'))
+/** Compares decoded parts, as custom routes do. The first segment spares most requests the decoding. */
+function isAt(path: string | undefined, parts: readonly string[]): boolean {
+  const [first] = parts
+  return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(parts.join('/'))
 }
 
-/** Names that no resource may have where paths have no version. `me` and `signUp` may share the path of a resource. */
+/** Names that no resource may have where paths have no version. A resource may share `me` and `signUp`, which come first. */
 export function listSessionNames({ login, logout, refresh }: SessionPaths): readonly string[] {
   return [login, logout, refresh].filter(path => path !== undefined).filter(path => !path.includes('/'))
 }

@@ -74,7 +74,7 @@ export class EntityWriter {
     // A query must not flush half-changed entities.
     work.em.setFlushMode(FlushMode.COMMIT)
     // MikroORM does not order inserts and deletes where a class refers to an inheriting class.
-    if (this.#traits.inherits) yield* wait(this.#connection.deferReferences())
+    if (this.#traits.hasHierarchies) yield* wait(this.#connection.deferReferences())
     const result = yield* steps(this)
     if (work.writing !== undefined) yield* confirmWritten(work, work.writing)
     this.#view.end?.throwIfReached()

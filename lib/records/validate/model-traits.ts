@@ -1,10 +1,11 @@
-/** Model traits: facts about a model for writing, found once for an engine and its forks. */
+/** Model traits: what a model has anywhere, for writes. Found once for an engine and its forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
+  /** Option `render`. */
   readonly renders: boolean
-  readonly inherits: boolean
-  /** An orphan may be the record of the path itself. */
+  readonly hasHierarchies: boolean
+  /** A change may remove an orphan, even the path's record. */
   readonly removesOrphans: boolean
 }
 
@@ -19,7 +20,7 @@ export function traitsOf(model: Model): ModelTraits {
 function findTraits({ resources, entities }: Model): ModelTraits {
   return {
     renders: resources.some(({ attributes }) => attributes.some(isRendered)),
-    inherits: resources.some(({ hierarchy }) => hierarchy !== undefined),
+    hasHierarchies: resources.some(({ hierarchy }) => hierarchy !== undefined),
     removesOrphans: entities.some(({ attributes }) => attributes.some(removesOrphans)),
   }
 }

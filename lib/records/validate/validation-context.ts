@@ -1,4 +1,4 @@
-/** Validation context: the place in a body, the errors so far, and the body's rules. */
+/** Validation context: the place in a body (`address.0.city`), the errors so far, and what the body may do. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -12,9 +12,9 @@ export interface ValidationRules {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** Seeds may set what clients may only read. */
   readonly seeding?: boolean
-  /** Whether records may have IDs that no path leads to, as those of a file. */
+  /** Whether IDs may be what no path can name, such as `..` in a JSON file. */
   readonly keepsUnreachable?: boolean
-  /** What exists for the caller; other links are unknown. Default: everything. */
+  /** What exists for the caller: other links are errors. Default: everything. */
   readonly visibility?: Visibility
   readonly references: References
 }
@@ -57,13 +57,13 @@ export class ValidationContext {
     return undefined
   }
 
-  unknownAttribute(name: string, owner: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
+  unknownAttribute(name: string, noun: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
     this.errors.describe(() => {
       const names = openNames(attributes().filter(attribute => !attribute.readOnly))
       const suggestion = findNearest(name, names)
       return {
         code: 'attribute_unknown',
-        detail: describeClosed(found) ?? `${withCapitalArticle(owner)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
+        detail: describeClosed(found) ?? `${withCapitalArticle(noun)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
         attribute: this.path,
         allowed: names,
         ...(suggestion === undefined ? {} : { suggestion }),
@@ -82,7 +82,7 @@ export function suggestName(name: string, known: readonly string[]): { suggestio
   return suggestion === undefined ? {} : { suggestion }
 }
 
-/** A record without a path goes by its resource. */
+/** Returns `"posts.0"`, or `the user` for the body itself. */
 export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
   return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

@@ -1,5 +1,5 @@
 /** Save: writes records as an app would. All functions throw a Refusal. */
-import { control, sendAsUser, succeed } from '../state/ask.ts'
+import { control, sendAsUser, requireSuccess } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { idOf, textOf, type AnyRecord } from '../state/records.ts'
@@ -32,7 +32,7 @@ export async function tryRecords(resource: OutlinedResource, records: readonly o
   const name = `import-${crypto.randomUUID().slice(0, 8)}`
   await control('POST', '/worlds', { name })
   try {
-    succeed(
+    requireSuccess(
       await sendAsUser('POST', requestOf([resource.name], `${parameterOf('depth')}=0`), { body: records, headers: { 'x-world': name } }),
     )
   } finally {
@@ -59,7 +59,7 @@ async function writeEach(method: string, resource: OutlinedResource, ids: readon
   for (const id of ids)
     try {
       const path = requestOf([resource.name, id], '')
-      succeed(await sendAsUser(method, `${path}?${parameterOf('depth')}=0`, { body }))
+      requireSuccess(await sendAsUser(method, `${path}?${parameterOf('depth')}=0`, { body }))
       paths.push(path)
     } catch (error) {
       faults.push(`${resource.singular} ${id}: ${(error as Error).message}`)
@@ -94,7 +94,7 @@ async function write(
   path: readonly string[],
   options: { readonly body?: unknown; readonly headers?: Record<string, string> } = {},
 ) {
-  const answer = succeed(await sendAsUser(method, requestOf(path, `${parameterOf('depth')}=0`), options))
+  const answer = requireSuccess(await sendAsUser(method, requestOf(path, `${parameterOf('depth')}=0`), options))
   dataChanged()
   const verb = method === 'POST' && path.length === 1 ? 'made' : 'changed'
   void noteChange(`${path.slice(0, 2).join(' ')} ${verb}`, method, [requestOf(path, '')])

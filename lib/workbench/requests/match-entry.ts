@@ -1,19 +1,20 @@
 /**
- * Match entry: filters by words: a method, a status (`404`, `5xx`), a resource or record (`campaigns/7`), a fault, a test, or a part of the
- * path.
+ * Match entry: filters requests by words: a method, a status (`404`, `5xx`), a changed resource or record (`campaigns/7`), a fault (`f3`),
+ * a part of a test's name, or of the path.
  */
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
-export interface ShownFilter {
+export interface EntryFilter {
   readonly words: string
-  /** Only requests that changed rows, or have a writing method. */
+  /** Only requests that changed rows, or may have. */
   readonly writes: boolean
+  /** Only refused and unanswered requests. */
   readonly failures: boolean
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
-export function matchEntry(entry: RequestSummary, { words, writes, failures }: ShownFilter): boolean {
+export function matchEntry(entry: RequestSummary, { words, writes, failures }: EntryFilter): boolean {
   if (writes && ['GET', 'HEAD', 'OPTIONS', 'QUERY'].includes(entry.method) && (entry.changed ?? 0) === 0) return false
   if (failures && entry.status !== undefined && entry.status < 400) return false
   return words

@@ -1,9 +1,9 @@
 /** View: keeps the requests screen in the URL. */
 import { formatPlace } from '../state/place-text.ts'
 import { go, place } from '../state/place.ts'
-import type { ShownFilter } from './match-entry.ts'
+import type { EntryFilter } from './match-entry.ts'
 
-export interface RequestsView extends ShownFilter {
+export interface RequestsView extends EntryFilter {
   readonly id: number | undefined
   readonly tab: string
   /** The request to compare with. */

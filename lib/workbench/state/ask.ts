@@ -1,11 +1,11 @@
-/** Ask: sends requests as the chosen user, in the chosen world. */
+/** Ask: sends requests to the chosen world (`x-world`), also as the chosen user. */
 import { signal } from '@preact/signals'
 import { userId, world } from './place.ts'
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** A JSON value, or the text of other answers. */
+  /** A JSON value, else a text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- bodies of any API
   readonly body: any
   readonly text: string
@@ -19,7 +19,7 @@ interface SendOptionsOfPage {
   readonly signal?: AbortSignal
 }
 
-/** A refusal in the API's words. */
+/** Has the API's words. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -31,18 +31,18 @@ export class Refusal extends Error {
   }
 }
 
-/** The path before the version. */
+/** Before the version: `/api`. */
 export const base = document.body.dataset['base'] ?? ''
 
 export const isReachable = signal(true)
 
-/** Requests without an answer. */
+/** Unanswered requests. */
 export const busy = signal(0)
 
 const tokens = new Map<string, Promise<string>>()
 
-/** Sends a text unchanged. */
-export async function send(method: string, path: string, { body, headers = {}, signal: end }: SendOptionsOfPage = {}): Promise<Answer> {
+/** Sends an object as JSON. */
+export async function send(method: string, path: string, { body, headers = {}, signal: ending }: SendOptionsOfPage = {}): Promise<Answer> {
   const isText = typeof body === 'string'
   const all: Record<string, string> = {
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -54,36 +54,38 @@ export async function send(method: string, path: string, { body, headers = {}, s
     method,
     headers: all,
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
-    ...(end === undefined ? {} : { signal: end }),
+    ...(ending === undefined ? {} : { signal: ending }),
   })
   const text = await response.text()
   const took = performance.now() - started
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/** Asks for the engine's form of answers. */
+/** `plain` keeps the option `envelope` from the answer. */
 export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
   return send(method, path, { ...options, headers: { 'x-workbench': 'plain', ...authorization, ...options.headers } })
 }
 
-/** Reads for display: leaves no entry in the journal, and meets no faults. Throws a Refusal. */
+/** Reads for display: `look` leaves no entry in the journal, and meets no faults. Throws a Refusal. */
 export async function look(path: string, end?: AbortSignal): Promise<Answer> {
-  return succeed(await sendAsUser('GET', path, { headers: { 'x-workbench': 'look' }, ...(end === undefined ? {} : { signal: end }) }))
+  return requireSuccess(
+    await sendAsUser('GET', path, { headers: { 'x-workbench': 'look' }, ...(end === undefined ? {} : { signal: end }) }),
+  )
 }
 
-/** Adds `/_test`. Throws a Refusal. */
+/** Calls a test control (`/_test`). */
 export async function control(method: string, path: string, body?: unknown): Promise<Answer> {
-  return succeed(await send(method, `${base}/_test${path}`, { body }))
+  return requireSuccess(await send(method, `${base}/_test${path}`, { body }))
 }
 
-/** Adds `/_ui`. Throws a Refusal. */
+/** Calls the workbench's own API. */
 export async function askWorkbench(method: string, path: string, body?: unknown): Promise<Answer> {
-  return succeed(await sendAsUser(method, `${base}/_ui${path}`, { body }))
+  return requireSuccess(await sendAsUser(method, `${base}/_ui${path}`, { body }))
 }
 
-export function succeed(answer: Answer): Answer {
+export function requireSuccess(answer: Answer): Answer {
   if (answer.status >= 400) throw new Refusal(answer)
   return answer
 }
@@ -107,12 +109,10 @@ export function forgetTokens(): void {
 }
 
 /** Without the API's error body, the title is the status. */
-function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string; readonly code: string } {
-  const { title, detail, code } = (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<string, unknown>>
-  return { title: typeof title === 'string' ? title : `Status ${status}`, detail: text(detail), code: text(code) }
+function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string } {
+  const { title, detail } = (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<string, unknown>>
+  return { title: typeof title === 'string' ? title : `Status ${status}`, detail: typeof detail === 'string' ? detail : '' }
 }
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
@@ -134,7 +134,7 @@ function readBody(response: Response, text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // A test may cut answers short.
+    // A fault may cut answers short.
     return text
   }
 }

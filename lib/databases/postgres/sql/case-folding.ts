@@ -1,12 +1,15 @@
 /**
- * Case folding: completes the server's `lower`, so that texts compare like RegExp's `iu` flags (Unicode, CaseFolding.txt, C and S). The
- * server is asked once to lower all characters with a case; `translate` unites characters of one class with different results.
+ * Case folding: completes the server's `lower`, so that texts compare as RegExp's flags `iu` do. Of σ, ς and Σ the server may lower Σ to σ
+ * and leave ς: `translate` then maps ς to σ. The server is asked once to lower all characters with a case.
+ *
+ * ```
+ * translate(lower(name), 'ς', 'σ')
+ * ```
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 
-/** Characters to map after `lower`. */
+/** The arguments of `translate(lower(value collate ...), from, to)`. */
 export interface CaseFolding {
-  /** The collation of `lower`, as SQL. */
   readonly collation: string
   readonly from: string
   readonly to: string
@@ -17,18 +20,20 @@ const LAST = 0x1ffff
 
 let classes: ReadonlyMap<string, string> | undefined
 
-/** Returns each character with a case, and the smallest of its class. */
+/** Maps each character with a case to the smallest character of its class: the characters that are equal but for case. */
 export function listCaseClasses(): ReadonlyMap<string, string> {
   return (classes ??= buildCaseClasses())
 }
 
 function buildCaseClasses(): ReadonlyMap<string, string> {
   const parents = new Map<string, string>()
+  // Union-find: following the parents gives the smallest character.
   const find = (character: string): string => {
     const parent = parents.get(character)
     return parent === undefined ? character : find(parent)
   }
   for (let point = 0x41; point <= LAST; point++) {
+    // Surrogates.
     if (point >= 0xd800 && point < 0xe000) continue
     const character = String.fromCodePoint(point)
     for (const other of listOtherCases(character)) {
@@ -57,15 +62,16 @@ function areEqual(one: string, other: string): boolean {
 /** @param lowered the server's `lower` of each key of `listCaseClasses`, in the same order */
 export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
   const all = [...listCaseClasses()]
-  const meant = new Map<string, string>()
+  // For a class, the result of its smallest character. A result of several characters would not fit `translate`.
+  const folded = new Map<string, string>()
   for (const [index, [character, smallest]] of all.entries()) {
     const given = lowered[index]!
-    if (!meant.has(smallest)) meant.set(smallest, [...given].length === 1 ? given : character)
+    if (!folded.has(smallest)) folded.set(smallest, [...given].length === 1 ? given : character)
   }
   const mapped = new Map<string, string>()
   for (const [index, [, smallest]] of all.entries()) {
     const given = lowered[index]!
-    const wanted = meant.get(smallest)!
+    const wanted = folded.get(smallest)!
     if (given !== wanted && [...given].length === 1) mapped.set(given, wanted)
   }
   return { collation, from: [...mapped.keys()].join(''), to: [...mapped.values()].join('') }

@@ -1,10 +1,10 @@
 /**
- * Reads keys that are texts in code and numbers in SQLite, such as `id: string` with `autoincrement`, as bigints in texts. MikroORM would
- * return numbers, but refuse them in a write, and make text columns of foreign keys.
+ * Text keys: reads `id: string` with `autoincrement` as a bigint in a text, `'7'`. MikroORM would read the number 7, which a write refuses,
+ * and give the foreign keys text columns.
  */
 import { BigIntType, StringType, TextType, type EntityMetadata } from '@mikro-orm/core'
 
-/** Runs during discovery, before the columns that refer to a key are known. */
+/** Runs during discovery, before MikroORM makes the columns of foreign keys. */
 export function readTextKeys(meta: EntityMetadata): void {
   for (const prop of Object.values(meta.properties)) {
     if (prop.primary === true && prop.autoincrement === true && isText(prop.type)) {

@@ -5,7 +5,7 @@ import { TextStream } from '../../../foundation/http/text-stream.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import type { QueryInput } from '../../../foundation/base/query-input.ts'
 import { computeNetChanges } from '../../../engine/journal/changes.ts'
-import { findHindrance } from '../../../engine/assembly/restore-before.ts'
+import { explainNoWayBack } from '../../../engine/assembly/restore-before.ts'
 import { writeHar } from '../../../engine/journal/har.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
@@ -92,7 +92,7 @@ function changes(record: JournalRecord, { resource, id }: NamedRecord): boolean 
 
 async function showRequest({ world, id }: ControlRequest): Promise<object> {
   const record = findRecord(world, id)
-  const restore = findHindrance(world.internals.parts, record)
+  const restore = explainNoWayBack(world.internals.parts, record)
   return { request: await world.internals.showRequest(record), unavailable: restore === undefined ? {} : { restore } }
 }
 

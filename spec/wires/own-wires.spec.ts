@@ -1,5 +1,7 @@
 /** The wires of fixtures/wires, which docs/wires.md shows, by the requests that clients of these backends send. */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
 import type { RestEngine, Wire } from '../../lib/index.ts'
@@ -9,6 +11,7 @@ import { hal } from '../../fixtures/wires/hal.ts'
 import { jsonApi } from '../../fixtures/wires/json-api.ts'
 import { nestCrud } from '../../fixtures/wires/nest-crud.ts'
 import { strapi } from '../../fixtures/wires/strapi.ts'
+import { ROOT } from '../helpers/command.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Author = defineEntity({
@@ -57,6 +60,14 @@ async function ask(engine: RestEngine, path: string, method = 'GET', body?: unkn
 describeStores("wires of an application's own", () => {
   const create = (wire: Wire): Promise<RestEngine> => createEngine({ entities: [Author, Article], seed, versions: [], wire })
   const titles = (rows: readonly Row[]): unknown[] => rows.map(({ title }) => title)
+
+  it('have less than 80 lines each', () => {
+    const folder = join(ROOT, 'fixtures/wires')
+    for (const name of readdirSync(folder)) {
+      const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n').length
+      assert.ok(lines < 80, `${name} has ${lines} lines`)
+    }
+  })
 
   it('read nested names, lists, and hostile ones', () => {
     const pairs = [...new URLSearchParams('a[b][$eq]=1&a[b][$ne]=2&c[]=x&c[]=y&d[0]=p&d[1]=q&e=1&e=2&__proto__[x]=1&f[&g[a][b]c=3')]
@@ -114,7 +125,7 @@ describeStores("wires of an application's own", () => {
     const href = (rel: string): string => (page['_links']![rel] as { href: string }).href
     const next = new URL(href('next'), 'http://api.test')
     assert.deepEqual([next.pathname, next.searchParams.get('page'), next.searchParams.get('sort')], ['/articles', '2', 'title,desc'])
-    assert.deepEqual(Object.keys(page['_links']!), ['first', 'self', 'prev', 'next', 'last'])
+    assert.deepEqual(Object.keys(page['_links']!), ['self', 'first', 'prev', 'next', 'last'])
     const one = (await ask(engine, '/articles/2')).body as { title: string; id?: number; _links: Record<string, { href: string }> }
     assert.deepEqual(
       [one.title, one.id, new URL(one['_links'].author!.href, 'http://api.test').pathname],
@@ -261,6 +272,8 @@ describeStores("wires of an application's own", () => {
       { data: null },
       { data: 1 },
       { data: { type: 'articles', relationships: { author: null, tags: { data: [{}] } } } },
+      { data: { type: 'articles', relationships: null, attributes: null } },
+      { data: { type: 'articles', relationships: { author: { data: [null, 5, { id: 7 }] } } } },
       { bulk: 1 },
     ]
     for (const [wire, root] of [

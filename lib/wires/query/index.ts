@@ -1,4 +1,4 @@
-/** The entry `mikro-rest/wire/query`: what wires of an application's own share: nested names of a query, values of their type, links. */
+/** The entry `mikro-rest/wire/query`: what wires of an application's own share: queries, values of their type, pages, records, links. */
 import type { WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 
 /** What `readNested` gives: texts, lists of texts, and objects of them. */
@@ -72,8 +72,8 @@ const TEXTS: Readonly<Record<string, readonly [sign: string, before: string, aft
 /**
  * Makes a condition for `where` of an operator and a text: `compare(api, posts, ['author', 'age'], 'gte', '18')`.
  *
- * @param operator `eq ne gt gte lt lte`, `in nin` of a list or of a text with commas, `null` of `true` or `false`, `contains starts ends`
- * and, without regard to case, `ieq icontains istarts iends`; the engine refuses others
+ * @param operator `eq ne gt gte lt lte`, `in nin` of a list or of a text with commas, `null exists` of `true` or `false`, `contains starts
+ * ends` and, without regard to case, `ieq icontains istarts iends`; the engine refuses others
  */
 export function compare(
   api: WireApi,
@@ -88,10 +88,125 @@ export function compare(
   const one = typeof text === 'string' ? text : text.join(',')
   const made = (): object => {
     if (sign !== undefined) return { [sign]: `${before}${one.replaceAll(/[\\%_]/g, String.raw`\$&`)}${after}` }
-    if (operator === 'null') return { $exists: one !== 'true' }
+    if (operator === 'null' || operator === 'exists') return { $exists: (one === 'true') === (operator === 'exists') }
     return { [`$${operator}`]: operator === 'in' || operator === 'nin' ? list.map(typed) : typed(one) }
   }
   return path.reduceRight<object>((inner, name) => ({ [name]: inner }), made())
+}
+
+/**
+ * Makes a condition of nested names, as `readNested` and clients' JSON have: `{ author: { age: { $gte: '18' } }, $or: [...] }`.
+ *
+ * @param operatorOf the operator of `compare` that a name means, if any: `$gte` is `gte`; the empty name is of a plain value
+ */
+export function readConditions(
+  api: WireApi,
+  resource: WireResource,
+  tree: unknown,
+  operatorOf: (name: string) => string | undefined,
+  path: readonly string[] = [],
+): object {
+  const within = (each: unknown, at = path): object => readConditions(api, resource, each, operatorOf, at)
+  const all = Object.entries((typeof tree === 'object' ? tree : undefined) ?? {}).map(
+    ([name, given]: [string, object | string | number | boolean | null]): object => {
+      if (name === '$and' || name === '$or') return { [name]: Object.values(given ?? {}).map(each => within(each)) }
+      if (name === '$not') return { $not: within(given) }
+      const operator = operatorOf(name)
+      const at = operator === undefined ? [...path, ...name.split('.')] : path
+      if (given === null) return compare(api, resource, at, 'null', 'true')
+      if (Array.isArray(given)) return compare(api, resource, at, operator ?? 'in', given.map(String))
+      if (typeof given === 'object') return within(given, at)
+      return compare(api, resource, at, operator ?? operatorOf('') ?? 'eq', String(given))
+    },
+  )
+  return { $and: all }
+}
+
+/** Lists the texts of a query value, with commas or repeated, without empty texts: `'a,b'` and `['a', 'b']` become `['a', 'b']`. */
+export function readList(value: NestedQuery[string] | undefined): string[] {
+  return (Array.isArray(value) ? value : [value])
+    .flatMap(each => (typeof each === 'string' ? each.split(',') : []))
+    .filter(each => each !== '')
+}
+
+/** Makes keys for `sort`: `-views`, `views:desc` and `views,DESC` become `views.desc`. */
+export function readSort(keys: readonly string[]): string[] {
+  return keys.map(key => key.replace(/^-(.*)/, '$1.desc').replace(/[:,](asc|desc)$/i, (_, way: string) => `.${way.toLowerCase()}`))
+}
+
+/** A page by its number: `limit` and `offset` are for `api.list`. */
+export interface AskedPage {
+  readonly number: number
+  /** Of the first page. */
+  readonly first: number
+  readonly limit: number
+  readonly offset: number
+  /** Of a list of so many records; at least 1. */
+  countPages(count: number): number
+}
+
+/**
+ * Reads a page by the texts of a query: `readPage(page['number'], page['size'], { size: 20 })`.
+ *
+ * @param standard the size, unless the query has one, and the number of the first page. Default: 1
+ */
+export function readPage(
+  number: unknown,
+  size: unknown,
+  { size: most, first = 1 }: { readonly size: number; readonly first?: number },
+): AskedPage {
+  const [at, limit] = [Number(number ?? first), Number(size ?? most)]
+  return { number: at, first, limit, offset: (at - first) * limit, countPages: count => Math.max(1, Math.ceil(count / limit)) }
+}
+
+/**
+ * Writes the addresses of the page and of others; of the first page none of `prev`, of the last none of `next`.
+ *
+ * @param count of the records of all pages
+ * @param queryOf what the address of a page has: `number => ({ page: number })`
+ */
+export function linkPages(
+  request: WireRequest,
+  { number, first, countPages }: Pick<AskedPage, 'number' | 'first' | 'countPages'>,
+  count: number,
+  queryOf: (number: number) => Parameters<typeof linkTo>[1],
+): Readonly<Partial<Record<'self' | 'first' | 'prev' | 'next' | 'last', string>>> {
+  const last = first + countPages(count) - 1
+  const others = Object.entries({ first, prev: number - 1, next: number + 1, last }).filter(([, each]) => each >= first && each <= last)
+  return { self: linkTo(request, {}), ...Object.fromEntries(others.map(([name, each]) => [name, linkTo(request, queryOf(each))])) }
+}
+
+/** A relation that a record shows. */
+export interface RelatedRecords {
+  readonly name: string
+  readonly target: WireResource
+  readonly isList: boolean
+  /** With the record itself where it is expanded. Of an empty relation none. */
+  readonly members: readonly { readonly id: unknown; readonly record: Readonly<Record<string, unknown>> | undefined }[]
+}
+
+/** Splits a record into its ID, its plain values and its relations. */
+export function splitRecord(api: WireApi, { key, attributes }: WireResource, record: Readonly<Record<string, unknown>>) {
+  const values: Record<string, unknown> = {}
+  const related: RelatedRecords[] = []
+  for (const { name, target: named } of attributes) {
+    const value = record[name]
+    if (value === undefined || key.includes(name)) continue
+    const target = api.resources.find(each => each.name === named)
+    if (target === undefined) {
+      values[name] = value
+      continue
+    }
+    const all = (Array.isArray(value) ? value : [value]) as readonly unknown[]
+    const members = all
+      .filter(each => each !== null)
+      .map(each => {
+        const whole = typeof each === 'object' ? (each as RelatedRecords['members'][number]['record']) : undefined
+        return { id: whole === undefined ? each : whole[target.key[0]!], record: whole }
+      })
+    related.push({ name, target, isList: Array.isArray(value), members })
+  }
+  return { id: record[key[0]!], values, related }
 }
 
 /** Writes the address of a request with another query: `linkTo(request, { page: 2 })`; `undefined` leaves a name out. */

@@ -10,6 +10,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bundle } from './bundle.ts'
+import { bundlePage } from './bundle-page.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -55,7 +56,7 @@ declareTypes()
 const needed = new Set<string>()
 const runners = ['node-test', 'vitest', 'playwright'].map(name => `doors/runners/${name}.d.ts`)
 const wires = ['json-server', 'postgrest'].map(name => `wires/${name}/index.d.ts`)
-const entries = ['index.d.ts', 'model/client/index.d.ts', ...runners, ...wires].map(entry => join(dist, 'lib', entry))
+const entries = ['index.d.ts', 'browser.d.ts', 'model/client/index.d.ts', ...runners, ...wires].map(entry => join(dist, 'lib', entry))
 for (const entry of entries) finishTypes(entry, needed)
 for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
@@ -63,5 +64,6 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
 await bundle(root, dist)
+await bundlePage(root, join(dist, 'browser'))
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
 console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

@@ -20,6 +20,7 @@ export const NODE_ROOMS: Readonly<Record<string, string>> = {
   'engine/recording/': 'files',
   'foundation/base/builtins.ts': 'loads the modules of Node',
   'foundation/base/node-version.ts': 'asks for the version',
+  'foundation/page/give-buffer.ts': 'MikroORM copies values by Buffer',
   'foundation/runtime/': 'Node is what runs the engine',
   'open-recording.ts': 'files',
   'records/database/install-line.ts': 'packages are files',

@@ -77,6 +77,12 @@ describe('the public names', () => {
       const documented = listedBelow(heading).map(({ type, name }) => `${type ? 'type' : 'value'} ${name}`)
       assert.deepEqual(documented.toSorted(), exportsOf(file).toSorted(), file)
     }
+    const inPage = exportsOf('lib/browser.ts')
+    const all = exportsOf('lib/index.ts')
+    const [entry = ''] = /^- `mikro-rest\/browser`:.*?\n(?=-)/ms.exec(exported) ?? []
+    const [without, added] = [all.filter(name => !inPage.includes(name)), inPage.filter(name => !all.includes(name))]
+    for (const name of [...without.filter(each => each.startsWith('value ')), ...added])
+      assert.ok(entry.includes(`\`${name.split(' ')[1]}`), `${name} in the list of mikro-rest/browser`)
     const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, unknown> }
     const named = listedBelow('Other entries').map(({ name }) => name.replace('mikro-rest', '.'))
     assert.deepEqual(Object.keys(exports), ['.', './client', ...named])

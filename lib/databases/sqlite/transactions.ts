@@ -8,6 +8,7 @@ import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { BUSY_TIMEOUT_MS, whenFree } from './database/busy.ts'
 import { Lock } from '../../foundation/async/lock.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { Surroundings } from '../../foundation/async/surroundings.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
@@ -32,7 +33,7 @@ export interface OpenTransaction {
 const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 
 export class Transactions {
-  readonly lock = new Lock(() => this.#selfDeadlock())
+  readonly lock = new Lock(held => this.#selfDeadlock(held))
   readonly observers: Observers
   /** When `em.begin()` was called, by performance.now(), while open: nothing shows which work belongs to the transaction. */
   #begunByHand: number | undefined
@@ -132,7 +133,8 @@ export class Transactions {
   }
 
   /** The waiter may itself own the open transaction of `em.begin()`. */
-  #selfDeadlock(): Error | undefined {
+  #selfDeadlock(held: number): Error | undefined {
+    if (runtime.bindWork !== undefined && held >= BUSY_TIMEOUT_MS) return lostError()
     if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < BUSY_TIMEOUT_MS) return undefined
     const detail =
       `A transaction of em.begin() has been open for ${BUSY_TIMEOUT_MS / 1000} seconds. ` +
@@ -140,4 +142,12 @@ export class Transactions {
       'or use em.transactional(), which the engine takes part in.'
     return restError('database_busy', detail, { headers: { 'retry-after': '1' } })
   }
+}
+
+/** In a page, a wait of a hook hides the transaction of the hook. */
+function lostError(): Error {
+  const detail =
+    `Another transaction has been open for ${BUSY_TIMEOUT_MS / 1000} seconds. ` +
+    'In a page, code inside of a transaction asks by the context of its hook: ctx.ask, ctx.engine or ctx.em.'
+  return restError('database_busy', detail, { headers: { 'retry-after': '1' } })
 }

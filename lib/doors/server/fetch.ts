@@ -50,12 +50,26 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
   try {
     const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
     // HEAD and 204 have no text: the constructor allows no body there.
-    return new Response(stream === undefined ? (text ?? null) : ReadableStream.from(stream.bytes()), { status, headers: all })
+    return new Response(stream === undefined ? (text ?? null) : toStream(stream.bytes()), { status, headers: all })
   } catch (error) {
     // `Response` does not take every status and header.
     const refusal = engine.refuse(error, { ...request, wire: undefined })
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }
+}
+
+function toStream(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
 }
 
 /** Each cookie needs a pair of its own. */

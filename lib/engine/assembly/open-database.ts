@@ -25,6 +25,8 @@ export async function openDatabase(opening: Opening): Promise<Opened> {
 async function openAny(opening: Opening): Promise<Opened> {
   // `database-option.ts` refuses all but `:memory:`, paths of files and URLs of PostgreSQL.
   const { database } = opening
+  if (!runtime.hasFiles && database !== ':memory:')
+    throw new TypeError('RestEngine.create: "database" must be ":memory:" in a page, which has no files and no servers.')
   if (typeof database === 'string') {
     return (await loadSqlite())({ ...opening, database })
   }

@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
+import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { ReadingConnection, WrittenPlace } from '../../records/database/connection.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -178,7 +179,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   }
   const run = async (): Promise<RestResponse> => {
     trace?.enter('handler')
-    const response = buildResponse(await wrapper(ctx, next), `the ${ctx.action} handler of ${ctx.resource}`)
+    const response = buildResponse(await wrapper(ctx, bindSurroundings(next)), `the ${ctx.action} handler of ${ctx.resource}`)
     trace?.enter('render')
     return response
   }

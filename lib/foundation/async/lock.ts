@@ -5,12 +5,17 @@ import type { Awaitable } from './awaitable.ts'
 const LOOK = 500
 
 export class Lock {
-  readonly #inVain: (() => Error | undefined) | undefined
+  readonly #inVain: ((held: number) => Error | undefined) | undefined
   held = false
+  /** How often the lock was taken. */
+  #holders = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param inVain called repeatedly while requests wait; its error ends the wait */
-  constructor(inVain?: () => Error | undefined) {
+  /**
+   * @param inVain called repeatedly while requests wait, with the milliseconds for which the same holder has been seen; its error ends the
+   * wait
+   */
+  constructor(inVain?: (held: number) => Error | undefined) {
     this.#inVain = inVain
   }
 
@@ -22,6 +27,7 @@ export class Lock {
 
   #take(): () => void {
     this.held = true
+    this.#holders++
     let released = false
     return () => {
       if (released) return
@@ -41,8 +47,10 @@ export class Lock {
         reject(reason)
       }
       const abort = (): void => leave(signal!.reason as Error)
+      let [holder, since] = [this.#holders, performance.now()]
       const look = (): void => {
-        const reason = this.#inVain?.()
+        if (holder !== this.#holders) [holder, since] = [this.#holders, performance.now()]
+        const reason = this.#inVain?.(performance.now() - since)
         if (reason !== undefined) leave(reason)
       }
       const enter = (): void => {

@@ -1,10 +1,12 @@
 /** Rejects a Node on which database drivers silently end the process. */
+import { hasBuiltins } from './builtins.ts'
 
 /** As `engines` of package.json. */
 const LEAST = [22, 17, 0]
 
-/** @throws Error for a version that is too old */
-export function requireNode(version: string = process.versions.node): void {
+/** @throws Error for a version that is too old. A page has none. */
+export function requireNode(version = hasBuiltins ? process.versions.node : undefined): void {
+  if (version === undefined) return
   const parts = version.split('.').map(Number)
   const differing = LEAST.findIndex((least, index) => parts[index] !== least)
   if (differing >= 0 && parts[differing]! < LEAST[differing]!)

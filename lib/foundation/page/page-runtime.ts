@@ -29,6 +29,7 @@ function nextTurn(): Promise<void> {
 
 export const runtime: Runtime = {
   environment: Object.freeze({}),
+  hasFiles: false,
   folder: () => '/',
   createContext: createWorkContext,
   bindWork,

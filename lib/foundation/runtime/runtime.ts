@@ -15,6 +15,8 @@ export interface WorkContext<T> {
 
 export interface Runtime {
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Whether there are files and servers. */
+  readonly hasFiles: boolean
   /** The working folder. */
   folder(): string
   createContext<T>(): WorkContext<T>
@@ -39,6 +41,7 @@ const NODE: Runtime = {
   get environment() {
     return process.env
   },
+  hasFiles: true,
   folder: () => process.cwd(),
   createContext: () => new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)(),
   nextTurn: () => new Promise(resolve => setImmediate(resolve)),

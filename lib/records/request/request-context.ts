@@ -5,6 +5,7 @@ import { askWithin, type OuterRequest } from './inner-request.ts'
 import type { Resource } from '../../model/model.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { assertJson } from '../../foundation/json/json.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Request } from './parse-request.ts'
 
 export interface Principal {
@@ -40,6 +41,9 @@ export class RequestContext implements HookContext {
   #em: EntityManager | undefined
   #query: Readonly<Record<string, string | readonly string[]>> | undefined
 
+  /** In a page. */
+  #within = findCaller()
+
   constructor(parts: ContextParts) {
     this.#parts = parts
   }
@@ -66,18 +70,20 @@ export class RequestContext implements HookContext {
     return this.#data
   }
   get engine(): EngineHandle {
-    return this.#parts.engine
+    return this.#within === undefined ? this.#parts.engine : callWithin(this.#parts.engine, this.#within)
   }
   get em(): RequestEntityManager {
     // MikroORM's entity manager is of this class for every SQL database.
     return (this.#em ??= this.#parts.fork()) as RequestEntityManager
   }
   ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
-    return askWithin(this.#parts, { method, path, query, body, options }) as Promise<T>
+    const asking = (): Promise<unknown> => askWithin(this.#parts, { method, path, query, body, options })
+    return (this.#within === undefined ? asking() : this.#within(asking)) as Promise<T>
   }
   /** Takes the entity manager of a transaction. */
   enter(em: EntityManager): void {
     this.#em = em
+    this.#within = findCaller()
   }
   /** Returns a function to call before each run of a repeatable handler: later runs get the body and state of now. */
   startAgain(): () => void {
@@ -136,6 +142,22 @@ export class RequestContext implements HookContext {
   get query(): Readonly<Record<string, string | readonly string[]>> {
     return (this.#query ??= buildQuery(this.#parts.request))
   }
+}
+
+type CallWithin = (work: () => unknown) => unknown
+
+function findCaller(): CallWithin | undefined {
+  return runtime.bindWork?.(work => work())
+}
+
+function callWithin(engine: EngineHandle, within: CallWithin): EngineHandle {
+  return new Proxy(engine, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...given: unknown[]): unknown => within(() => Reflect.apply(member, target, given))
+    },
+  })
 }
 
 function buildQuery({ query: { pairs } }: Request): Readonly<Record<string, string | readonly string[]>> {

@@ -1,0 +1,10 @@
+/** Page MikroORM: what `@mikro-orm/sqlite` gives the engine on Node. That package loads better-sqlite3; a page has its base alone. */
+export {
+  AbstractSqlDriver,
+  BaseSqliteConnection as SqliteConnection,
+  MikroORM,
+  SqlEntityManager,
+  SqlEntityManager as EntityManager,
+  SqliteDriver,
+  SqlitePlatform,
+} from '@mikro-orm/sql'

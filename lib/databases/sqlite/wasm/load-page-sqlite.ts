@@ -1,0 +1,30 @@
+/** Loads SQLite for the engines of a page. */
+import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
+import { loadSqlite as start } from './open-wasm.ts'
+import { webAssembly, type WasmModule } from './web-assembly.ts'
+
+/** Where SQLite is: an address, an answer of `fetch`, bytes, or a compiled `WebAssembly.Module`. */
+export type SqliteSource = string | URL | Response | Promise<Response> | ArrayBuffer | Uint8Array | WasmModule
+
+/**
+ * Loads SQLite, before the first engine of a page is made. Later calls do nothing.
+ *
+ * @param wasm `sqlite3.wasm` of the package `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
+ * @throws Error for an address that gives no WebAssembly of SQLite
+ * @example
+ * import wasm from '@sqlite.org/sqlite-wasm/sqlite3.wasm?url'
+ * await loadSqlite(wasm)
+ */
+export async function loadSqlite(wasm: SqliteSource): Promise<void> {
+  await Promise.all([start(() => compile(wasm)), giveBuffer()])
+}
+
+async function compile(wasm: SqliteSource): Promise<WasmModule> {
+  const given = typeof wasm === 'string' || wasm instanceof URL ? fetch(wasm) : wasm
+  const found: WasmModule = given instanceof Promise ? await given : given
+  if (found instanceof Uint8Array) return webAssembly.compile(found)
+  if (found instanceof ArrayBuffer) return webAssembly.compile(new Uint8Array(found))
+  if (!(found instanceof Response)) return found
+  if (!found.ok) throw new Error(`loadSqlite: ${found.url} answers ${found.status}.`)
+  return webAssembly.compile(new Uint8Array(await found.arrayBuffer()))
+}

@@ -1,0 +1,98 @@
+/** Intercept page: puts engines in the place of origins for the `fetch` of a page. Refuses options that need the network layers of Node. */
+import { anything, flag, readOptions } from '../../foundation/base/option-table.ts'
+import type { WorldEngine } from '../server/controls/world-engine.ts'
+import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from '../server/intercept/addresses.ts'
+import type { InterceptOptions, Interception } from '../server/intercept/intercept.ts'
+
+type Fetch = typeof globalThis.fetch
+
+interface FetchingEngine {
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+const TABLE = { base: [anything], strict: [flag], everywhere: [anything], wire: [anything] } as const
+
+/** The newest answers. */
+const standing: PageInterception[] = []
+
+/** The function of the page, while interceptions stand. */
+let passOn: Fetch | undefined
+
+/** @throws Error where an address is intercepted already */
+export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
+  const { strict, ...others } = readOptions(options, TABLE, 'intercept')
+  for (const [name, value] of Object.entries(others))
+    if (value !== undefined) throw new TypeError(`intercept: "${name}" is not possible in a page.`)
+  const addresses = readAddresses(origin, undefined, engine.versions)
+  const odd = addresses.find(({ base }) => base !== undefined && base !== engine.base)
+  if (odd !== undefined)
+    throw new TypeError(
+      `intercept: in a page the path of an origin is the base of its engine (${JSON.stringify(engine.base)}), got ${formatAddress(odd)}.`,
+    )
+  for (const { origin: taken } of addresses)
+    if (standing.some(each => each.addresses.some(address => address.origin === taken)))
+      throw Object.assign(new Error(`intercept: ${taken} is intercepted already.`), { code: 'ERR_ALREADY_INTERCEPTED' })
+  return new PageInterception(engine as unknown as FetchingEngine, addresses, strict === true, onDisposed)
+}
+
+/** A page cannot tell the work of a request. */
+export async function runWithin(): Promise<never> {
+  throw new Error('within: not possible in a page, where nothing shows the work of a request: use "engine.intercept".')
+}
+
+class PageInterception implements Interception {
+  readonly engine: FetchingEngine
+  readonly addresses: readonly InterceptedAddress[]
+  readonly strict: boolean
+  readonly origins: readonly string[]
+  readonly #onDisposed: () => void
+
+  constructor(engine: FetchingEngine, addresses: readonly InterceptedAddress[], strict: boolean, onDisposed: () => void) {
+    this.engine = engine
+    this.addresses = addresses
+    this.strict = strict
+    this.origins = addresses.map(formatAddress)
+    this.#onDisposed = onDisposed
+    standing.push(this)
+    if (passOn !== undefined) return
+    passOn = globalThis.fetch
+    globalThis.fetch = fetchIntercepted
+  }
+
+  get dispatcher(): never {
+    throw new Error('The interception of a page has no dispatcher: undici is for Node.')
+  }
+
+  dispose(): void {
+    const place = standing.indexOf(this)
+    if (place < 0) return
+    standing.splice(place, 1)
+    if (standing.length === 0) {
+      // Others may have replaced the function meanwhile.
+      if (globalThis.fetch === fetchIntercepted && passOn !== undefined) globalThis.fetch = passOn
+      passOn = undefined
+    }
+    this.#onDisposed()
+  }
+
+  /** By a closing engine. */
+  end(): void {
+    this.dispose()
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose()
+  }
+}
+
+const fetchIntercepted: Fetch = async (input, init) => {
+  const request = new Request(input, init)
+  const { origin, pathname } = new URL(request.url)
+  const found = standing.findLast(({ addresses }) => findIntercepted(addresses, origin, pathname) !== undefined)
+  if (found !== undefined) return found.engine.fetch(request)
+  if (standing.some(({ strict }) => strict))
+    throw Object.assign(new TypeError(`fetch: ${origin} is not intercepted, and an interception is strict.`), {
+      code: 'ERR_NOT_INTERCEPTED',
+    })
+  return (passOn ?? globalThis.fetch)(request)
+}

@@ -1,0 +1,135 @@
+/** The engine in a page of Chromium answers as on Node, in the same bytes. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as library from '../../lib/index.ts'
+import { NO_BROWSER } from '../helpers/chromium.ts'
+import { openPage, type OpenedPage } from './open-page.ts'
+import type { InPage } from './shop-in-page.ts'
+import { askShop, logInWith, makeShop, readHash } from './shop.ts'
+
+declare const inPage: InPage
+
+describe('an engine in a page', { skip: NO_BROWSER }, () => {
+  let opened: OpenedPage
+  before(
+    async () => {
+      opened = await openPage('spec/page/shop-in-page.ts')
+    },
+    { timeout: 120_000 },
+  )
+  after(() => opened?.close())
+
+  it('says that SQLite is to be loaded, and loads what is WebAssembly of SQLite', async () => {
+    const create = await opened.page.evaluate(() => inPage.failure(() => inPage.makeShop(inPage.library)))
+    assert.match(create, /SQLite is not loaded: call loadSqlite\(\) first/)
+    const missing = await opened.page.evaluate(() => inPage.failure(() => inPage.loadSqlite('/missing.wasm')))
+    assert.match(missing, /loadSqlite: .*\/missing\.wasm answers 404/)
+    await opened.page.evaluate(() => inPage.loadSqlite('/sqlite3.wasm'))
+  })
+
+  it('loads at most 570 KB of scripts, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
+    const body = await opened.page.evaluate(async () => {
+      const shop = await inPage.makeShop(inPage.library)
+      return (await shop.handle('GET', '/v1/tags')).body as { count: number }
+    })
+    assert.equal(body.count, 1)
+    const sizes = [...opened.loaded].map(([path, content]) => ({ isWasm: path.endsWith('.wasm'), bytes: gzipSync(content).length }))
+    const sum = (isWasm: boolean): number => sizes.reduce((all, each) => (each.isWasm === isWasm ? all + each.bytes : all), 0)
+    console.log(`# scripts: ${sum(false)} bytes, SQLite: ${sum(true)} bytes`)
+    assert.ok(sum(false) < 570_000, `${sum(false)} bytes of scripts`)
+    assert.ok(sum(true) < 410_000, `${sum(true)} bytes of WebAssembly`)
+    const text = [...opened.loaded.values()].map(String).join('\n')
+    for (const foreign of ['pg_advisory', '<!doctype html><html', 'self-test:']) assert.ok(!text.includes(foreign), foreign)
+  })
+
+  it('answers in the bytes of Node: reads, nested writes, hooks that wait, log-in, refusals, lists as CSV, worlds', async () => {
+    const onNode = await makeShop(library)
+    const wanted = await askShop(onNode)
+    await onNode.close()
+    const answers = await opened.page.evaluate(() => inPage.ask())
+    for (const [index, answer] of wanted.entries()) assert.equal(answers[index], answer)
+    assert.equal(answers.length, wanted.length)
+  })
+
+  it('has the password hashes of Node, and Node its own', async () => {
+    const onNode = await makeShop(library)
+    assert.equal(await opened.page.evaluate(hash => inPage.logInWith(hash), await readHash(onNode)), 200)
+    assert.equal(await logInWith(onNode, await opened.page.evaluate(() => inPage.readHash())), 200)
+    await onNode.close()
+  })
+
+  it('refuses a call that waits for the write of its own hook, and says how the hook asks', { timeout: 30_000 }, async () => {
+    const [nested, answer, after] = await opened.page.evaluate(async () => {
+      const found: unknown[] = []
+      const shop = await inPage.makeShop(inPage.library, {
+        lost: () => {
+          const handle: typeof shop.handle = async (...call) => {
+            const inner = await shop.handle(...call)
+            found.push(inner.body.detail)
+            return inner
+          }
+          return { handle } as typeof shop
+        },
+      })
+      const outer = await shop.handle('PATCH', '/v1/tags/1', undefined, { name: 'changed' })
+      return [found, outer.status, (await shop.handle('GET', '/v1/events')).body.count]
+    })
+    assert.match(String(nested), /^Another transaction has been open for 5 seconds\. In a page, .* ctx\.ask, ctx\.engine or ctx\.em\.$/)
+    assert.deepEqual([answer, after], [200, 0])
+  })
+
+  it('puts itself in the place of an origin for the fetch of the page, until the end', async () => {
+    const seen = await opened.page.evaluate(async () => {
+      const own = fetch
+      const shop = await inPage.makeShop(inPage.library)
+      const api = shop.intercept('https://api.example.test')
+      const answer = await fetch('https://api.example.test/v1/tags', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"x"}',
+      })
+      const passed = (await fetch('/sqlite3.wasm')).status
+      const twice = await inPage.failure(async () => shop.intercept('https://api.example.test/'))
+      const odd = await inPage.failure(async () => shop.intercept('https://b.example.test', { everywhere: true }))
+      api.dispose()
+      const strict = shop.intercept('https://api.example.test', { strict: true })
+      const refused = await inPage.failure(() => fetch('https://other.example.test/'))
+      strict[Symbol.dispose]()
+      const left = shop.intercept('https://api.example.test')
+      await shop.close()
+      return { status: answer.status, passed, twice, odd, refused, origins: left.origins, isBack: fetch === own }
+    })
+    assert.deepEqual(seen, {
+      status: 200,
+      passed: 200,
+      twice: 'Error: intercept: https://api.example.test is intercepted already.',
+      odd: 'TypeError: intercept: "everywhere" is not possible in a page.',
+      refused: 'TypeError: fetch: https://other.example.test is not intercepted, and an interception is strict.',
+      origins: ['https://api.example.test'],
+      isBack: true,
+    })
+  })
+
+  it('refuses in one line what needs files, servers or Node', async () => {
+    const refused = await opened.page.evaluate(async () => {
+      const { RestEngine, Tag, failure, library: given } = inPage
+      const shop = await inPage.makeShop(given)
+      return [
+        await failure(() => RestEngine.create({ entities: [Tag], database: 'data.sqlite' })),
+        await failure(() => RestEngine.create({ entities: [Tag], database: 'postgres://localhost/shop' })),
+        await failure(() => shop.record('failure.mikro')),
+        await failure(() => shop.within(() => 1)),
+      ]
+    })
+    assert.match(refused[0]!, /^TypeError: RestEngine\.create: "database" must be ":memory:" in a page/)
+    assert.match(refused[1]!, /^TypeError: RestEngine\.create: "database" must be ":memory:" in a page/)
+    assert.match(refused[2]!, /needs Node, and the engine runs in a page/)
+    assert.match(refused[3]!, /^Error: within: not possible in a page/)
+  })
+
+  it('complains of nothing but the AsyncLocalStorage that MikroORM looks for', () => {
+    const others = opened.complaints.filter(each => !/AsyncLocalStorage not available|404/.test(each))
+    assert.deepEqual(others, [])
+  })
+})

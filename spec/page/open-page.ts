@@ -1,0 +1,68 @@
+/** Opens a page in Chromium that runs a file, with the library as pages have it: the bundle of `npm run build`. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from '@playwright/test'
+import { build } from 'esbuild'
+import { bundlePage } from '../../scripts/bundle-page.ts'
+import { borrowBrowser } from '../helpers/chromium.ts'
+import { serveFiles } from './serve-page.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const WASM = fileURLToPath(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm'))
+
+export interface OpenedPage {
+  readonly page: Page
+  /** What the page has loaded, by path. */
+  readonly loaded: ReadonlyMap<string, Buffer>
+  /** What the console and the window have complained of. */
+  readonly complaints: readonly string[]
+  close(): Promise<void>
+}
+
+/** @param entry a file that ends its work by `globalThis.ready = true` */
+export async function openPage(entry: string): Promise<OpenedPage> {
+  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-page-'))
+  await bundlePage(root, folder)
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { page: entry },
+    outdir: '/',
+    write: false,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2024',
+    alias: { 'mikro-rest/browser': join(folder, 'index.js') },
+    external: ['@faker-js/faker'],
+    nodePaths: [join(root, 'node_modules')],
+    logLevel: 'warning',
+  })
+  const files = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
+  files.set('/sqlite3.wasm', await readFile(WASM))
+  files.set('/index.html', Buffer.from('<!doctype html><title>shop</title><script type="module" src="/page.js"></script>'))
+  const loaded = new Map<string, Buffer>()
+  const served = await serveFiles(files, (path, content) => loaded.set(path, content))
+  const borrowed = await borrowBrowser()
+  const context = await borrowed.browser.newContext()
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', message => void complaints.push(message.text()))
+  page.on('pageerror', error => void complaints.push(String(error.stack)))
+  await page.goto(served.address)
+  await page.waitForFunction('globalThis.ready === true', undefined, { timeout: 30_000 })
+  return {
+    page,
+    loaded,
+    complaints,
+    async close() {
+      await context.close()
+      await borrowed.close()
+      await served.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** Serves the files of a folder, or contents by path, to a page. */
+import { readFile, readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, relative } from 'node:path'
+
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
+
+export interface ServedPage {
+  readonly address: string
+  close(): Promise<void>
+}
+
+/** @param sent is told of each file that is sent */
+export async function serveFiles(files: ReadonlyMap<string, Buffer>, sent?: (path: string, content: Buffer) => void): Promise<ServedPage> {
+  const server = createServer(({ url = '/' }, response) => {
+    const path = url === '/' ? '/index.html' : url
+    const content = files.get(path)
+    if (content !== undefined) sent?.(path, content)
+    response.writeHead(content === undefined ? 404 : 200, { 'content-type': TYPES[extname(path)] ?? 'text/plain' }).end(content)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
+
+export async function servePage(folder: string): Promise<ServedPage> {
+  const files = new Map<string, Buffer>()
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (entry.isFile()) files.set(`/${relative(folder, file).replaceAll('\\', '/')}`, await readFile(file))
+  }
+  return serveFiles(files)
+}

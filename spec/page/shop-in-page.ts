@@ -1,0 +1,29 @@
+/** The page of `engine.spec.ts`: puts what the spec asks for into the window. */
+import { RestEngine, auth, loadSqlite, resource } from 'mikro-rest/browser'
+import { Tag, askShop, logInWith, makeShop, readHash, type Library } from './shop.ts'
+
+const library = { RestEngine, auth, resource } as unknown as Library
+
+const inPage = {
+  RestEngine,
+  Tag,
+  loadSqlite,
+  library,
+  makeShop,
+  ask: async (): Promise<string[]> => askShop(await makeShop(library)),
+  readHash: async (): Promise<string> => readHash(await makeShop(library)),
+  logInWith: async (hash: string): Promise<number> => logInWith(await makeShop(library), hash),
+  /** What `work` throws. */
+  failure: async (work: () => Promise<unknown>): Promise<string> => {
+    try {
+      await work()
+      return 'nothing'
+    } catch (error) {
+      return String(error)
+    }
+  },
+}
+
+export type InPage = typeof inPage
+
+Object.assign(globalThis, { inPage, ready: true })

@@ -15,7 +15,7 @@ export interface OpenedRecording {
   readonly facts: RecordedFacts
 }
 
-/** @throws Error in one line, which names the file, for one that cannot be read, is not a recording, or does not hold what it must. */
+/** @throws Error in one line, with the name of the file, for a file that is unreadable, incomplete, or no recording */
 export async function openRecording(path: string, create: (options: EngineOptions) => Promise<RestEngine>): Promise<OpenedRecording> {
   try {
     const found = await stat(path)

@@ -18,7 +18,7 @@ export function showsEngines(): boolean {
 
 /**
  * @param below the function that the application has called: its caller is the place where the engine is made
- * @throws RangeError for variables that are not of their form; what the engine cannot be made by.
+ * @throws RangeError for a malformed variable; the error of `make`
  */
 export async function makeShown<E extends object>(make: () => Promise<E>, below: (...given: never[]) => unknown): Promise<E> {
   const at: { stack?: string } = {}

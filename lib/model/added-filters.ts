@@ -17,7 +17,7 @@ export type NamedFilters = Readonly<Record<string, OrmFilter>>
 
 export const NO_FILTERS: NamedFilters = Object.freeze({})
 
-/** For one connection. */
+/** Belong to a connection. */
 export class AddedFilters {
   /** Another object after each change. */
   named: NamedFilters

@@ -37,7 +37,7 @@ export function hasRowKey<T extends { readonly key: RecordKey }>(named: T): name
   return Array.isArray(named.key)
 }
 
-/** In the order of `idParts`. */
+/** Keeps the order of `idParts`. */
 export function idValues(key: RecordKey): readonly ScalarValue[] {
   return isShownKey(key) ? [key.shown] : key
 }
@@ -101,7 +101,7 @@ function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValu
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
 
-/** For bytes in a file's key of another type. Base64 text could be another row's key. */
+/** Writes bytes in a file's key of another type: Base64 could be another row's key. */
 export function formatBytes(bytes: Uint8Array): string {
   return `x'${runtime.formatBytes(bytes, 'hex')}'`
 }
@@ -135,7 +135,7 @@ function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarV
   return Number.isNaN(number) ? value : String(number) === value ? number : undefined
 }
 
-/** Like `idFromText`, for the primary key. */
+/** Reads the primary key, as `idFromText` reads an ID. */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
     const value = readPart(text, resource.key[0]!, encoded)
@@ -160,7 +160,7 @@ export function idFromJson(json: unknown, resource: Resource): RecordKey | undef
   return shown === undefined ? undefined : { shown }
 }
 
-/** Like `idFromJson`, for the primary key. */
+/** Reads the primary key, as `idFromJson` reads an ID. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const { type } = resource.key[0]!

@@ -353,7 +353,7 @@ export function isValue(attribute: Attribute): attribute is ScalarAttribute | Em
   return attribute.kind === 'scalar' || attribute.kind === 'embedded'
 }
 
-/** In the owner's table. */
+/** Lists columns of the record's own table. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
     case 'scalar':

@@ -92,7 +92,7 @@ export function toPlural(name: string): string {
   return pluralize.plural(name)
 }
 
-/** In any style. */
+/** Takes any style. */
 export function toSingular(name: string): string {
   return pluralize.singular(name)
 }

@@ -12,7 +12,7 @@ export function splitTable(table: string): string[] {
   return table.split(SEPARATOR)
 }
 
-/** For messages. */
+/** Used in messages. */
 export function showTable(table: string): string {
   return table.replace(SEPARATOR, '.')
 }

@@ -171,7 +171,7 @@ class Drift {
     return finding
   }
 
-  /** Also reports the timeout. */
+  /** Reports the timeout, too. */
   #isOver(): boolean {
     if (!this.#exchange.isOver) return false
     this.#skipped.add(`What was left after ${this.#options.totalTimeout} ms: raise "totalTimeout".`)

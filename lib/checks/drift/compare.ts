@@ -46,7 +46,7 @@ function compareStatus({ asked, real, place, query }: Comparison): Found {
   }
 }
 
-/** Guesses the parameter that caused a refusal: the parameter that the answer names, or the only parameter that does not choose a page. */
+/** Guesses the cause of a refusal: the parameter that the answer names, or the only parameter beside the choice of a page. */
 function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: RequestPlace, body: unknown): string | undefined {
   const named =
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined

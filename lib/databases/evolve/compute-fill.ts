@@ -53,7 +53,7 @@ function* readRows(
   }
 }
 
-/** By place. `null`: the row stays without a value. */
+/** Returns values by place. `null`: the row stays without a value. */
 export function computeValues(
   { asked, to, each }: Filling,
   old: OldRows,

@@ -44,7 +44,7 @@ export class DropRequest {
     return this.#takes(listTableNames(table), countRows(count), count)
   }
 
-  /** For a table in use, which stays. */
+  /** Notes a table in use, which stays. */
   meet(table: string): void {
     for (const name of listTableNames(table)) this.#met.add(name.toLowerCase())
   }

@@ -30,7 +30,7 @@ function listProperties(meta: EntityMetadata): EntityProperty[] {
   )
 }
 
-/** By table, as the metadata name tables, and by column. */
+/** Maps tables, by the names of the metadata, and columns. */
 export function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
   const platform = orm.em.getPlatform()
   const tables = new Map<string, Map<string, EvolvedColumn>>()

@@ -91,7 +91,7 @@ export interface FoundRows {
   readonly count: number
 }
 
-/** By keys: `id 3, 4 and 7 more`. */
+/** Returns keys: `id 3, 4 and 7 more`. */
 function nameRows({ key, rows, count }: FoundRows): string {
   const shown = rows.slice(0, SHOWN_ROWS).map(row => row.map(show).join('~'))
   const more = count > shown.length ? ` and ${count - shown.length} more` : ''
@@ -115,7 +115,7 @@ export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<F
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 
-/** Shown whole, without quotes. */
+/** Is shown whole, without quotes. */
 export class BareValue {
   readonly #text: string
   constructor(value: unknown) {

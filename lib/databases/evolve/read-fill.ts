@@ -88,12 +88,12 @@ export function isGiven(filling: Filling | undefined): boolean {
   return filling !== undefined && filling.isMadeUp !== true
 }
 
-/** Such as `an integer`. */
+/** Returns `an integer`, for example. */
 export function describeWanted({ type }: EvolvedColumn): string {
   return type === undefined ? 'a JSON object' : describeScalar(type)
 }
 
-/** For required properties without default and value. Records to link are not made up. */
+/** Makes values of required properties without a default. Records to link are not made up. */
 function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings, makeUp: Evolving['makeUp']): void {
   const table = keyOfEntity(meta)
   const ofTable = fillingsOf(fill, table)

@@ -89,7 +89,7 @@ function namePivot(meta: EntityMetadata, prop: EntityProperty, old: string, nami
   return { pivot: naming.joinTableName(meta.className, prop.targetMeta!.tableName, old, meta.tableName) }
 }
 
-/** Without its schema. */
+/** Omits the schema. */
 export function nameOfPivot({ pivotTable }: EntityProperty): string {
   return pivotTable.split('.').at(-1)!
 }

@@ -75,7 +75,7 @@ const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   json: '{}',
 }
 
-/** Such as `fill: { trip: { days: 0 } }`. */
+/** Returns `fill: { trip: { days: 0 } }`. */
 export function exampleFill({ columns, resourceOf }: EvolveRequest, table: string, column: string): string {
   const evolved = columns.get(table)?.get(column)
   const type = evolved?.prop.kind === 'scalar' ? evolved.type : undefined

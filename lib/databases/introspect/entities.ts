@@ -249,7 +249,7 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
   return names(a) === names(b)
 }
 
-/** In the order of the target's key. */
+/** Orders columns as the target's key does. */
 function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
   return mapping.key!.map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
@@ -313,7 +313,7 @@ function findNames(table: string): DefaultNames {
   }
 }
 
-/** For two tables with one name, or a name that is a key of answers. */
+/** Names the resources of two tables with one name, and of a name that answers use. */
 function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table with the exact name of its resource comes first.

@@ -43,7 +43,7 @@ export interface Table {
 export interface TableMapping {
   /** In the order of the table; `undefined` without IDs. */
   readonly key: readonly string[] | undefined
-  /** For a column outside of links. */
+  /** Describes a column outside of links. */
   describe(column: Column): object
   /**
    * Whether a foreign key to a unique column can be a relation: both columns compare alike, and no row is known to link a missing record.

@@ -142,11 +142,11 @@ function leaveInherited(orm: MikroORM): void {
 }
 
 /**
- * Reads the key of a `lazy` `ref` to-one with its record. MikroORM 7.2 takes the link for unloaded before its target is, so it writes no
- * change of the link and cannot seed it.
+ * Reads the key of a `lazy` `ref` to-one with the record. MikroORM 7.2 takes the link for unloaded until the target is loaded, and neither
+ * seeds nor changes such a link.
  *
- * Leaves out the inverse side of a one-to-one between composite keys, which is looked up when needed: MikroORM would make an entity that
- * lacks a key part or is written again.
+ * Leaves out the inverse side of a one-to-one between composite keys, to be looked up when needed: MikroORM would make an entity without a
+ * part of the key, or write the entity again.
  */
 function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   for (const { relations } of metadata) {

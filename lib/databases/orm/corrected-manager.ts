@@ -64,8 +64,8 @@ type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
 /**
- * Makes embedded objects for an entity's constructor. MikroORM 7.2 makes one object from a whole list, which fails, and sets only
- * properties that the object's constructor takes.
+ * Makes embedded objects for an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the
+ * constructor of the object takes.
  */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))

@@ -19,7 +19,7 @@ function listShared(root: EntityMetadata): readonly string[] {
 
 const known = new WeakMap<EntityMetadata, readonly string[]>()
 
-/** In runs of neighbours with the same of some properties. */
+/** Returns runs of neighbours that have the same of these properties. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
   if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []

@@ -79,7 +79,7 @@ async function make(session: PoolClient, definition: string, all: readonly strin
   }
 }
 
-/** Only in a database made by an engine. */
+/** Called in a database that an engine has made. */
 export async function watchUsers(
   session: PoolClient,
   { ended }: LogInTables,

@@ -173,7 +173,7 @@ interface Begun extends Opening<ServerDatabase> {
 /** Tries, while others drop tables or schemas. */
 const ATTEMPTS = 4
 
-/** All in one transaction. */
+/** Uses one transaction. */
 async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

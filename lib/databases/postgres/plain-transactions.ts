@@ -12,7 +12,7 @@ import { isLost } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import { holdPlace, leavePlace } from './turns.ts'
 
-/** Nothing was done. */
+/** Thrown before anything was done. */
 class NotBegun extends Error {}
 
 /** Other writes of the record take turns: so must the write. */

@@ -330,7 +330,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   }
 }
 
-/** In bytes on the disk. */
+/** Counts bytes on the disk. */
 async function readSize(session: PoolClient): Promise<number> {
   const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
   return Number(size)

@@ -8,8 +8,8 @@ import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
 /**
- * Whether a condition concerns the records of a list. If all do, every record is asked; any other filter may leave few records, which are
- * then asked one by one.
+ * Whether a condition concerns the records of a list. If all conditions do, every record is asked; any other filter may leave few
+ * records to ask one by one.
  */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {

@@ -34,7 +34,7 @@ export class Tables {
     return `t${this.#count.value++}`
   }
 
-  /** For a subquery with an estimate of its own. */
+  /** Returns tables for a subquery with an estimate of its own. */
   forSubquery(): Tables {
     return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }

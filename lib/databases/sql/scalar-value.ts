@@ -22,7 +22,7 @@ export function isLong(type: ScalarType): boolean {
   return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
 }
 
-/** Without long texts: names, punctuation, short values. */
+/** Counts names, punctuation and short values, but no long texts. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const own = field.attribute.name.length + 4

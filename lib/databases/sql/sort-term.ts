@@ -133,7 +133,7 @@ interface SortContext {
   readonly from: Origin | undefined
 }
 
-/** All links of one relation. */
+/** Selects all links of a relation. */
 function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: SortContext): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {

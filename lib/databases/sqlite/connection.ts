@@ -69,12 +69,12 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
   }
 
-  /** For MikroORM's `driverOptions`. */
+  /** Becomes MikroORM's `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
     return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers), this.filters)
   }
 
-  /** For an instance that could not be made at once. */
+  /** Takes MikroORM's instance, if made later. */
   attach(orm: MikroORM): void {
     this.#orm = orm
   }

@@ -69,7 +69,7 @@ export class Content {
     return this.#clock
   }
 
-  /** For the model's functions and SQL. */
+  /** Gives the clock to the model's functions and SQL. */
   follow(clock: Clock): void {
     this.#clock = clock
     this.#isBehind = true
@@ -90,7 +90,7 @@ export class Content {
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
 
-  /** For a model written for another database. */
+  /** Adds functions for a model of another database. */
   addForeignFunctions(): void {
     this.#isForeign = true
     this.handle.addForeignFunctions(this.#now)

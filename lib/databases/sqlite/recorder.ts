@@ -149,7 +149,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     return false
   }
 
-  /** Before an outermost transaction. */
+  /** Called before an outermost transaction. */
   begin(): void {
     this.#forget()
     this.prepare()

@@ -55,7 +55,7 @@ function scrubTable(db: RawDatabase, table: string, secrets: StoredSecrets): voi
   }
 }
 
-/** Of the same type, equal to no other: the column may be unique. */
+/** Makes a value of the same type, equal to no other: the column may be unique. */
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`

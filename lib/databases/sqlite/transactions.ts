@@ -77,7 +77,7 @@ export class Transactions {
     return trace === undefined ? acquired : trace.goBack(trace.enter('lock'), acquired)
   }
 
-  /** At once when free, or inside of a transaction. */
+  /** Returns at once when free, or inside of a transaction. */
   enter(signal?: AbortSignal): Awaitable<Entered> {
     if (this.current !== undefined) {
       this.begin()

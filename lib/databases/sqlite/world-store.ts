@@ -88,7 +88,7 @@ function asSqliteImage(image: WorldImage): SqliteImage {
   throw new TypeError('The snapshot is not one of a SQLite database.')
 }
 
-/** By the names of the created objects. */
+/** Maps the names of created objects. */
 function readSchema(handle: SqliteDatabase): Map<string, string> {
   // SQLite's own tables come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])

@@ -46,7 +46,7 @@ export function drawDiagram(diagram: Diagram, { title, isWhole }: PictureOptions
   ].join('\n')
 }
 
-/** For elements and quoted attributes of XML and HTML. A character that XML forbids becomes U+FFFD. */
+/** Escapes for elements and quoted attributes of XML and HTML. A character that XML forbids becomes U+FFFD. */
 export function escapeText(text: string): string {
   return text
     .toWellFormed()
@@ -54,7 +54,7 @@ export function escapeText(text: string): string {
     .replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** Such as `posts.user: any number of posts to one of users`. */
+/** Returns `posts.user: any number of posts to one of users`. */
 export function describeRelation({ from, to }: DiagramRelation): string {
   const names = [from, to].flatMap(({ entity, attribute }) => (attribute === undefined ? [] : [`${entity}.${attribute}`]))
   return `${names.join(' and ')}: ${countEnd(from)} to ${countEnd(to)}`

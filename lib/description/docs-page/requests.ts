@@ -133,7 +133,7 @@ function titled(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
 }
 
-/** Such as `Categories, Z to A` or `Users by age, largest first`. */
+/** Returns `Categories, Z to A` or `Users by age, largest first`. */
 function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
   const title = titled(name)
   if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`

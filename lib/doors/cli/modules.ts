@@ -100,7 +100,7 @@ function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, adv
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 
-/** Of a CommonJS module, the default export has all exports. */
+/** The default export of a CommonJS module has all exports. */
 function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace

@@ -9,7 +9,7 @@ export class Code {
   }
 }
 
-/** In the quotes that need fewer escapes. */
+/** Takes the quotes that need fewer escapes. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -62,7 +62,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Code) && !(value instanceof Date)
 }
 
-/** Also true for a list with such an object inside. */
+/** True for a list with such an object inside, too. */
 function hasMembers(value: unknown): value is object {
   return isObject(value) && (Array.isArray(value) ? value.some(hasMembers) : Object.keys(value).length > 0)
 }

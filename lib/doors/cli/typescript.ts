@@ -86,8 +86,8 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
 }
 
 /**
- * Takes the first installed loader that works. A loader that is too old for the project's TypeScript fails at its first file, so the first
- * file is one of the command: no code of the project runs twice.
+ * Takes the first installed loader that works. A loader too old for the project's TypeScript fails at the first file, so the first
+ * file is a file of the command: no code of the project runs twice.
  */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)

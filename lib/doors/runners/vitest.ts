@@ -35,7 +35,7 @@ export function withEngine<Context>(
   options: FixtureOptions = {},
 ): TestAPI<Context & { engine: RestEngine }> {
   const worlds = new TestWorlds(source, options)
-  // In a hook, since the time of a fixture counts as that of its test, which has five seconds.
+  // In a hook: the time of a fixture would count against the five seconds of the test.
   beforeAll(() => worlds.prepare(), MAKING)
   afterAll(() => worlds.close())
   // Vitest finds needed fixtures in the text of the function, so destructure the parameter.

@@ -43,7 +43,7 @@ export async function noteUnreachable(versions: Iterable<{ readonly model: Model
     )
 }
 
-/** Looks for all keys at once; one resource after another where a table cannot be read, which requests to its resource tell. */
+/** Looks for all keys at once; if a table cannot be read, by resources. Requests to the resource tell the error. */
 async function findRows(lookups: readonly (readonly KeyLookup[])[], connection: Connection): Promise<readonly FoundKey[]> {
   const all = lookups.flat()
   if (all.length === 0) return []

@@ -269,7 +269,7 @@ class TokenAuthentication implements Authentication {
     })
   }
 
-  /** For these, a sent token says nothing. */
+  /** Here a sent token says nothing. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'signUp' || action === 'refresh'

@@ -113,7 +113,7 @@ function readPage(url: string, { connected }: Pick<Request, 'connected'>): URL |
   return page === undefined || page.origin === 'null' || (connected.isSecure === true && page.protocol !== 'https:') ? undefined : page
 }
 
-/** Beside the server's own. */
+/** Own pages aside. */
 function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
   const page = readPage(url, request)
   return page !== undefined && request.connected.trusts?.(page.origin) === true

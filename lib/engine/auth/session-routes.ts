@@ -189,7 +189,7 @@ export class SessionRoutes {
     return { ...answer, status: created.status, headers: { ...answer.headers, location: created.headers['location']! } }
   }
 
-  /** By the record's rules. */
+  /** Asks the record's rules. */
   async #ownRecord(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, options, users, credentials, cookies, tokenOf } = this.#parts
     const { claims, method, version } = ctx

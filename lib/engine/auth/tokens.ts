@@ -115,7 +115,7 @@ export class Tokens {
     return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
   }
 
-  /** For a user whose state is still being read: the mark is kept beside the token. */
+  /** Makes the token while the state of the user is still being read: the mark is kept beside the token. */
   mintUnmarked(sub: string, ttl: number): Minted {
     return this.#sign(sub, createUnmarkedId(), ttl, {})
   }
@@ -136,7 +136,7 @@ export class Tokens {
     return claims
   }
 
-  /** As far as known here. */
+  /** Knows this process alone. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }

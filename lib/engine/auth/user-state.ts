@@ -64,7 +64,7 @@ export function isUnmarked({ jti }: Claims): boolean {
   return jti.endsWith('.')
 }
 
-/** For an unmarked ID. */
+/** Takes an unmarked ID. */
 export function markOf(unmarked: string, sub: string, state: string, key: Uint8Array): string {
   return computeMark(unmarked.slice(0, -1), sub, state, key)
 }

@@ -97,7 +97,7 @@ export class JournalRecord implements ChangeSink {
     this.pairs = query.pairs
   }
 
-  /** In characters. */
+  /** Counts characters. */
   get queryLength(): number {
     let length = 0
     for (const { name, value } of this.pairs ?? []) length += name.length + value.length

@@ -170,7 +170,7 @@ function areSegments(versions: unknown): boolean {
   return Array.isArray(versions) && versions.every(version => /^[A-Za-z0-9._-]+$/.test(version as string))
 }
 
-/** @throws TypeError for options of MikroORM that the engine sets, or with which a request would not read or write what is stored */
+/** @throws TypeError for options of MikroORM that the engine sets itself, or that would keep a request from the stored rows */
 function checkOrm(given: unknown): void {
   const orm = given as Partial<OrmOptions>
   for (const name of OWN_ORM_OPTIONS) {

@@ -65,7 +65,7 @@ const NOTHING = { list: undefined, record: undefined, removed: undefined, error:
 
 type FindNames = (name: string) => TemplateNames | undefined
 
-/** By plural or singular. */
+/** Takes plural or singular. */
 export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {
   return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
 }

@@ -196,7 +196,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
-/** Several records of one resource in one transaction, which begins anew after a conflict unless a wrapper takes part. */
+/** Writes records of a resource in one transaction. After a conflict the transaction begins anew, unless a wrapper takes part. */
 export function writeTogether<T>(
   { transaction }: Pick<Services, 'transaction'>,
   { plural, rules }: Resource,

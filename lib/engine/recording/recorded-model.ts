@@ -178,7 +178,7 @@ function describeType({ customType, type, columnTypes }: EntityProperty): object
   return { type: typeOfColumn(columnTypes[0] ?? '') }
 }
 
-/** For a column with a custom type. */
+/** Returns the type of a column with a custom type. */
 function typeOfColumn(column: string): string {
   if (/int/i.test(column)) return 'integer'
   if (/real|floa|doub|numeric|decimal/i.test(column)) return 'float'

@@ -19,7 +19,7 @@ export interface LatencyProfile {
 /** The standard score of the 99th percentile. */
 const Z99 = 2.3263478740408408
 
-/** In whole milliseconds. */
+/** Draws whole milliseconds. */
 export function createLatency(profile: LatencyProfile, where: string): () => number {
   checkNames(profile, ['p50', 'p99', 'seed'], where)
   const { p50, p99, seed = 1 } = profile

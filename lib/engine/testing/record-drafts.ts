@@ -30,7 +30,7 @@ interface DraftContext {
   readonly path: string
   readonly stream: string
   readonly implied?: RecordDraft['implied']
-  /** For a one-to-one: the side that links back to the owner. */
+  /** For a one-to-one: the inverse side. */
   readonly linkedFrom?: string | undefined
   /** Empty for a requested record. */
   readonly needs?: Needs

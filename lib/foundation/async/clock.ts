@@ -108,7 +108,7 @@ export class Clock {
     this.#moved()
   }
 
-  /** For snapshots. */
+  /** Kept in snapshots. */
   get setting(): ClockSetting {
     return { frozen: this.#frozen, ahead: this.#ahead }
   }

@@ -1,6 +1,6 @@
 /**
- * A cache in two generations. A full young one replaces the old one, whose unused entries are dropped. A hit costs one look-up. Bounded by
- * number, and by weight where clients decide about sizes.
+ * LRU cache: keeps entries in two generations. A full young generation replaces the old generation, and unused entries are dropped. A hit
+ * costs one look-up. Bounded by number, and by weight where clients decide about sizes.
  */
 
 interface Weights<T> {

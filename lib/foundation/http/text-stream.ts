@@ -12,7 +12,7 @@ export class TextStream implements AsyncIterable<string> {
     return this.#pieces
   }
 
-  /** In UTF-8. */
+  /** Encodes as UTF-8. */
   async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of this.#pieces) yield utf8.encode(piece)
   }

@@ -139,7 +139,7 @@ export function toJson(value: unknown, place: string, replace = refuseLoss): unk
   return JSON.parse(text) as unknown
 }
 
-/** Only if the embedded object exists and has the key. */
+/** Does nothing unless the embedded object exists and has the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

@@ -308,7 +308,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** From the engine to an entity. */
+/** Converts a value of the engine for an entity. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.toStored !== undefined) return type.toStored(value)
@@ -327,7 +327,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** From an entity to the engine. */
+/** Converts a value of an entity for the engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':

@@ -97,7 +97,7 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
   }
 }
 
-/** With relations by relation name. */
+/** Writes links under relation names. */
 function buildSeed(collection: InferredCollection, index: number): object {
   const { attributes, records, ids, exact } = collection
   const record = records[index]!

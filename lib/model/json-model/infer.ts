@@ -249,7 +249,7 @@ function readRecords(
   return { records: places.map(index => items[index] as JsonObject), places, isOfValues: false }
 }
 
-/** By first occurrence. */
+/** Orders by occurrence. */
 function listKeys(records: readonly JsonObject[]): Set<string> {
   const keys = new Set<string>()
   for (const record of records) for (const key of Object.keys(record)) if (record[key] !== undefined) keys.add(key)

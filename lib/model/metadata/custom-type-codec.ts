@@ -199,7 +199,7 @@ function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }
 
-/** For a list in one column. Takes only lists that read back unchanged. */
+/** Converts a list in one column. Takes only lists that read back unchanged. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
@@ -264,7 +264,7 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
 }
 
-/** As the server's driver does, by declared column type. */
+/** Reads as the server's driver does, by declared column type. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
     (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>

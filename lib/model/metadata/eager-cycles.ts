@@ -101,7 +101,7 @@ function correctOtherSide(entity: object, { name, mappedBy, targetMeta }: Entity
   for (const property of [...targetMeta!.primaryKeys, mappedBy]) noted[property] = held[property]
 }
 
-/** For a link by several columns: MikroORM notes date-times as stored, then compares dates. */
+/** Corrects a link by several columns: MikroORM notes date-times as stored, then compares dates. */
 function correctDates(entity: object, { name }: EntityProperty, em: EntityManager): void {
   const noted = em.getUnitOfWork().getOriginalEntityData(entity) as Noted | undefined
   if (noted === undefined || !Array.isArray(noted[name])) return

@@ -22,7 +22,7 @@ export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
-/** Not stored, but has a value for readers. */
+/** Whether a property is not stored, but has a value for readers. */
 export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
@@ -146,7 +146,7 @@ function nameJsonType(column: string): ScalarType['json'] {
 
 const endless = new WeakSet<EntityProperty>()
 
-/** For a database that stores `infinity`. */
+/** Called for a database that stores `infinity`. */
 export function markEndless(props: readonly EntityProperty[]): void {
   for (const prop of props) {
     endless.add(prop)

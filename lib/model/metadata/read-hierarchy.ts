@@ -90,7 +90,7 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/** Lists a class's tables, its ancestors', and its descendants', which hold rows for some records only. */
+/** Lists the tables of a class, of ancestors, and of descendants. Only some records have rows in tables of descendants. */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const listOwnColumns = (of: EntityMetadata): string[] => {

@@ -303,7 +303,7 @@ function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: Enti
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** By key, or without a key, by order of insertion. */
+/** Orders by key, or without a key, by insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }

@@ -27,7 +27,7 @@ export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
   }
 }
 
-/** For a value the entity's code computes from a record's plain values. */
+/** Reads a value that the entity's code computes from plain values. */
 export function readGetter(context: PropertyContext, render: Renderer): ScalarAttribute {
   return {
     kind: 'scalar',
@@ -45,7 +45,7 @@ export function readGetter(context: PropertyContext, render: Renderer): ScalarAt
   }
 }
 
-/** For an embedded object without columns, given to the model's code. */
+/** Reads an embedded object without columns, which the model's code gets. */
 export function readUnstored(context: PropertyContext): ScalarAttribute {
   const type = Object.freeze({ kind: 'json' } as const)
   return Object.freeze({

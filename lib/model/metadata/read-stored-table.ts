@@ -91,7 +91,7 @@ function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPar
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/** Whether each record is one row of one table, which other classes may share unless they inherit from this one. */
+/** Whether each record is one row of one table. Other classes may share the table, but not heirs. */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (

@@ -2,7 +2,7 @@
 import type { EntityMetadata } from '@mikro-orm/core'
 import { qualifyTable } from '../table-name.ts'
 
-/** For a name MikroORM cannot take, the comment holds the original. */
+/** If MikroORM cannot take a name, the comment has the original. */
 export function findTableName(meta: EntityMetadata): string {
   const isDescribed = meta.readonly === true && meta.tableName === `(${meta.className})`
   return isDescribed && meta.comment !== undefined ? meta.comment : qualifyTable(meta.tableName, meta.schema)

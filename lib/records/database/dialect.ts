@@ -137,7 +137,7 @@ export interface ReadingStep {
   readonly take?: (rows: readonly Row[]) => void
   /** Tells by the rows of the previous statement whether this one is needed; if not, a database may leave it out, with no rows. */
   readonly isNeeded?: (before: readonly Row[]) => boolean
-  /** One statement for this one, which reads a page, and the next, which counts: see `CompiledRead.counted`. */
+  /** A statement that reads the page and counts, in the place of two: see `CompiledRead.counted`. */
   readonly counted?: CountedPage | undefined
   /** The list whose parameters the statement has; undefined: those of the request. */
   readonly list?: ExpandedList | undefined
@@ -213,8 +213,8 @@ export interface Dialect {
   describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
   storesAll(type: ScalarType): boolean
   /**
-   * Replaces a filter value that the database cannot hold by one that compares alike with all stored values; null if no stored value is
-   * equal.
+   * Replaces a filter value that the database cannot hold, such as a decimal of 20 digits, by a neighbour that compares alike with all
+   * stored values; null if no stored value is equal.
    */
   findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
   /** The value as stored. */

@@ -64,7 +64,7 @@ export interface Visibility {
   readonly ask: (rule: PendingRule) => Awaitable<string>
   /** The rows that the caller may write; undefined where the caller may write all rows. */
   readonly writing: Visibility | undefined
-  /** The rows that exist for the caller, and those that a write may have taken out of what is shown (`ResourceRules.writeScopes`). */
+  /** The rows that exist for the caller, and rows hidden by their own change (`ResourceRules.writeScopes`). */
   readonly leaving: () => Visibility
 }
 

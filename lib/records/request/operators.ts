@@ -69,7 +69,7 @@ export function findMarked(name: string): WrittenSign | undefined {
   return mark === undefined ? undefined : (`${mark}=` as WrittenSign)
 }
 
-/** Cuts off all marks of operators, so that a comparison that is refused still tells its path: `pin!~` is `pin`. */
+/** Cuts off all marks of operators, so that a refused comparison still tells the path: `pin!~` is `pin`. */
 export function cutMarks(name: string): string {
   const sign = findMarked(name)
   return sign === undefined ? name : cutMarks(name.slice(0, 1 - sign.length))

@@ -227,7 +227,7 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
-/** To blame where a request is too large. */
+/** Named where a request is too large. */
 export function findLongest(pairs: readonly Pair[]): string {
   let longest: Pair | undefined
   const length = ({ name, value }: Pair): number => name.length + value.length

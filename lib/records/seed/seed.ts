@@ -346,7 +346,7 @@ class Loader {
     return ref.kind === 'new' ? this.#byChange.get(ref.record) : this.#byName.get(nameReference(ref, relation.target))
   }
 
-  /** From the seed, once created, or from the database. */
+  /** Takes a record of the seed, once created, or of the database. */
   async #findTarget(ref: RecordRef, relation: RelationAttribute): Promise<Entity | undefined> {
     const record = this.#findRecord(ref, relation)
     if (record !== undefined) return this.#entities.get(record)

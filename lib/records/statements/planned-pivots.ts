@@ -10,7 +10,7 @@ import { bindScope } from './bind-write.ts'
 import { toKeys, type LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
-import { isHeldByOthers } from '../validate/write-rules.ts'
+import { isHeldByOtherRows } from '../validate/write-rules.ts'
 import { Unplanned } from './unplanned.ts'
 
 export interface PivotPlace {
@@ -94,7 +94,7 @@ export class PlannedPivots {
 
   /** Whether the members have the links, so that rules may forbid to write a member. */
   #haveRules({ list }: PivotPlace): boolean {
-    return isHeldByOthers(list) && this.#rules?.writing?.hasRules(list.target) === true
+    return isHeldByOtherRows(list) && this.#rules?.writing?.hasRules(list.target) === true
   }
 
   /** Returns hidden members, which the caller cannot take out. */

@@ -26,7 +26,7 @@ import { withLink, type RecordInput } from '../validate/record-input.ts'
 import { implyOwner, owningAttribute } from '../validate/relation-sides.ts'
 import type { VersionReader } from '../validate/read-version.ts'
 import type { Validation } from '../validate/validate-record.ts'
-import { isHeldByOthers } from '../validate/write-rules.ts'
+import { isHeldByOtherRows } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import { findAskedClass } from '../validate/record-class.ts'
 import { RowChanges, type RowRequest } from './row-changes.ts'
@@ -146,7 +146,7 @@ export class PlannedWriter {
     const { target: resource } = list
     if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, view.visibility)))) throw notFound(owner.resource, owner.id)
     const rules = RowRules.of(this.#reader, view)
-    if (rules?.writing !== undefined && !isHeldByOthers(list)) yield* rules.writing.requireWritable(owner.resource, [owner.key])
+    if (rules?.writing !== undefined && !isHeldByOtherRows(list)) yield* rules.writing.requireWritable(owner.resource, [owner.key])
     yield* this.#versions.read(owner, view, false)
     const { isWide } = plan
     const validation: Validation = { mode: 'create', ...implyOwner(list, owner.key) }

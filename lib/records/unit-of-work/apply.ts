@@ -24,7 +24,7 @@ import { writeOneSide } from './ordered-lists.ts'
 import { load, entityName, mayChange, reference, type Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedParent, unlinkFromParent } from './unlink.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
-import { isHeldByOthers } from '../validate/write-rules.ts'
+import { isHeldByOtherRows } from '../validate/write-rules.ts'
 import { isItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
 import { toProperties } from '../validate/property-values.ts'
@@ -139,7 +139,7 @@ async function fillList(entity: Entity, { attribute, items }: ListInput, work: W
       rememberMember(attribute, item, isItself(item) ? entity : await linkToParent(item, attribute, entity, work), work)
     return
   }
-  if (isHeldByOthers(attribute)) await mayChange(attribute.target, findKeys(items), work)
+  if (isHeldByOtherRows(attribute)) await mayChange(attribute.target, findKeys(items), work)
   const members: Entity[] = []
   for (const item of items)
     members.push(rememberMember(attribute, item, isItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
@@ -274,7 +274,7 @@ async function replaceList(
       removed === undefined
         ? [...members, ...hidden]
         : [...before.filter(member => hidden.includes(member) || !isRemoved(member)), ...coming]
-    if (isHeldByOthers(attribute)) await mayChange(attribute.target, findMovedKeys(collection, after, attribute), work)
+    if (isHeldByOtherRows(attribute)) await mayChange(attribute.target, findMovedKeys(collection, after, attribute), work)
     collection.set(after)
     writeOneSide(entity, attribute, removed === undefined ? members : coming, work.em)
     return

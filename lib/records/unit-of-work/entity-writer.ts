@@ -33,7 +33,7 @@ import { RequestWork } from './request-work.ts'
 import { load, loadsAlone, mayChange, reference, removesAlone } from './unit-of-work.ts'
 import { filledSide, implyOwner, owningAttribute } from '../validate/relation-sides.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import { isHeldByOthers } from '../validate/write-rules.ts'
+import { isHeldByOtherRows } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import type { ChangeValidator } from '../validate/validate-change.ts'
@@ -93,7 +93,7 @@ export class EntityWriter {
 
   *append(owner: RecordAddress, attribute: ToManyAttribute, body: JsonObject): Coroutine<Written> {
     const { target } = attribute
-    const entity = yield* this.#loaded(owner, isHeldByOthers(attribute) ? undefined : {})
+    const entity = yield* this.#loaded(owner, isHeldByOtherRows(attribute) ? undefined : {})
     const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, this.#view)
     yield* wait(this.#reader.prepare(target, this.#view))
     const created = yield* wait(append(entity, attribute, change, this.work))

@@ -12,8 +12,8 @@ import { cascadesOrUnlinks } from '../validate/referrers.ts'
 /**
  * Changes a record's own link. For an orphan, the caller needs permission to delete; a hidden orphan stays.
  *
- * @param holder the record, or the embedded object in it that has the link
- * @param resource that the record is of
+ * @param holder the record, or the embedded object with the link
+ * @param resource the resource of the record
  */
 export async function changeOwnLink(
   holder: Entity,

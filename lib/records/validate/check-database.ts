@@ -113,7 +113,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
-/** Of an embedded member, the embedded attribute counts. */
+/** An embedded object counts, not its member. */
 export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
@@ -234,7 +234,7 @@ export function nameReference({ name, key }: RecordRef & { readonly kind: 'exist
   return name ?? recordName(target, key)
 }
 
-/** By class, not by root: a record of another class is no match. */
+/** Names the class, not the root: a record of another class is no match. */
 function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }

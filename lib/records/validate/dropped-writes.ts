@@ -57,7 +57,7 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* statementDropped(resource, 'deleted', connection)
 }
 
-/** In a single statement, where the database compares lists of keys. */
+/** Uses one statement where the database compares lists of keys. */
 export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],

@@ -116,7 +116,7 @@ function nameShown({ className }: Resource, text: string): string {
   return `${className}=${text}`
 }
 
-/** By the key that clients know, where the body gives it. */
+/** Takes the key that clients know, where the body gives it. */
 export function nameNew({ resource, values }: RecordInput): string | undefined {
   const { shownKey } = resource
   if (shownKey === undefined) return undefined

@@ -211,11 +211,11 @@ function findRuled(resource: Resource): readonly Resource[] {
 /** Whether a body has more than links that other rows hold. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
-  return names.length === 0 || names.some(name => !isHeldByOthers(byName.get(name)))
+  return names.length === 0 || names.some(name => !isHeldByOtherRows(byName.get(name)))
 }
 
 /** Whether other rows hold the links. A many-to-many link belongs to the record on the owning side. */
-export function isHeldByOthers(attribute: Attribute | undefined): boolean {
+export function isHeldByOtherRows(attribute: Attribute | undefined): boolean {
   if (attribute?.kind === 'toMany') return attribute.via.kind === 'foreign' || !attribute.via.owner
   return attribute?.kind === 'toOne' && !attribute.owner
 }

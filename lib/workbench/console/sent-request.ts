@@ -17,7 +17,7 @@ export interface WrittenRequest {
 /** Maximum characters of headers and body in the URL. */
 const LONG = 2000
 
-/** Such as `#/console/GET?/v1/users`. */
+/** Returns `#/console/GET?/v1/users`. */
 export function hrefOfRequest({ method, target, headers, body }: WrittenRequest): string {
   const more = headers === '' && body === '' ? [] : [headers === '' ? '-' : headers, ...(body === '' ? [] : [body])]
   return formatPlace('console', [method, ...(more.join('').length > LONG ? [] : more)], target.replaceAll('#', '%23'))

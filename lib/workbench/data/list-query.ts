@@ -125,7 +125,7 @@ function readSort(text: string | undefined): ShownSort[] {
     .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
 }
 
-/** All attributes except lists; of linked records ID and name. */
+/** Chooses all attributes except lists; of linked records ID and name. */
 function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
   const named = new Set(
     resource.attributes

@@ -48,7 +48,7 @@ interface SingleRecordProps {
   readonly record: AnyRecord
 }
 
-/** Of a record to read only all values, else those without a field. */
+/** Shows all values of a record to read only, else the values without a field. */
 function ShownValues({ resource: { attributes, updates }, record }: SingleRecordProps) {
   return (
     <dl class="record">

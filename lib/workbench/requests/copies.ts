@@ -65,7 +65,7 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** For browsers and Node. */
+/** Runs in browsers and Node. */
 export function asFetch(request: CopiedRequest, target: CopyTarget): string {
   const { method, body } = request
   const headers = headersOf(request, target)
@@ -105,7 +105,7 @@ interface Wording {
   readonly rejects: (call: string, value: string) => string
 }
 
-/** For runners with `expect`. */
+/** Serves runners with `expect`. */
 const expecting = (from: string): Wording => ({
   head: `import { expect, test } from '${from}'\n`,
   equal: (what, value) => `expect(${what}).toBe(${value})`,

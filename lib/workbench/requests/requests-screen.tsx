@@ -156,7 +156,7 @@ function Line({ request, view }: { readonly request: RequestSummary; readonly vi
   )
 }
 
-/** Such as `+1 ~2 −1`. */
+/** Returns `+1 ~2 −1`. */
 function describeChanges({ changed, changes }: RequestSummary): string {
   if (changed === undefined || changed === 0) return ''
   const count = (type: string): number => changes?.filter(change => change.type === type).length ?? 0

@@ -41,7 +41,7 @@ export async function readOldRows({ table, quoted, keys, where = '', before, mod
   }
 }
 
-/** By the column's type, and the model's where both agree. */
+/** Decodes by the column's type, and by the model's where both agree. */
 function decoderOf(type: string, evolved: EvolvedColumn | undefined): (value: unknown) => unknown {
   const own = evolved?.type
   const kind = KINDS.find(([pattern]) => pattern.test(type))?.[1]
@@ -61,7 +61,7 @@ const KINDS = [
   [/^bytea$/, 'blob'],
 ] as const
 
-/** As the column reads a text. */
+/** Writes what the column reads. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

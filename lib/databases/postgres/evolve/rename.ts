@@ -48,7 +48,7 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   }
 }
 
-/** In the schema of the table that gets the new name. */
+/** Puts the name into the schema of the renamed table. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
   const own = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
   return own.replace(/"(?:[^"]|"")*"$/, () => name(table))

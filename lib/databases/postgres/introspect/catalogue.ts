@@ -157,7 +157,7 @@ export async function readCatalogue(session: PoolClient, schemas: readonly strin
   return { relations, columns, types, constraints, uniques }
 }
 
-/** Without the server's own schemas. */
+/** Omits the server's own schemas. */
 export async function listSchemas(session: PoolClient): Promise<string[]> {
   const rows = await ask(
     session,

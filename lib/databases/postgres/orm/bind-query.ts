@@ -129,8 +129,8 @@ interface ParameterPlace {
   readonly before: string
   readonly isName: boolean
   /**
-   * What it takes there: `literal` where the grammar takes nothing else (`interval ?`), `keyword` where it takes words (`is ?`), `type`
-   * where a text without one is refused (`? is null`).
+   * What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a `type` with the text, which would be refused
+   * without (`? is null`).
    */
   readonly asks: 'literal' | 'keyword' | 'type' | undefined
 }
@@ -170,7 +170,7 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-/** Words that begin or end a clause whose expressions must be those of another clause, or may be numbers of columns. */
+/** Begin and end `order by` and `group by`, where an expression repeats one of another clause, or is the number of a column. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
   'having',

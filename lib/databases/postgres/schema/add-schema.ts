@@ -163,7 +163,7 @@ export function isMoving(error: unknown): boolean {
 /** The server's error is the cause. */
 export class SchemaError extends Error {}
 
-/** For an empty database. */
+/** Expects an empty database. */
 async function createAll(orm: MikroORM): Promise<readonly string[]> {
   const text = await withDeferredReferences(orm, () =>
     (orm.schema as SqlSchemaGenerator).getUpdateSchemaSQL({ wrap: false, safe: true, dropTables: false, fromSchema: emptySchema(orm) }),
@@ -209,7 +209,7 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
     )
 }
 
-/** In quotes. */
+/** Returns quoted names. */
 async function listMissingTables(orm: MikroORM, session: PoolClient): Promise<string[]> {
   const tables = [
     ...new Set(

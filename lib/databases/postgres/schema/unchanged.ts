@@ -109,7 +109,7 @@ function keepIndexes(table: TableDifference, described: DatabaseTable | undefine
     }
 }
 
-/** Without words that the server spells otherwise. */
+/** Removes words that the server spells otherwise. */
 function normalizeSql(sql: unknown): string {
   return String(sql)
     .split(/('(?:[^']|'')*')/)

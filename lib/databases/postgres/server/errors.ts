@@ -189,7 +189,7 @@ export function findRefusedParameter(error: unknown): { readonly place: number; 
   return number === undefined ? undefined : { place: Number(number) - 1, reason: firstLine(message!) }
 }
 
-/** Without MikroORM's additions. */
+/** Omits MikroORM's additions. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]!
 }

@@ -26,7 +26,7 @@ const MOST_PREPARED = 500
 /** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** Of each session; behind a pooler, of each transaction. */
+/** Lists the settings of each session; behind a pooler, of each transaction. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,

@@ -146,7 +146,7 @@ class StatementBatch extends Query {
   }
 }
 
-/** As the protocol takes parameters: a text, or bytes. */
+/** Returns what the protocol takes: a text, or bytes. */
 function formatParameter(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null

@@ -11,9 +11,9 @@ export interface WriteObserver {
    * @param isLast whether no statement follows in the transaction
    */
   writes(session: PoolClient, isLast: boolean): void
-  /** Before the savepoint is made. */
+  /** Called before the savepoint is made. */
   savepoint(session: PoolClient, name: string): Promise<void>
-  /** Before the savepoint is released. */
+  /** Called before the savepoint is released. */
   release(session: PoolClient, name: string): Promise<void>
   rollbackTo(session: PoolClient, name: string): void
   beforeCommit(session: PoolClient): Promise<void>

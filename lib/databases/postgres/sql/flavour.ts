@@ -222,7 +222,7 @@ function compileOrdered(column: string, type: ScalarType, own: OwnTypes): Sql {
 }
 
 /**
- * Returns the same as a sort key. A type of the application's own may store a number or a text in a JSON document: it sorts as what it is.
+ * Returns the same as a sort key. In a JSON document, a type of the application may store numbers and texts: each sorts as stored.
  */
 function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
   return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns, own)

@@ -1,10 +1,10 @@
 /**
- * Own types: types of a server whose values the API shows as texts (`inet`, `money`, enums), and that have an order of their own: 9 days
- * are less than 10 days, though the text is greater. Filters and sort keys compare their columns as values of the type.
+ * Own types: types of a server with an order of their own, whose values the API shows as texts (`inet`, `money`, enums): 9 days are less
+ * than 10 days, though the text is greater. Filters and sort keys compare values of the type, not texts.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** The ways to write the type of a column, and what a column and a parameter are cast to: of a domain what that is based on. */
+/** Maps each way to write a type to the type of the cast; for a domain, to its base. */
 export type OwnTypes = ReadonlyMap<string, string>
 
 export const NO_OWN_TYPES: OwnTypes = new Map()
@@ -39,7 +39,7 @@ export function listOwnTypes(rows: readonly (readonly unknown[])[]): OwnTypes {
 /** Digits of a type, and the fields of an interval: `bit(4)`, `interval year to month`. */
 const DETAILS = /\(\d+(?:, ?-?\d+)?\)|(?<=^(?:pg_catalog\.)?interval\b).*/i
 
-/** Returns what values of a type are compared as; undefined where they are compared as the texts that they are shown as. */
+/** Returns the type for comparisons; undefined where values are compared as the shown texts. */
 export function findOwnType({ kind, column }: ScalarType, own: OwnTypes): string | undefined {
   if (kind !== 'text' || column === undefined) return undefined
   const bare = column.replace(DETAILS, '').trim()

@@ -92,7 +92,7 @@ function readHeader(path: string): { bytes: Buffer; size: number } {
   }
 }
 
-/** In one line. */
+/** Makes one line. */
 export function fileError(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })

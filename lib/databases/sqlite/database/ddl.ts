@@ -3,7 +3,7 @@
  */
 import { findPartner, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** Between the bracket at `at` and its partner. */
+/** Returns what stands between the bracket at `at` and its partner. */
 function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToken[] {
   const close = findPartner(tokens, at)
   return tokens.slice(at + 1, close < 0 ? undefined : close)

@@ -22,7 +22,7 @@ const PREPARED = 500
 /** Bytes of cached statements, which SQLite allocates outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
-/** In bytes, about. */
+/** Estimates bytes. */
 function weigh(_: unknown, sql: string): number {
   return 6000 + 22 * sql.length
 }

@@ -33,7 +33,7 @@ const STRICT_TYPES: Readonly<Record<ColumnClass, string>> = {
   any: 'any',
 }
 
-/** For STRICT tables. */
+/** Fits STRICT tables. */
 export function strictType(type: string): string {
   return STRICT_TYPES[classify(type)]
 }

@@ -154,7 +154,7 @@ function formatCreateIndex(candidate: Candidate): string {
   return `create index ${name(formatIndexName(candidate))} on ${name(candidate.table)} (${columns})`
 }
 
-/** As MikroORM would. */
+/** Names like MikroORM. */
 function formatIndexName({ table, columns }: Candidate): string {
   const names = columns.map(
     ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),

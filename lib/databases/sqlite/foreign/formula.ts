@@ -7,7 +7,7 @@ import { name } from '../../sql/sql.ts'
 
 type FormulaFunction = (columns: object, table: object) => unknown
 
-/** For formulas that name the schema of their table. */
+/** Lets formulas name the schema of their table. */
 function inMain(formula: FormulaFunction): FormulaFunction {
   return (columns, table) => {
     const { alias } = table as { alias: string }

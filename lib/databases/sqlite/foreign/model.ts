@@ -107,7 +107,7 @@ export class ForeignModel {
     else places.add(place)
   }
 
-  /** After the last `mapped`. */
+  /** Called after the last `mapped`. */
   noteMapped(): void {
     for (const [what, places] of this.#mapped) {
       const shown = [...places].slice(0, SHOWN).join(', ')
@@ -121,7 +121,7 @@ export class ForeignModel {
     return this.#schemas
   }
 
-  /** Before MikroORM works with the declarations. Changes MikroORM's metadata, not the entities. */
+  /** Called before MikroORM works with the declarations. Changes MikroORM's metadata, not the entities. */
   adapt(meta: EntityMetadata, platform: Platform): void {
     this.#leaveSchema(meta)
     for (const prop of Object.values(meta.properties)) {

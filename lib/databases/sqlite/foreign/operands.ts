@@ -47,7 +47,7 @@ export function readType(tokens: readonly SqlToken[], start: number): { type: st
   return { type, end }
 }
 
-/** For SQL not to be read further. */
+/** Keeps SQL from being read further. */
 export const asText = (text: string, gap: string): SqlToken => ({ kind: 'text', text, gap })
 
 /** Returns false where not applicable. */

@@ -36,7 +36,7 @@ export class ForeignSchema {
     this.#platform = orm.config.getPlatform()
   }
 
-  /** Before the schema is made. */
+  /** Called before the schema is made. */
   adapt(): void {
     for (const meta of this.#orm.getMetadata()) {
       for (const prop of meta.props) this.#adaptProperty(meta, prop)
@@ -109,7 +109,7 @@ export class ForeignSchema {
     this.#model.found(`${place}: SQLite cannot run its default, ${given}: ${what}.`)
   }
 
-  /** In the form that the property stores. */
+  /** Writes the form that the property stores. */
   #translateDefault(prop: EntityProperty, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
@@ -247,7 +247,7 @@ export class ForeignSchema {
     })
   }
 
-  /** For views, and entities that are queries. */
+  /** Adapts views, and entities that are queries. */
   #adaptExpression(meta: EntityMetadata): void {
     if (typeof meta.expression !== 'string') return
     const translated = toSqlite(meta.expression, this.#model.schemas)

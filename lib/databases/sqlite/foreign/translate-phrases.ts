@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<string, number>> = {
   year: 31_536_000_000,
 }
 
-/** As `1 day 02:00:00`; undefined for other texts. */
+/** Reads `1 day 02:00:00`; undefined for other texts. */
 function parseMilliseconds(text: string): number | undefined {
   let total = 0
   const rest = text.replaceAll(/([+-]?\d+(?:\.\d+)?)\s*([a-z]+)/gi, (whole, amount: string, unit: string) => {

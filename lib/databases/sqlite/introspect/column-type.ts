@@ -56,7 +56,7 @@ export function readDeclared(type: string): ScalarKind {
   return parseDeclared(type).kind
 }
 
-/** Both texts, or both numbers, compared as stored. */
+/** Whether both hold texts, or both numbers, and compare as stored. */
 export function isComparable(column: FileColumn, other: FileColumn): boolean {
   const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
@@ -152,7 +152,7 @@ function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: 
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
-/** Without NULL: from the beginning of the table and, where cheap, from its end. */
+/** Reads values from the beginning of the table and, where cheap, from its end. Omits NULL. */
 function readSamples(db: RawDatabase, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
@@ -171,7 +171,7 @@ function readSamples(db: RawDatabase, table: FileTable, columns: readonly string
   return new Map(columns.map((column, index) => [column, rows.map(row => toNumber(row[index])).filter(value => value !== null)]))
 }
 
-/** Where a number holds the integer exactly. */
+/** Changes nothing where a number would not be exact. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

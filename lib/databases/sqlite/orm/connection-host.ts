@@ -33,23 +33,23 @@ export interface ConnectionHost {
   readonly observer: WriteObserver | undefined
   /** Of the caller's request. */
   readonly trace: Trace | undefined
-  /** At once when the connection is free. */
+  /** Returns at once when the connection is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): PreparedQuery
   /** Refuses after the deadline of the caller's request. */
   checkTime(): void
-  /** After the beginning of a transaction. */
+  /** Called after the beginning of a transaction. */
   begun(): void
-  /** Before anything is written. */
+  /** Called before anything is written. */
   writing(): void
-  /** Before a commit. Throws where a commit would be in vain. */
+  /** Called before a commit. Throws where a commit would be in vain. */
   committing(): void
   /** Whether the engine counts keys of some tables. */
   readonly counts: boolean
-  /** Where the engine counts: see autoincrement.ts. */
+  /** Returns a key where the engine counts: see autoincrement.ts. */
   nextKey(table: string): number | bigint | undefined
   giveKey(table: string, key: bigint): void
-  /** For a column other than the key, as by a sequence of PostgreSQL. */
+  /** Numbers a column other than the key, as a sequence of PostgreSQL does. */
   nextNumber(table: string, column: string): bigint
   /** Finds a table with a key at SQLite's last number. */
   findUsedUp(): string | undefined

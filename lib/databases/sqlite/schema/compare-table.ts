@@ -105,7 +105,7 @@ export function createTable(targets: readonly DatabaseTable[], comparing: Compar
       findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
 }
 
-/** As MikroORM does. */
+/** Formats like MikroORM. */
 function formatStatement(sql: string): string {
   const text = sql.trim()
   return text === '' || text.endsWith(';') ? text : `${text};`
@@ -206,7 +206,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** For a link without an index in the file. */
+/** Whether MikroORM assumes the index, for a link without any in the file. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false
@@ -234,7 +234,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }
 
-/** With the same effect, under any name. */
+/** Whether the file has an index of the same effect, under any name. */
 export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
   // Uniqueness of fewer columns includes uniqueness of more.
   if (unique) return isUnique(columnNames, existing)
@@ -244,7 +244,7 @@ export function isThere({ unique, columnNames, columns }: IndexDef, existing: Ex
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
 }
 
-/** In a statement of the entity, or MikroORM's name. */
+/** Takes the name in a statement of the entity, or MikroORM's. */
 export function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(

@@ -38,7 +38,7 @@ export interface Catalog {
   readonly triggers: ReadonlyMap<string, NamedObject>
 }
 
-/** In one statement: each statement reads the whole catalog. */
+/** Uses one statement: each statement reads the whole catalog. */
 export function readCatalog(db: RawDatabase): Catalog {
   const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
   const objects = new Map<string, NamedObject>()

@@ -17,7 +17,7 @@ export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string)
   )
 }
 
-/** For a file to be kept, or left to migrations. Requests for missing parts fail. */
+/** Called for a file to be kept, or left to migrations. Requests for missing parts fail. */
 export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: string, notes: Notes): void {
   const missing = listMissing(orm, handle)
   if (missing.length > 0)

@@ -9,7 +9,7 @@ import { findForm } from './stored-time.ts'
 import { findOperandColumn } from './stored-value.ts'
 import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
 
-/** In a file, perhaps stored in several forms. */
+/** Whether a file may store the time in several forms. */
 export function isLooseTime({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
 }

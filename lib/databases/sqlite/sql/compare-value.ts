@@ -91,7 +91,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   })
 }
 
-/** As `compareWithin` with `=`, for a list. */
+/** Compares like `compareWithin`, with any of a list. */
 function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)

@@ -59,7 +59,7 @@ export class Estimate {
     return served
   }
 
-  /** By an index that begins with the link, if no condition might make SQLite take another index, which leaves many rows. */
+  /** Whether an index begins with the link, and no condition might make SQLite take another index, which leaves many rows. */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
     const serves = ({ columns: indexColumns }: IndexStatistics): boolean => {
@@ -113,7 +113,7 @@ export class Estimate {
     return rows
   }
 
-  /** After a change of the schema. */
+  /** Called after a change of the schema. */
   forget(): void {
     this.#tables.clear()
     this.#schema = -1

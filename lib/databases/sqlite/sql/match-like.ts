@@ -24,7 +24,7 @@ function parse(pattern: string): Pattern {
   return parts
 }
 
-/** For SQLite's GLOB. */
+/** Fits SQLite's GLOB. */
 export function toGlob(pattern: string): string {
   const texts = parse(pattern).map(part => (part === MANY ? '*' : part === ONE ? '?' : part.replace(/[*?[]/, '[$&]')))
   return texts.join('')
@@ -61,7 +61,7 @@ function foldCase(text: string): string {
   return folded
 }
 
-/** By the capital letter, so that `s` and the long `s` are equal. */
+/** Goes by the capital letter, so that `s` and the long `s` are equal. */
 function foldCharacter(character: string): string {
   if (character < '\u0080') return character.toLowerCase()
   const upper = character === 'ı' ? character : character.toUpperCase()

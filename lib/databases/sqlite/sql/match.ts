@@ -178,7 +178,7 @@ function computeFailures(piece: string): Uint16Array {
   return failures
 }
 
-/** As `indexOf`, in a time that grows with the text alone. */
+/** Does what `indexOf` does, in a time that grows with the text alone. */
 function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {

@@ -71,7 +71,7 @@ export class TestControls {
     ]
   }
 
-  /** By the header or cookie `X-World`, else the engine's own. */
+  /** Follows the header or cookie `X-World`; without, finds the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<NamedWorld> {
     return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }

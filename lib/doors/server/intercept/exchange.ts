@@ -257,7 +257,7 @@ function readHead(origin: string, options: DispatchOptions): Omit<Head, 'wire'> 
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** In undici's forms: an object, pairs, or a flat list of names and values. */
+/** Reads undici's forms: an object, pairs, or a flat list of names and values. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers

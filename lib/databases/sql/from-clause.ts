@@ -242,7 +242,7 @@ export function discriminatorCondition(discriminator: Discriminator | undefined,
 interface OpenList {
   readonly scope: FromClause
   readonly from: Sql
-  /** Ties the list to its owner; leaves out hidden records. */
+  /** Ties the list to the parent, the record with the list; leaves out hidden records. */
   readonly on: Sql
   readonly links: readonly string[]
   /** Leaves out hidden records, and another entity's list. */
@@ -253,18 +253,18 @@ interface OpenList {
 }
 
 /**
- * Opens a list as a first table; without an owner, the lists of all owners.
+ * Opens a list as a first table; without a parent, the lists of all parents.
  *
- * @param isFiltered whether there are further conditions on its records
+ * @param isFiltered whether there are further conditions on the members
  */
 export function startList(
   relation: ToManyAttribute,
-  owner: FromClause | undefined,
+  parent: FromClause | undefined,
   tables: Tables,
   joins: Sql[],
   isFiltered = false,
 ): OpenList {
-  const list = openList(relation, owner, tables, joins, isFiltered)
+  const list = openList(relation, parent, tables, joins, isFiltered)
   if (mustJoin(relation, tables)) list.scope.attach()
   return list
 }
@@ -277,30 +277,30 @@ function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): bool
 interface ListStart {
   readonly tables: Tables
   readonly joins: Sql[]
-  readonly owner: readonly string[]
+  readonly parentKey: readonly string[]
   readonly alias: string
   readonly mark: string
   readonly visit: Visit
 }
 
 /** Opens the target's table, or the pivot table, which joins the target on demand. */
-function openList(relation: ToManyAttribute, from: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
+function openList(relation: ToManyAttribute, parent: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const alias = tables.next()
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
   const marked = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
-  const visit = compileVisit(relation, from?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
+  const visit = compileVisit(relation, parent?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
   if (marked !== '') tables.watched!.push(visit)
-  const start: ListStart = { tables, joins, owner: from?.referred(findTargetKey(relation)) ?? [], alias, mark: marked, visit }
+  const start: ListStart = { tables, joins, parentKey: parent?.referred(findTargetKey(relation)) ?? [], alias, mark: marked, visit }
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
 }
 
-/** A list whose records hold the owner's key. */
+/** A list whose members hold the parent's key. */
 function openForeign(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
-  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+  { tables, joins, parentKey, alias, mark: marked, visit }: ListStart,
 ): OpenList {
   const { target } = relation
   const links = via.columns.map(column => `${alias}.${name(column)}`)
@@ -312,7 +312,7 @@ function openForeign(
   return {
     scope,
     from: sql`${formatTable(target)} as ${alias}`,
-    on: sql`${marked}${conjunction(equal(links, owner), existing)}`,
+    on: sql`${marked}${conjunction(equal(links, parentKey), existing)}`,
     links,
     existing,
     alias,
@@ -324,7 +324,7 @@ function openForeign(
 function openPivot(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
-  { tables, joins, owner, alias, mark: marked, visit }: ListStart,
+  { tables, joins, parentKey, alias, mark: marked, visit }: ListStart,
 ): OpenList {
   const { target } = relation
   const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
@@ -348,7 +348,7 @@ function openPivot(
   return {
     scope,
     from: sql`${tableName(via.table)} as ${alias}`,
-    on: sql`${marked}${conjunction(equal(links, owner), isMeant)}`,
+    on: sql`${marked}${conjunction(equal(links, parentKey), isMeant)}`,
     links,
     existing: isMeant,
     alias,

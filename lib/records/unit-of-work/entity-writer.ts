@@ -91,10 +91,10 @@ export class EntityWriter {
     return written
   }
 
-  *append(owner: RecordAddress, attribute: ToManyAttribute, body: JsonObject): Coroutine<Written> {
+  *append(address: RecordAddress, attribute: ToManyAttribute, body: JsonObject): Coroutine<Written> {
     const { target } = attribute
-    const entity = yield* this.#loaded(owner, isHeldByOtherRows(attribute) ? undefined : {})
-    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, owner.key) }, this.#view)
+    const entity = yield* this.#loaded(address, isHeldByOtherRows(attribute) ? undefined : {})
+    const change = yield* this.#validator.validate(body, target, { mode: 'create', ...implyOwner(attribute, address.key) }, this.#view)
     yield* wait(this.#reader.prepare(target, this.#view))
     const created = yield* wait(append(entity, attribute, change, this.work))
     yield* flushAndCheck(this.work, this.#reader)

@@ -60,20 +60,20 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
   return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
 }
 
-/** `undefined`: no record can link the owner. */
-function buildLinkCondition(owner: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
+/** `undefined`: no record can link the parent. */
+function buildLinkCondition(parent: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
   const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
-  // For a link to several entities, the owner determines the branch.
-  if (discriminator !== undefined) return linkOneOf(property, discriminator, owner, resource)
+  // For a link to several entities, the parent determines the branch.
+  if (discriminator !== undefined) return linkOneOf(property, discriminator, parent, resource)
   if (targetKey === undefined) {
-    const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
+    const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
     // MikroORM would compare all columns of the foreign key with the single value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
     if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
     // Of a nested key, MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }
-  const value = owner[targetKey.property] ?? null
+  const value = parent[targetKey.property] ?? null
   return value === null ? undefined : { [property]: value }
 }
 
@@ -96,9 +96,9 @@ function compareParts(property: string, key: readonly unknown[], { keyNames, byN
 }
 
 /** Of a key of several parts, MikroORM takes the names of the first entity, which other entities lack. */
-export function linkOneOf(property: string, { value }: Discriminator, owner: Entity, resource: Resource): object {
-  const key = toPrimaryKey(resource, keyOfEntity(resource, owner))
-  return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : owner }
+export function linkOneOf(property: string, { value }: Discriminator, parent: Entity, resource: Resource): object {
+  const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
+  return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : parent }
 }
 
 export async function loadRelated(entity: Entity, attribute: RelationAttribute, resource: Resource, work: Work): Promise<Entity[]> {

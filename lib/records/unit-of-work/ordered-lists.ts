@@ -7,12 +7,12 @@ import type { Entity } from '../../model/entity-key.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
 
 /** The side with the loaded list writes the rows. */
-export function writeOneSide(owner: Entity, { property }: ToManyAttribute, members: readonly Entity[], em: EntityManager): void {
-  const { fixedOrder, mappedBy, inversedBy, targetMeta } = readProperty(owner, property, em)
+export function writeOneSide(parent: Entity, { property }: ToManyAttribute, members: readonly Entity[], em: EntityManager): void {
+  const { fixedOrder, mappedBy, inversedBy, targetMeta } = readProperty(parent, property, em)
   const name: string | undefined = mappedBy ?? inversedBy
   const other = name === undefined ? undefined : targetMeta?.properties[name]
   if (fixedOrder !== true && other?.fixedOrder !== true) return
-  const list = owner[property] as Collection<object>
+  const list = parent[property] as Collection<object>
   for (const member of members) {
     const back = name === undefined ? undefined : (member[name] as Collection<object> | undefined)
     if (back?.isDirty() !== true || back.isInitialized() === list.isInitialized()) continue
@@ -20,6 +20,6 @@ export function writeOneSide(owner: Entity, { property }: ToManyAttribute, membe
   }
 }
 
-function readProperty(owner: Entity, property: string, em: EntityManager): EntityProperty {
-  return em.getMetadata().get(owner.constructor).properties[property] as EntityProperty
+function readProperty(parent: Entity, property: string, em: EntityManager): EntityProperty {
+  return em.getMetadata().get(parent.constructor).properties[property] as EntityProperty
 }

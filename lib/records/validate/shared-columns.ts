@@ -28,11 +28,11 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, err
 }
 
 /** A part of the record's own key may also share the column. */
-export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, owner: Entity): void {
+export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, parent: Entity): void {
   const other = owningAttribute(relation)!
-  if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(owner)) return
+  if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(parent)) return
   const { links, values, resource } = ref.kind === 'new' ? ref.record : { links: [], values: [], resource: relation.target }
-  const key = keyOfEntity(other.target, owner)
+  const key = keyOfEntity(other.target, parent)
   for (const attribute of resource.attributes) {
     if (attribute === other || !tableColumns(attribute).some(column => other.columns.includes(column))) continue
     const known = findColumnValues(attribute, { links, values }, entity)

@@ -41,9 +41,9 @@ export interface Validation {
   readonly mode: 'create' | 'update'
   /** The body may repeat the key. */
   readonly key?: KeyValues
-  /** Inverse side of the owner's 1:1, optional in the body. */
+  /** Inverse side of the parent's 1:1, optional in the body. */
   readonly linkedFrom?: string | undefined
-  /** Set by path or owner, optional in the body. */
+  /** The link that the path or the parent record sets, optional in the body. */
   readonly implied?: ImpliedLink
   /** The database refuses taken values: nothing looks before. */
   readonly uniquesLater?: boolean
@@ -54,7 +54,7 @@ export interface Validation {
 interface Holder {
   readonly mode: 'create' | 'update'
   /** If known: nested records may repeat the key. */
-  readonly owner: KeyValues | undefined
+  readonly key: KeyValues | undefined
   /** Also links inside embedded objects. */
   readonly links: LinkInput[]
   /** Embedded objects around the value. */
@@ -71,7 +71,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const resource = mode === 'create' ? findAskedClass(of, body) : of
   const values: ValueInput[] = []
   const lists: ListInput[] = []
-  const draft: Holder = { mode, owner: key ?? readGivenKey(body, resource), links: [], within: [] }
+  const draft: Holder = { mode, key: key ?? readGivenKey(body, resource), links: [], within: [] }
   const { references } = context
   const outerName = references.ownName
   references.ownName = mode === 'create' ? nameGiven(body, resource) : undefined
@@ -274,7 +274,7 @@ function validateListChange(
       const key = readId(id, target)
       if (key === undefined)
         return at.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id }) ?? []
-      if (name === 'connect') return connect(key, id, { attribute, change: value, owner: draft.owner }, at) ?? []
+      if (name === 'connect') return connect(key, id, { attribute, change: value, parent: draft.key }, at) ?? []
       return isShownKey(key)
         ? (at.references.refer(target, key, id, at.path) ?? [])
         : { kind: 'existing' as const, key, path: at.path, given: id }
@@ -289,7 +289,7 @@ function validateListChange(
 function connect(
   key: RecordKey,
   id: unknown,
-  { attribute, change, owner }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly owner: Holder['owner'] },
+  { attribute, change, parent }: { readonly attribute: ToManyAttribute; readonly change?: JsonObject; readonly parent: Holder['key'] },
   context: ValidationContext,
 ): RecordRef | undefined {
   const { target } = attribute
@@ -297,7 +297,7 @@ function connect(
   if (body === undefined || !isShownKey(key)) return refer(key, id, target, context)
   const found = context.references.refer(target, key, id, context.path)
   if (found === undefined && context.seeding) context.references.addNewName(target, key)
-  return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, owner), context) }
+  return found ?? { kind: 'new', record: validateRecord(body, target, validationOfNested(attribute, parent), context) }
 }
 
 function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, context: ValidationContext): void {
@@ -316,24 +316,24 @@ function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, conte
 function validateReference(
   attribute: RelationAttribute,
   value: unknown,
-  { owner }: Holder,
+  { key: parent }: Holder,
   context: ValidationContext,
 ): RecordRef | undefined {
   const { target } = attribute
   context.errors.countRecord()
   if (isObject(value) && !target.readOnly) {
-    return { kind: 'new', record: validateRecord(value, target, validationOfNested(attribute, owner), context) }
+    return { kind: 'new', record: validateRecord(value, target, validationOfNested(attribute, parent), context) }
   }
   const key = readId(value, target)
   if (key !== undefined)
-    return attribute.kind === 'toMany' ? connect(key, value, { attribute, owner }, context) : refer(key, value, target, context)
+    return attribute.kind === 'toMany' ? connect(key, value, { attribute, parent }, context) : refer(key, value, target, context)
   const text = `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}) or an object to create one.`
   return context.error('value_invalid', text, { value })
 }
 
-function validationOfNested(attribute: RelationAttribute, owner: Holder['owner']): Validation {
+function validationOfNested(attribute: RelationAttribute, parent: Holder['key']): Validation {
   const name = owningName(attribute)
-  const implied = name === undefined ? {} : { implied: { name, key: owner, link: owningAttribute(attribute) } }
+  const implied = name === undefined ? {} : { implied: { name, key: parent, link: owningAttribute(attribute) } }
   return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
 }
 

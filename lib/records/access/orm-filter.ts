@@ -5,6 +5,7 @@
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
+import { isContainment, readContainment, weigh } from './containment.ts'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
 import { all, any, certain, complement, isNull, not, unlessNull, type TernaryCondition } from './ternary-condition.ts'
@@ -75,9 +76,12 @@ export class FilterQueryReader {
   }
 
   #descend(where: string): void {
-    this.#level++
+    this.#enter(++this.#level, where)
+  }
+
+  #enter(level: number, where: string): void {
     this.#count(1, where)
-    if (this.#caller !== undefined && this.#level > MAX_LEVELS) throw this.#tooLarge(where, `deeper than ${MAX_LEVELS} levels`)
+    if (this.#caller !== undefined && level > MAX_LEVELS) throw this.#tooLarge(where, `deeper than ${MAX_LEVELS} levels`)
   }
 
   #count(parts: number, where: string): void {
@@ -228,12 +232,19 @@ export class FilterQueryReader {
       case '$not':
         return not(this.#scalar(attribute, given, operand, where))
       default:
+        if (isContainment(operator)) return this.#contains(operator, given, operand, where)
         throw this.#unknownOperator(operator, where)
     }
   }
 
-  #unknownOperator(operator: string, where: string): Error {
-    return this.#wrong(where, `the operator "${operator.slice(0, 100)}" is not supported here.`, 'operator_invalid')
+  #contains(operator: string, given: unknown, operand: Operand, where: string): TernaryCondition {
+    weigh(given, level => this.#enter(this.#level + level, where))
+    const { how, text } = readContainment(operator, given, operand.attribute, (what, code) => this.#wrong(where, what, code))
+    return unlessNull({ kind: 'contains', how, operand, value: this.#ref(text, { kind: 'text' }, where) }, () => isNull(operand))
+  }
+
+  #unknownOperator(name: string, where: string): Error {
+    return this.#wrong(where, `the operator "${name.slice(0, 100)}" is not supported here.`, 'operator_invalid')
   }
 
   #list(value: unknown, where: string): readonly unknown[] {

@@ -39,6 +39,9 @@ export interface Operand {
   readonly attribute: ScalarAttribute
 }
 
+/** What the attribute does with a given list or JSON value: contains all, is contained, or has a value in common. */
+export type Containment = 'contains' | 'contained' | 'overlap'
+
 export type PatternForm = 'any' | 'prefix' | 'contains' | 'general'
 
 /** A condition on a record. SQL may yield NULL for a condition: then `not` of the condition is true. */
@@ -53,6 +56,8 @@ export type Condition =
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
   /** SQL's own LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
+  /** Of a list in one column, or of JSON; the value is JSON text. */
+  | { readonly kind: 'contains'; readonly how: Containment; readonly operand: Operand; readonly value: ValueRef }
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }
   | {
       readonly kind: 'linked'

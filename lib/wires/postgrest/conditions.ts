@@ -25,7 +25,7 @@ interface FilterSubject {
 
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
-const NO_SEARCH = new Set(['match', 'imatch', 'cd', 'ov', 'sl', 'sr', 'nxl', 'nxr', 'adj'])
+const OF_RANGES = new Set(['sl', 'sr', 'nxl', 'nxr', 'adj'])
 const SEARCH = new Set(['fts', 'plfts', 'phfts', 'wfts'])
 
 /** @throws Failure for an operator that cannot be read, or that is not served */
@@ -65,7 +65,9 @@ function isDocument({ kind, type }: WireAttribute): boolean {
 }
 
 function compare(subject: FilterSubject, { operator, quantifier, text }: Expression): WireCondition {
-  if (NO_SEARCH.has(operator)) throw notServed(`The operator "${operator}"`)
+  if (operator === 'match' || operator === 'imatch')
+    throw notServed(`The operator "${operator}" (a regular expression of a client could stop the server; "like" and "ilike" take patterns)`)
+  if (OF_RANGES.has(operator)) throw notServed(`The operator "${operator}" of ranges`)
   if (SEARCH.has(operator)) return search(subject, text)
   if (quantifier === undefined) return compareOne(subject, operator, text)
   const inner = /^\{([^]*)\}$/.exec(text)?.[1]
@@ -96,6 +98,11 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
       return { $or: [{ $not: equals(subject, text) }, place(subject, { $eq: null })] }
     case 'cs':
       return contains(subject, text)
+    case 'cd':
+      return subject.type === 'array' ? place(subject, { $contained: readArray(text) }) : isContained(subject, text)
+    case 'ov':
+      if (subject.type === 'array') return place(subject, { $overlap: readArray(text) })
+      throw notServed(`The operator "ov" of the type ${subject.type ?? 'record'}`)
     default:
       throw unreadable('filter', `${operator}.${text}`, `unexpected "${operator[0]!}" expecting "not" or operator (eq, gt, ...)`)
   }
@@ -161,17 +168,52 @@ function is(subject: FilterSubject, text: string): WireCondition {
   return place(subject, { $eq: value === 'unknown' ? null : value === 'true' })
 }
 
-/** Asks whether JSON contains `{"color":"red"}`. */
+/** Asks whether an array, or JSON, contains the value. */
 function contains(subject: FilterSubject, text: string): WireCondition {
-  if (!isDocument(subject.attribute)) throw notServed('The operator "cs" of arrays')
+  const { attribute, steps, type } = subject
+  if (type === 'array') return place(subject, { $contains: readArray(text) })
+  if (!isDocument(attribute)) throw notServed(`The operator "cs" of the type ${type ?? 'record'}`)
+  const value = readText(text, 'json')
+  if (attribute.kind === 'embedded') return containsParts(subject, value)
+  if (steps.some(({ name }) => /^-?\d+$/.test(name))) throw notServed('The operator "cs" of a place in a list')
+  const below = (inner: unknown): WireCondition => ({
+    [attribute.name]: { $contains: steps.reduceRight((found, { name }) => ({ [name]: found }), inner) },
+  })
+  // A list contains a bare value, too.
+  return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
+}
+
+/** An object in columns of its own, or in a document: each value is compared. */
+function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
-    if (Array.isArray(value)) throw notServed('The operator "cs" of a list inside JSON')
+    if (Array.isArray(value)) throw notServed('The operator "cs" of a list inside an embedded object')
     if (typeof value !== 'object' || value === null) return void parts.push(place({ ...subject, steps: names }, { $eq: value }))
     for (const [name, inner] of Object.entries(value)) walk(inner, [...names, { name, isText: false }])
   }
-  walk(readText(text, 'json'), subject.steps)
+  walk(whole, subject.steps)
   return parts.length === 0 ? { $not: place(subject, { $eq: null }) } : { $and: parts }
+}
+
+function isContained(subject: FilterSubject, text: string): WireCondition {
+  const { attribute, steps, type } = subject
+  if (type !== 'json' || steps.length > 0)
+    throw notServed(`The operator "cd" of ${steps.length > 0 ? 'a part of JSON' : (type ?? 'record')}`)
+  return { [attribute.name]: { $contained: readText(text, 'json') } }
+}
+
+/** `{a,"b, c",NULL}` */
+function readArray(text: string): unknown[] {
+  const reader = new TextReader(text.trim(), () => new Failure(400, '22P02', `malformed array literal: "${text.slice(0, 200)}"`))
+  reader.need('{')
+  const items = reader.members('}', () => {
+    if (reader.sees('"')) return reader.quoted()
+    const item = reader.match(/[^,{}"]+/)?.trim() ?? ''
+    if (item === '') throw reader.wrong('')
+    return /^null$/i.test(item) ? null : item
+  })
+  reader.end()
+  return items
 }
 
 /** Asks for all words; unlike full-text search, with endings as written. */

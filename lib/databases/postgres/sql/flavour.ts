@@ -38,6 +38,7 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
     isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, own),
     compare: (node, columns) => compareValue(node, columns, own),
     ...compileMatches(folding),
+    contains: compileContains,
 
     differs,
 
@@ -180,6 +181,16 @@ function compileMatches({ collation, from, to }: CaseFolding): {
       return isFolded ? sql`${fold(stored)} like ${fold(pattern)}` : sql`${stored} like ${pattern}`
     },
   }
+}
+
+const CONTAINMENT = { contains: '@>', contained: '<@', overlap: '&&' } as const
+
+/** Lists compare as texts, whatever their items are. */
+function compileContains({ how, operand, value }: Condition & { kind: 'contains' }, columns: ColumnScope): Sql {
+  const stored = compileBareOperand(operand, columns)
+  const given = sql`(${filterValue(value, operand.attribute)})::jsonb`
+  if (operand.attribute.type.kind !== 'array') return sql`(${stored})::jsonb ${CONTAINMENT[how]} ${given}`
+  return sql`(${stored})::text[] ${CONTAINMENT[how]} array(select jsonb_array_elements_text(${given}))`
 }
 
 /** The only letter whose lower case has two characters, replaced by a character of no text. */

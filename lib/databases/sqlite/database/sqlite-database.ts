@@ -8,6 +8,7 @@ import { CountedPages } from '../sql/counted-pages.ts'
 import { TimeChecks } from '../sql/time-checks.ts'
 import type { SqlFunctions } from '../../../records/database/world-store.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
+import { containsFunction } from '../sql/contains.ts'
 import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
 import { nameBroken } from './broken-columns.ts'
@@ -175,6 +176,7 @@ export class SqliteDatabase {
     this.pages = new CountedPages(this.timeChecks.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.timeChecks.checkClock))
     this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.timeChecks.checkClock))
+    this.db.function('mikro_contains', { deterministic: true, directOnly: true }, containsFunction(this.timeChecks.checkClock))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new ReachableCounter(this.db, this.timeChecks.checkClock)
     this.db.function('mikro_moment', { deterministic: true, directOnly: true }, momentFunction)

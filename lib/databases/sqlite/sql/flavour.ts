@@ -2,7 +2,8 @@
 import type { KeyPart, Resource } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { Flavour } from '../../sql/flavour.ts'
-import { bind, join, sql, text, tuple, type Sql } from '../../sql/sql.ts'
+import { filterValue } from '../../sql/filter-value.ts'
+import { bind, join, literal, sql, text, tuple, type Sql } from '../../sql/sql.ts'
 import { compareValue, isOneOfValues } from './compare-value.ts'
 import { compileShown, findDecoder, readValue } from './decode.ts'
 import { inDocument } from './json-path.ts'
@@ -33,6 +34,10 @@ export const SQLITE_FLAVOUR: Flavour = {
     return sql`mikro_match(${compileText(operand, columns)}, ${bind({ from: 'filterPatterns', filter })}, ${String(fold)})`
   },
   like: matchLike,
+  contains({ how, operand, value }, columns) {
+    const form = `${operand.attribute.type.kind === 'array' ? 'list' : 'json'} ${how}`
+    return sql`mikro_contains(${compileOperand(operand, columns)}, ${literal(form)}, ${filterValue(value, operand.attribute)})`
+  },
 
   differs: (column, parameter) => sql`${column} collate binary is not ${parameter}`,
 

@@ -1,4 +1,4 @@
-/** Check against: compares an engine with the backend that the engine stands for. */
+/** Check against: compares an engine with the backend that the engine replaces. */
 import type { DriftOptions } from './checks/drift/check.ts'
 import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'

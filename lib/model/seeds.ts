@@ -4,7 +4,7 @@
 export type SeedData = Readonly<Record<string, readonly object[]>>
 const inferred = new WeakSet<SeedData>()
 
-/** Marks a seed that a model was inferred from: records that no path leads to are noted, and not refused. */
+/** Marks a seed that a model was inferred from: a record with an ID that no path can name gets a note, not a refusal. */
 export function markInferredSeed(data: SeedData): SeedData {
   inferred.add(data)
   return data

@@ -50,7 +50,7 @@ export class Plan implements EvolvePlan {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
 
-  /** Existing rows lack a value. Nobody could tell a made-up value from real values. */
+  /** Existing rows lack a value. Nobody could distinguish a made-up value from real values. */
   refuseRequired(place: string, way: string): void {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }

@@ -45,7 +45,7 @@ export abstract class OrmConnection {
   }
 }
 
-/** Finds an entity without MikroORM's filters; tells how entities are loaded and removed. */
+/** Finds an entity without MikroORM's filters; decides how entities are loaded and removed. */
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const simple = new WeakMap<EntityMetadata, boolean>()
 

@@ -14,7 +14,7 @@ const engines = new WeakSet<Configuration>()
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
 const owners = new WeakMap<object, Decoration>()
-/** Getters that tell entities apart. */
+/** Getters by which entities differ. */
 const telling = new WeakMap<object, unknown>()
 /** The engine that makes an entity now. */
 let making: Decoration | undefined

@@ -20,7 +20,7 @@ import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.
 
 export function createDialect(flavour: Flavour): Dialect {
   return {
-    // Nothing else tells the order of insertion, but a changed row moves.
+    // Nothing else gives the order of insertion, but a changed row moves.
     insertionOrder: 'ctid',
     compile: plan => compileRead(plan, flavour),
     exists: (resource, scopeOf, list, shown) => compileExists(flavour, resource, scopeOf, list, shown),

@@ -111,7 +111,7 @@ const foldings = new LruCache<CaseFolding>(16)
 /** Finds what `lower` leaves to the engine. Prefers rules of ICU, then of the server, then of the system. */
 async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
-  // One address may lead to several servers, and each database has its own default.
+  // One address may be of several servers, and each database has its own default.
   const [[collation, server] = []] = await ask(
     session,
     `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n,

@@ -269,7 +269,7 @@ export function startList(
   return list
 }
 
-/** Whether the links alone do not tell the members: some may be hidden, or gone without a foreign key. */
+/** Whether a link is not enough for a member: the record may be hidden, or gone without a foreign key. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }

@@ -32,7 +32,7 @@ export interface CompiledList {
   readonly shown: { readonly id: Builder; readonly at: number } | undefined
   /** Reads the IDs of a list, in order. */
   readonly read: CompiledRead
-  /** Undefined if the IDs tell the order. */
+  /** Undefined: the IDs give the order. */
   readonly order: CompiledListOrder | undefined
 }
 
@@ -142,7 +142,7 @@ type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, Touch
 
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** Of present and removed members; undefined if the IDs tell the order. */
+  /** Of present and removed members; undefined: the IDs give the order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
   /** IDs that clients know, if others, of members and owner. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined

@@ -114,7 +114,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#installedInside = db.inTransaction
   }
 
-  /** Triggers might stand in the way. The next write makes new triggers. */
+  /** Triggers might prevent the change. The next write makes new triggers. */
   beforeSchemaChange(): void {
     const db = this.#content.handle.db
     if (this.#extended.has(db)) dropTriggers(db)

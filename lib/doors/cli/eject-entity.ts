@@ -340,7 +340,7 @@ class PropertyWriter {
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 
-/** In a SQLite file, the property's type tells the column's type. */
+/** In a SQLite file, the column's type follows from the property's. */
 function isUsualColumn({ customType }: EntityProperty, column: string): boolean {
   return customType instanceof FileType || USUAL.test(column)
 }

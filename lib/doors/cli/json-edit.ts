@@ -185,7 +185,7 @@ function placeItems(written: readonly WrittenText[], start: number): Item[] {
   })
 }
 
-/** @param isFirst whether no item stands in front */
+/** @param isFirst whether no item is before */
 function writeAdded(
   text: string,
   { array, items }: ScannedArray,

@@ -131,7 +131,7 @@ async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, s
         found => found.size,
         () => 0,
       )
-  // Memory can stand for a new file.
+  // Memory can replace a new file.
   if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(

@@ -128,7 +128,7 @@ export class EngineInternals {
     return this.parts.requests.look(path, context)
   }
 
-  /** As `handle`, writes included; tells what ran. */
+  /** Runs `handle`, writes too, and returns what ran. */
   explained(method: string, path: string, body: unknown, context: HandleContext): ReturnType<RequestRecorder['explained']> {
     return this.parts.requests.explained(method, path, undefined, body, context)
   }

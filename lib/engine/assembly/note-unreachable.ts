@@ -1,5 +1,5 @@
 /**
- * Note unreachable: names the keys of a database, or of a JSON file, that no path leads to, such as the empty text. Requests make no such
+ * Note unreachable: names the keys of a database, or of a JSON file, that no path can name, such as the empty text. Requests make no such
  * keys, other programs do.
  */
 import type { Notes } from '../../foundation/errors/notes.ts'

@@ -1,4 +1,4 @@
-/** Showing: hears what an engine and the fixtures of tests tell, while a list shows the engine. See doors/engines/. */
+/** Showing: gets calls of an engine and of test fixtures, while a list shows the engine. See doors/engines/. */
 
 export interface Showing {
   /** @param place a file; `undefined`: where the engine was made */

@@ -113,7 +113,7 @@ function findOtherHasher(
 function subscribes(subscriber: unknown, entity: object, className: string): boolean {
   const listener = (typeof subscriber === 'function' ? subscriber.prototype : subscriber) as Partial<EventSubscriber>
   if (!STORING_HOOKS.some(name => typeof listener[name] === 'function')) return false
-  // A class tells its entities only once made.
+  // A class can be asked only once an instance is made.
   const entities = typeof subscriber === 'function' ? undefined : listener.getSubscribedEntities?.()
   return entities === undefined || entities.length === 0 || entities.some(each => isSame(each as EntityName, entity, className))
 }

@@ -111,7 +111,7 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** Whether a relation may lead to excluded requests. */
+  /** Whether a path over a relation may be an excluded request. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
     // The pattern's record may be the relation's.

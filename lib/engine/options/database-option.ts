@@ -1,4 +1,4 @@
-/** Database option: checks the option `database`, and tells PostgreSQL from a file. Throws TypeError and RangeError for other values. */
+/** Database option: checks the option `database`: PostgreSQL, or a file. Throws TypeError and RangeError for other values. */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'

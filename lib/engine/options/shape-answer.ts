@@ -139,7 +139,7 @@ function removedParts(body: JsonObject, carried: unknown): Parts {
   return { ...recordParts(body, Array.isArray(carried) ? null : carried), records, count: records.length }
 }
 
-/** Count and neighbouring pages stand in headers (RFC 8288). */
+/** Count and neighbouring pages are in headers (RFC 8288). */
 function bareList(response: RestResponse, records: readonly unknown[], { count, previous, next }: JsonObject): RestResponse {
   const links = [
     ...(typeof previous === 'string' ? [`<${previous}>; rel="prev"`] : []),

@@ -112,7 +112,7 @@ function listUses({ op, path, from, title }: PatchOperation): readonly Use[] {
   return from === undefined ? [target] : [target, { name: from[0], isRead: true, isInside: from.length > 1, title }]
 }
 
-/** Reads what the caller may see: `test` would tell of other values. */
+/** Reads what the caller may see: `test` would betray other values. */
 async function readValue(
   attribute: Attribute,
   isInside: boolean,

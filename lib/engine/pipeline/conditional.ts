@@ -86,7 +86,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)
   if (response.headers['etag'] !== version) return true
-  // An attribute may lead to another record of the same version by now.
+  // The attribute may link another record of the same version by now.
   if (target.kind !== 'record' || about === undefined || about.resource.rules.wrappers[about.action] !== undefined) return false
   const { resource } = target
   const record = findRecord(response.body, resource)!
@@ -97,7 +97,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** Whether a value stands in its record's row, and changes with the version alone. */
+/** Whether a value is in the row of the record, and changes with the version alone. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)

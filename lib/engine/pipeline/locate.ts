@@ -29,7 +29,7 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
   })
 }
 
-/** Where the row exists for the caller. Otherwise a malformed body would tell a hidden row (400) from no row (404). */
+/** Requires a row visible to the caller. Otherwise a malformed body would distinguish a hidden row (400) from no row (404). */
 export function locateShown<T extends LocatedRecord>(
   target: T,
   { visibility }: View,

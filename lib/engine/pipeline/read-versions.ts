@@ -133,7 +133,7 @@ function formatEntityName(entity: unknown): string {
   return meta?.className ?? name ?? typeof entity
 }
 
-/** Without versions, a resource may stand in the place of a reserved path. */
+/** Without versions, a resource may take a reserved path. */
 function checkResourceNames({ resources }: Model, session: SessionPaths | undefined): void {
   for (const resource of resources) {
     for (const name of [resource.plural, resource.singular, ...resource.accepted]) {

@@ -142,7 +142,7 @@ export class RequestRecorder {
     return this.explain(method, path, query, body, context)
   }
 
-  /** `explain` tells what ran, `undefined` for a closed engine. */
+  /** `explain` returns what ran, `undefined` for a closed engine. */
   async explained(
     method: string,
     path: string,

@@ -191,7 +191,7 @@ class EventListener implements AsyncIterableIterator<EngineEvent> {
   }
 
   take(event: QueuedEvent): void {
-    // The later event tells the same state.
+    // The later event has the same state.
     if (event.type === 'faults' && this.#waiting.at(-1)?.type === 'faults') this.#waiting.pop()
     this.#waiting.push(event)
     if (this.#waiting.length > this.#capacity) {

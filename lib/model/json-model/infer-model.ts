@@ -50,7 +50,7 @@ export interface InferredCollection extends InferredIds {
   /** By first occurrence. */
   readonly attributes: readonly InferredAttribute[]
   readonly records: readonly JsonObject[]
-  /** Positions in the data, where other items stand between records. */
+  /** Positions in the data: other items may be between records. */
   readonly places: readonly number[] | undefined
   /** Whether items are no objects: each becomes the `value` of a read-only record. */
   readonly isOfValues: boolean

@@ -13,7 +13,7 @@ import { isResourceName } from '../resource-names.ts'
 
 interface ReadMarks {
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Attributes that tell whether the caller set a mark. */
+  /** Attributes of the answer: whether the caller has set the mark. */
   readonly shown: readonly ScalarAttribute[]
 }
 

@@ -40,7 +40,7 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   return [{ resource, action: 'update' }]
 }
 
-/** A filter tells about records that the caller must be allowed to list. */
+/** A filter shows something of the filtered records: the caller must be allowed to list them. */
 function actionsOfMany(method: string, resource: Resource): readonly ResourceAction[] {
   return [
     { resource, action: method === 'DELETE' ? 'delete' : 'update' },

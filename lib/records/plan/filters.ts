@@ -20,7 +20,7 @@ export interface FilterContext {
   readonly root: Resource
   /** The to-one relations from the record, or its last list, to `root`. */
   readonly before: readonly ToOneAttribute[]
-  /** How many relations lead to `root`. */
+  /** Relations from the outermost record to `root`. */
   readonly relations: number
   readonly limits: Limits
   readonly visibility: Visibility

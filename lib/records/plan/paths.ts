@@ -53,7 +53,7 @@ interface PathContext {
   readonly intoJson?: boolean
   /** Whether an attribute may depend on the class of the row, as in conditions and orders. */
   readonly byClass?: boolean
-  /** How many relations lead to the root. */
+  /** Relations from the outermost record to the root. */
   readonly relations?: number
   /** Other names that the first segment could mean: reserved parameters. */
   readonly alternatives?: Iterable<string> | undefined

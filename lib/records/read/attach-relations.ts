@@ -61,7 +61,7 @@ function argumentsOf(at: number, given: Arguments): Arguments {
   return { ...given, filters, limit, offset, misfits: undefined }
 }
 
-/** In a hierarchy, some classes lack the relation: `only` tells by the row. */
+/** In a hierarchy, some classes lack the relation: `only` decides by the row. */
 function requestChild(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { only } = child
   const { rows, records, times } = owners

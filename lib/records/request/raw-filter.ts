@@ -21,7 +21,7 @@ export interface RawFilter {
   readonly values: readonly RawValue[]
   /** Whether the name came without a value. */
   readonly bare: boolean
-  /** Whether the filter stands in a group. */
+  /** Whether the filter is inside a group. */
   readonly isGrouped: boolean
 }
 

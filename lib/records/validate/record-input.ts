@@ -24,7 +24,7 @@ export type RecordRef =
       readonly name?: string
       /** Just found, whoever asks. */
       readonly isThere?: true
-      /** The link leads to the new record itself (own-links.ts). */
+      /** The new record links itself (own-links.ts). */
       readonly isItself?: true
     }
   | { readonly kind: 'new'; readonly record: RecordInput }

@@ -114,7 +114,7 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   return completed
 }
 
-/** The holder of an exact resource tells null from lacking, of which a column knows null alone. */
+/** An exact resource distinguishes null from a missing value; a column has null alone. */
 function markNull(open: OpenAttributes, attribute: Attribute, value: unknown, { path }: ValidationContext): readonly ValueInput[] {
   const isStored = attribute.kind === 'scalar' && attribute.source.kind === 'within'
   if (attribute.kind === 'toMany' || (isStored && value !== undefined)) return []

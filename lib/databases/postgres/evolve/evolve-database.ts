@@ -71,7 +71,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   // To read the whole database takes longer than all else.
   let difference = plan.steps.length === begun ? first : await compareAll(evolution)
   if (rows.length > 0) {
-    // Links of other tables may lead to the new rows.
+    // Other tables may link the new rows.
     await run({ ...difference, changedTables: {}, newViews: {}, changedViews: {} }, evolution)
     for (const each of rows) if (plan.faults.length === 0) await addRows(each, evolution)
     plan.check(PLACE)

@@ -27,7 +27,7 @@ export interface ServerTable extends Table {
 
 const ON_DELETE: Readonly<Record<string, DeleteAction>> = { a: 'no action', r: 'restrict', c: 'cascade', n: 'set null', d: 'set default' }
 
-/** Each note tells a part that is left out. */
+/** Each note names an omitted part. */
 export interface ServerTables {
   readonly tables: readonly ServerTable[]
   readonly notes: readonly string[]

@@ -106,7 +106,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly isRecording = true
   readonly #parts: LogRecorderParts
   readonly #open = new WeakMap<PoolClient, OpenChanges>()
-  /** New entries stand behind this position. */
+  /** New entries come after this position. */
   #highest = 0
   #committed = 0
   /** The position at which `measureLog` runs next. */

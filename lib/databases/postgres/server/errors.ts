@@ -137,7 +137,7 @@ export function violation(error: Error): { schema?: string; table: string; colum
   const columns = [...key.replaceAll(/::[\w ]+/g, '').matchAll(/"((?:[^"]|"")+)"|([^",\s()]+)/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
   )
-  // With several columns, the detail does not tell the wrong column.
+  // With several columns, the detail does not name the wrong column.
   return code === '23503' && columns.length > 1 ? undefined : { ...place, columns }
 }
 

@@ -13,7 +13,7 @@ export function lendSettings(session: object, sql: string): void {
   settingsBySession.set(session, sql)
 }
 
-/** Whether the session stands behind a pooler. */
+/** Whether the session is behind a pooler. */
 export function isLent(session: PoolClient): boolean {
   return settingsBySession.has(session)
 }

@@ -14,7 +14,7 @@ import { listLoneTables } from './drop-tables.ts'
 import type { FileEvolution } from './table-change.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 
-/** SQL of a text that tells the rows of a table apart. */
+/** SQL of a text with another value for each row of a table. */
 export function placeOf({ rowid, key }: ExistingTable): string {
   return rowid === undefined ? key.map(column => `quote(${quoted(column)})`).join(" || ',' || ") : `cast(${rowid} as text)`
 }

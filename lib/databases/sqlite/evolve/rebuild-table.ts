@@ -29,7 +29,7 @@ export interface Rebuilding {
   readonly table: string
 }
 
-/** Adds faults to the plan where rows stand in the way. */
+/** Adds faults to the plan where rows prevent the change. */
 export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void {
   const { db, plan } = rebuilding
   const faults = plan.faults.length

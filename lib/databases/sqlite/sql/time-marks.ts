@@ -1,5 +1,5 @@
 /**
- * Comments in front of the conditions of every table in a statement. In a costly statement a function that looks at the clock stands there.
+ * Comments in front of the conditions of every table in a statement. A costly statement has a function there, which looks at the clock.
  */
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'

@@ -14,7 +14,7 @@ interface HeldInterception {
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
-  /** The test's name, where node:test tells. */
+  /** The test's name, known under node:test. */
   readonly test: string | undefined
   /** The owner of interceptions made inside: the boundary itself, or the runner's object of the test. */
   readonly scope: object

@@ -320,7 +320,7 @@ export interface OpenAttributes {
   readonly once: boolean
   /** Never added. */
   readonly except: ReadonlySet<string>
-  /** Whether the holder has the names of attributes with null: other attributes without a value are lacking. */
+  /** Whether the holder keeps null and misfits of columns. Attributes in neither place are lacking. */
   readonly exact: boolean
   /** Added names, in order. */
   readonly learned: readonly string[]

@@ -96,6 +96,33 @@ describeStores('an exact file', () => {
     assert.deepEqual(await send(engine, 'PUT /profile', { age: null }), { age: null })
   })
 
+  it('keeps values of other types, which filters do not find', async () => {
+    await using engine = await create()
+    assert.deepEqual(await send(engine, 'PATCH /posts/1', { views: 1.5, title: ['a', { b: null }] }), {
+      id: 1,
+      title: ['a', { b: null }],
+      views: 1.5,
+    })
+    assert.deepEqual(await send(engine, 'POST /posts', { id: 'mine', views: 'many', title: 'New' }), {
+      id: 10,
+      views: 'many',
+      title: 'New',
+    })
+    assert.deepEqual(await send(engine, 'GET /posts?views=many'), [])
+    assert.deepEqual(await send(engine, 'PATCH /posts/10', { title: 'Same' }), { id: 10, views: 'many', title: 'Same' })
+    assert.deepEqual(await send(engine, 'PATCH /posts/10', { views: 3 }), { id: 10, views: 3, title: 'Same' })
+    assert.deepEqual(await send(engine, 'GET /posts?views=3'), [{ id: 10, views: 3, title: 'Same' }])
+    assert.deepEqual(await send(engine, 'PATCH /posts/10', { views: false }), { id: 10, views: false, title: 'Same' })
+    assert.deepEqual(await send(engine, 'PUT /posts/10', { views: null }), { id: 10, views: null })
+    for (const odd of ['\ud800', 'a\0b', '\u0000', 1e300, -0, { '\0': '\udc00' }]) {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ title: odd, views: odd, meta: odd, authorId: 1, more: odd })
+      const { status } = await engine.fetch('http://api.test/posts', { method: 'POST', headers, body })
+      assert.ok(status === 201 || status === 422, `${JSON.stringify(odd)} ${status}`)
+      assert.equal((await engine.fetch('http://api.test/posts')).status, 200)
+    }
+  })
+
   it("shows null in the engine's own answers, in the order of the file", async () => {
     await using engine = await create()
     const { body } = await engine.handle('GET', '/v1/posts?depth=0')
@@ -143,9 +170,12 @@ describe('--as json-server --save', () => {
       const response = await fetch(`${origin}${path}`, { method, headers, body: JSON.stringify(body) })
       assert.ok(response.ok, `${line} ${response.status}`)
     }
+    await write('PUT /posts/2', { title: 'Water', views: 'many' })
+    await write('PUT /posts/7', { views: 'none' })
     await write('PUT /posts/2', { title: 'Water' })
     await write('PATCH /posts/2', { tag: null, color: 'blue' })
     await write('POST /posts', { title: 'New', tag: null })
+    await write('POST /posts', { title: 5.5, views: 'more' })
     await write('PUT /posts/7', { views: 1.5, id: 7 })
     await write('PUT /posts/2', { tag: null })
     assert.equal(
@@ -153,11 +183,12 @@ describe('--as json-server --save', () => {
       `{
   "posts": [
     {
-      "views": 1.50,
+      "views": 1.5,
       "id": 7
     },
     { "id": 2, "tag": null },
-    { "title": "New", "id": 8, "tag": null }
+    { "title": "New", "id": 8, "tag": null },
+    { "title": "5.5", "views": "more", "id": 9 }
   ]
 }
 `,

@@ -55,11 +55,11 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** Of a record that lacks an attribute, the row has NULL, and the holder no null. */
+/** Where the column has NULL, the holder has the value, null too; a lacking attribute is undefined. */
 function leaveOut(expression: string, { kind, attribute }: Field, { scope, select, source }: NodeContext): string {
   if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return expression
   const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
-  return `((${expression})??${source.shared('nulls', () => new MemberReader().nullOf)}(r[${at}],${JSON.stringify(attribute.name)}))`
+  return `((${expression})??${source.shared('held', () => new MemberReader().find)}(r[${at}],${JSON.stringify(attribute.name)}))`
 }
 
 /** The renders inside an embedded object come before its own. */

@@ -53,25 +53,20 @@ export class MemberReader {
   #text: unknown = undefined
   #object: unknown = undefined
 
-  readonly read = (text: unknown, name: string): unknown => {
-    const value = this.#find(text, name) ?? null
-    // The caller may change the value.
-    return typeof value === 'object' && value !== null ? structuredClone(value) : value
-  }
+  readonly read = (text: unknown, name: string): unknown => this.find(text, name) ?? null
 
   /** Undefined where the text lacks the name. */
-  readonly nullOf = (text: unknown, name: string): null | undefined => (this.#find(text, name) === null ? null : undefined)
-
-  #find(text: unknown, name: string): unknown {
+  readonly find = (text: unknown, name: string): unknown => {
     if (text === null) return undefined
     if (text !== this.#text) {
       this.#object = decodeJson(text)
       this.#text = text
     }
     const object = this.#object
-    return typeof object === 'object' && object !== null && Object.hasOwn(object, name)
-      ? (object as Record<string, unknown>)[name]
-      : undefined
+    if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return undefined
+    const value = (object as Record<string, unknown>)[name]
+    // The caller may change the value.
+    return typeof value === 'object' && value !== null ? structuredClone(value) : value
   }
 }
 

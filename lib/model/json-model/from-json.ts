@@ -69,8 +69,8 @@ export interface FromJsonOptions {
    */
   readonly open?: boolean
   /**
-   * Whether to keep the order of the data, and lacking attributes apart from null. New records come last. Answers of a wire leave out
-   * lacking attributes; the engine's own answers show null. Implies `open`. Default: `false`.
+   * Whether to keep order, lacking attributes and values of other types, for wires: the engine's own answers show null, and filters find no
+   * values of other types. Implies `open`. Default: `false`.
    */
   readonly exact?: boolean
   /** Whether a new record needs what every record has. Default: `false`; a note says what would be required. */
@@ -102,14 +102,14 @@ function buildSeed(collection: InferredCollection, index: number): object {
   const { attributes, records, ids, exact } = collection
   const record = records[index]!
   const seeded: Record<string, unknown> = {}
-  const nulls: [string, null][] = []
+  const held: [string, unknown][] = []
   for (const attribute of attributes) {
     const { kind, name, key } = attribute
     const value = kind === 'id' ? ids[index] : readAttribute(record, attribute)
     if (value !== null) seeded[name] = value
-    else if (exact && Object.hasOwn(record, key)) nulls.push([key, null])
+    else if (exact && Object.hasOwn(record, key)) held.push([key, record[key]])
   }
-  return nulls.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(nulls) }
+  return held.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(held) }
 }
 
 /** The property for attributes added by requests. */

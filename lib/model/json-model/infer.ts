@@ -285,7 +285,7 @@ function addPlainAndRelations(
   draft: CollectionDraft,
   relations: readonly Relation[],
   cyclic: ReadonlySet<Relation>,
-  { long, required = false }: InferOptions,
+  { long, required = false, exact = false }: InferOptions,
 ): void {
   for (const key of draft.keys) {
     if (key === draft.idKey) {
@@ -298,7 +298,9 @@ function addPlainAndRelations(
     // Numbers and texts of digits may be mixed.
     const count = countLong(draft, key, long)
     if (relation === undefined) {
-      const type = count > 0 ? 'json' : mergeTypes(types)
+      const merged = count > 0 ? 'json' : mergeTypes(types)
+      // A price of 10 may become 10.5.
+      const type = exact && merged === 'integer' ? 'number' : merged
       const isBare = count > 0 && countLongTexts(draft.records.map(record => readValue(record, key))) === count
       draft.attributes.push({ kind: 'plain', key, name: key, type, isBare, nullable, isEverywhere })
     } else {

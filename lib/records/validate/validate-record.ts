@@ -10,7 +10,6 @@ import { describeKey, isShownKey, type KeyValues, type RecordKey } from '../../m
 import type {
   Attribute,
   EmbeddedAttribute,
-  OpenAttributes,
   RelationAttribute,
   Resource,
   ScalarAttribute,
@@ -32,7 +31,7 @@ import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { nameGiven } from './references.ts'
 import { requireAttributes } from './required-attributes.ts'
-import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
+import { readValid, refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
@@ -71,13 +70,14 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   const resource = mode === 'create' ? findAskedClass(of, body) : of
   const values: ValueInput[] = []
   const lists: ListInput[] = []
+  const holder = resource.open?.exact === true ? resource.open.holder : undefined
   const draft: Holder = { mode, key: key ?? readGivenKey(body, resource), links: [], within: [] }
   const { references } = context
   const outerName = references.ownName
   references.ownName = mode === 'create' ? nameGiven(body, resource) : undefined
   for (const name of Object.keys(body)) {
     const isLacking = body[name] === undefined
-    if (isLacking && (mode === 'create' || resource.open?.exact !== true)) continue
+    if (isLacking && (mode === 'create' || holder === undefined)) continue
     const value = body[name] ?? null
     const place = context.at(name)
     const named = findAttribute(name, body, { resource, implied }, place)
@@ -96,13 +96,14 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       const link = validateBranchLink(attribute, value, place)
       if (link !== undefined) draft.links.push(link)
     } else {
-      const change = validateValue(attribute, value, draft, place)
+      const isHeld = holder !== undefined && isMisfit(attribute, value, context)
+      const change = validateValue(isHeld ? buildMember(attribute.name, holder) : attribute, value, draft, place)
       if (change === undefined) continue
       values.push(change)
       refuseUnreachable(change, resource, place)
       addIssues(body, name, place)
     }
-    if (resource.open?.exact === true) values.push(...markNull(resource.open, attribute, isLacking ? undefined : value, place))
+    if (holder !== undefined) values.push(...markNull(holder, attribute, isLacking ? undefined : value, place))
   }
   const { links } = draft
   const change = { resource, path: context.path, values, links, lists }
@@ -114,11 +115,19 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
   return completed
 }
 
+/** Whether a value has another type than the column. */
+function isMisfit(attribute: ScalarAttribute | EmbeddedAttribute, value: unknown, { dialect }: ValidationContext): boolean {
+  if (attribute.kind !== 'scalar' || attribute.primary || attribute.source.kind !== 'column' || (value ?? null) === null) return false
+  return readValid(value, attribute.type, dialect) === undefined
+}
+
 /** An exact resource distinguishes null from a missing value; a column has null alone. */
-function markNull(open: OpenAttributes, attribute: Attribute, value: unknown, { path }: ValidationContext): readonly ValueInput[] {
+function markNull(holder: ScalarAttribute, attribute: Attribute, value: unknown, context: ValidationContext): readonly ValueInput[] {
+  const { path } = context
   const isStored = attribute.kind === 'scalar' && attribute.source.kind === 'within'
   if (attribute.kind === 'toMany' || (isStored && value !== undefined)) return []
-  return [{ attribute: buildMember(shownName(attribute), open.holder), path, value: value === null ? null : undefined }]
+  if (attribute.kind === 'scalar' && isMisfit(attribute, value, context)) return [{ attribute, path, value: null }]
+  return [{ attribute: buildMember(shownName(attribute), holder), path, value: value === null ? null : undefined }]
 }
 
 /** Returns a writable attribute; adds an error for any other name. */

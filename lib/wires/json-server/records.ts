@@ -123,7 +123,7 @@ export function readBody(api: WireApi, resource: WireResource, body: Fields, isN
     Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {
       const attribute = findAttribute(resource, name)
       if (attribute === undefined) return [[name, value]]
-      if (resource.key.includes(attribute.name) && (!isNew || value === null || value === '')) return []
+      if (resource.key.includes(attribute.name) && !(isNew && mayBeId(attribute, value))) return []
       const { kind, ids = attribute.name, writable, type } = attribute
       if (kind === 'toMany') return writable && isIds(value) ? [[ids, value.map(each => readLink(api, attribute, each))]] : []
       if (kind !== 'toOne') return [[name, readValue(type, value)]]
@@ -131,6 +131,10 @@ export function readBody(api: WireApi, resource: WireResource, body: Fields, isN
       return isEmbedded ? [] : [[ids, readLink(api, attribute, value)]]
     }),
   )
+}
+
+function mayBeId({ type }: WireAttribute, value: unknown): boolean {
+  return value !== null && value !== '' && (type !== 'integer' || Number.isInteger(readValue(type, value)))
 }
 
 function isIds(value: unknown): value is readonly unknown[] {

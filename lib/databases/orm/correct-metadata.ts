@@ -51,7 +51,7 @@ function nameTexts(orm: MikroORM): void {
         prop.columnTypes = ['text']
 }
 
-/** Notes properties without a type, which become texts, and properties that the API leaves out. */
+/** Adds notes about properties without a type, which become texts, and about properties outside of the API. */
 function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta

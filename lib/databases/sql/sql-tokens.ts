@@ -3,7 +3,7 @@
 /** Whose quotes, comments and parameters a text has. MySQL's backticks are read with PostgreSQL's. */
 export type SqlDialect = 'sqlite' | 'postgres'
 
-/** A text with a quote that is not closed has a mark for the quote, and tokens for what follows. */
+/** An open quote is a mark, and the text behind the quote is read as tokens. */
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'parameter' | 'mark'
   readonly text: string

@@ -59,6 +59,10 @@ export const HEAD_HEIGHT = 30
 const ROW_HEIGHT = 20
 const MARGIN = 16
 const PADDING = 12
+/** Above and below the rows. */
+const ROWS_PADDING = 3
+/** Width of bold letters. */
+const BOLD = 1.15
 /** Rows of a box, the row `+ 3 more` included. Keys and relations are always shown. */
 const MOST_ROWS = 16
 const LONGEST_NAME = 30
@@ -157,9 +161,9 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
     entity,
     name: entity.name,
     title,
-    width: Math.ceil(Math.max(MIN_WIDTH, measureText(title) * 1.15 + 2 * PADDING, rowWidth + PADDING)),
-    height: HEAD_HEIGHT + texts.length * ROW_HEIGHT + 6,
-    rows: texts.map((text, index) => ({ ...text, y: HEAD_HEIGHT + (index + 0.5) * ROW_HEIGHT + 3 })),
+    width: Math.ceil(Math.max(MIN_WIDTH, measureText(title) * BOLD + 2 * PADDING, rowWidth + PADDING)),
+    height: HEAD_HEIGHT + texts.length * ROW_HEIGHT + 2 * ROWS_PADDING,
+    rows: texts.map((text, index) => ({ ...text, y: HEAD_HEIGHT + (index + 0.5) * ROW_HEIGHT + ROWS_PADDING })),
   }
 }
 

@@ -111,7 +111,7 @@ export class BodySchemas extends Describer {
     return nullable ? orNull(schema) : schema
   }
 
-  /** A new record is the schema of a change (`allOf`) plus the properties that differ, which keeps the document short. */
+  /** For a short document, a new record is the schema of a change (`allOf`) with the properties that differ. */
   #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
     const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
     const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }

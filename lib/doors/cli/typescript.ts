@@ -144,8 +144,8 @@ function keepExtensions(file: string): () => void {
 }
 
 /**
- * TypeScript 6 finds files without a bundler only with `ignoreDeprecations`, which other versions refuse, and files that are not beside the
- * tsconfig.json only with `rootDir`.
+ * TypeScript 6 finds files without a bundler only with `ignoreDeprecations`, which other versions refuse. Files in another folder than the
+ * tsconfig.json need `rootDir`.
  */
 function optionsForRequire(file: string): object {
   const manifest = 'typescript/package.json'

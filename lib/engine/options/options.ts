@@ -76,7 +76,7 @@ export interface EngineOptions {
   /** Per-model customisation. */
   readonly resources?: readonly ResourceDefinition[]
   /**
-   * Rules for all resources. `scope`: by property, a function of the caller that gives the value of all rows that exist for the caller (a
+   * Rules for all resources. `scope`: by property, a function of the caller: the rows with the returned value exist for the caller (a
    * list: any of the values; an object: a condition on the property; `true`: all rows; nothing: no rows). Each resource with the property
    * has the scope, beside its own scopes; `notes` names resources without a scope. Default: none.
    *

@@ -122,7 +122,7 @@ export function describeEntities(orm: MikroORM, note: (sentence: string) => void
   return joinSides(found.map(meta => describeEntity(meta, names, note)))
 }
 
-/** Removes references to other sides that are not recorded, such as properties that MikroORM adds. */
+/** Removes references to unrecorded other sides, such as properties that MikroORM adds. */
 function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
   const known = new Map(entities.map(({ name, properties }) => [name, new Set(properties.map(each => each.name))]))
   const isKnown = ({ entity }: RecordedProperty, side: unknown): boolean => known.get(entity as string)?.has(side as string) === true

@@ -34,7 +34,7 @@ export class FieldErrors {
     }
   }
 
-  /** For a costly description, not of `not_unique`. */
+  /** Makes a costly description only below the limit. Not for `not_unique`. */
   describe(make: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(make())

@@ -41,7 +41,7 @@ export interface Codec {
   /** Convert between stored values and entities' properties. */
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
-  /** Wrap a column that is read, and a parameter that is compared, in SQL. */
+  /** SQL around a column to read, and around a parameter to compare. */
   readonly selectSql?: (column: string) => string
   readonly compareSql?: (placeholder: string) => string
   /** Stored as 64-bit integers, which a JavaScript number may not hold exactly. */

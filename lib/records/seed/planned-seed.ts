@@ -67,7 +67,7 @@ function bindFlat(data: SeedData, model: Model, connection: Connection, values: 
   const rows = new NewRecords(connection, values)
   const checked = new Set<RowShape>()
   const pivots = new Map<string, ToManyAttribute>()
-  // A link that means a record without an ID is refused, and must not meet the key that the database happens to count.
+  // A link to a record without an ID is refused, though the database may count just this key.
   const [linked, counted] = [new Set<Resource>(), new Set<Resource>()]
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)

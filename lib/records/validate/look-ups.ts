@@ -1,5 +1,5 @@
 /**
- * Look-ups: statements by which a write finds other records, compiled once for a dialect, which forks share, and for each form of a scope.
+ * Look-ups: statements by which a write finds other records. Compiled once for each form of a scope; forks share the statements.
  */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'

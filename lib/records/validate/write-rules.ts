@@ -132,7 +132,7 @@ export class WriteRules {
     return found
   }
 
-  /** Refuses rows that have become what the caller may not write. To be asked after all writes. */
+  /** Refuses changed rows outside of what the caller may write. To be asked after all writes. */
   *confirm(): Coroutine<void> {
     for (const [root, rows] of this.#touched) {
       const keys = [...rows.values()]

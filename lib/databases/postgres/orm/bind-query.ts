@@ -162,7 +162,7 @@ const BEFORE_LITERALS = new Set([
   'next',
 ])
 
-/** Functions of arguments of any type, which do not say what type a parameter is. */
+/** Functions that take any type: the type of a parameter stays unknown. */
 const OF_ANYTHING = new Set(
   (
     'concat concat_ws format count num_nulls num_nonnulls pg_typeof pg_column_size json_build_array json_build_object jsonb_build_array ' +

@@ -28,8 +28,8 @@ export class FileIdentity {
   }
 
   /**
-   * For a transaction that `check` ends. With a write-ahead log nothing is written at the path before. Without a log SQLite makes
-   * `app.sqlite-journal`; whoever opens another file that has come to the path would roll the journal back into that file.
+   * Checks a file without a write-ahead log before the transaction, not only at the end: SQLite makes `app.sqlite-journal` beside the path.
+   * If the path has another file by now, the next opening would roll the journal back into the other file.
    */
   checkBefore(sharesCheck: boolean): void {
     if (!this.#hasLog) this.checkWrite(sharesCheck)

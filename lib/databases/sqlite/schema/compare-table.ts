@@ -77,7 +77,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
 /**
  * Includes parts that other entities need.
  *
- * @param targets the tables of the entities that share the table. MikroORM lists a table twice that leads to two others which lead back.
+ * @param targets the tables of the entities that share the table. MikroORM lists a table twice that two circles of links share.
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { helper, made, findings, catalog } = comparing

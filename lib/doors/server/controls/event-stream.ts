@@ -11,7 +11,7 @@ import type { ControlRequest } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
 const MAX_STREAMS = 50
-/** Milliseconds of silence before a comment, which shows that a client has gone, and keeps others from cutting the connection. */
+/** Milliseconds of silence before a comment: sending shows a lost client, and keeps proxies from cutting the connection. */
 const BEAT = 15_000
 /** Shows the client at once that the stream is open. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'

@@ -207,7 +207,7 @@ const ERROR_NAMES = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
 } as const
 
-/** Makes an error that clients accept as undici's, by `code`, `name`, and `instanceof`, which checks symbols. */
+/** Makes an error like undici's: clients look at `code`, `name` and `instanceof`, and undici's `instanceof` at symbols. */
 export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
   const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
   const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]

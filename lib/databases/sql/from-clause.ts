@@ -1,6 +1,10 @@
 /**
  * From clause: a table, and to-one relations that are left-joined on first use. Lists would multiply rows: they are joined only in
  * subqueries for a minimum or a distinct count (`joinList`).
+ *
+ * ```
+ * ?author.name=Ann    from post as t0 left join user as t1 on t1.id = t0.author_id
+ * ```
  */
 import { referredParts, findTargetKey } from '../../model/model.ts'
 import type { Discriminator, KeyPart, RelationAttribute, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'

@@ -1,4 +1,12 @@
-/** Sort term: sorts by values, values behind relations, and counts. */
+/**
+ * Sort term: sorts by values, values behind relations, and counts.
+ *
+ * ```
+ * ?sort=author.name,tags.desc
+ *
+ * order by author.name, (select count(distinct tag_id) from post_tags where post_id = post.id) desc, post.id
+ * ```
+ */
 import type { Origin } from '../../records/database/dialect.ts'
 import { findTargetKey, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { SortTerm } from '../../records/plan/read-plan.ts'

@@ -1,6 +1,10 @@
 /**
  * Shared keys: foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other,
  * and a parent linked twice is created once.
+ *
+ * ```
+ * line (tenant_id, order_id) references order (tenant_id, id): the line has the tenant of the order
+ * ```
  */
 import { joinKey, keyFromJson } from '../../model/key.ts'
 import { tableColumns, type Attribute, type Resource, type ScalarAttribute, type ToOneAttribute } from '../../model/model.ts'

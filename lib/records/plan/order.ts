@@ -1,4 +1,4 @@
-/** Order: sort keys of a request, or the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
+/** Order: sort keys (`author.name,tags.desc`), or the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'

@@ -1,4 +1,4 @@
-/** Start: plans the order and the beginning of a page by keys. Refuses with parameter_invalid what a cursor cannot hold. */
+/** Start: plans order and beginning of a page by keys (`?offset=first`). Refuses with parameter_invalid what a cursor cannot hold. */
 import type { ScalarAttribute, Resource } from '../../model/model.ts'
 import { refuseStart, type KeyStart } from '../request/key-start.ts'
 import { findParameterName, type Parameters } from '../request/query-string.ts'

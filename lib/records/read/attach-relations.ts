@@ -1,4 +1,4 @@
-/** Attach relations: reads the linked records of an answer, level by level. */
+/** Attach relations: reads the linked records of an answer by levels: the posts of all users of a page, then the tags of all posts. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type {

@@ -1,5 +1,5 @@
 /**
- * Referrers: finds what goes, or is left without a needed link, with removed records. Refuses with owner_required.
+ * Referrers: finds what goes with removed records, or is left without a needed link: the posts of a user. Refuses with owner_required.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * JSON body: the one rule for request bodies of every transport. Gives the JSON value, undefined for an empty body, or a FormBody. Refuses
- * with body_too_large early, with media_type_unsupported or json_malformed at the end.
+ * JSON body: one rule for request bodies of every transport. Gives the JSON value, undefined for no body, or a FormBody. Refuses with
+ * body_too_large early, at the end with media_type_unsupported, json_malformed or body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'

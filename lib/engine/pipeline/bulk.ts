@@ -1,6 +1,6 @@
 /**
  * Bulk: makes the records of a posted array, all or none, in one transaction. Each member passes the stages of a request, so that rules,
- * scopes and wrappers see one record; otherwise records are written together. Refuses with the errors of all members, by index.
+ * scopes and wrappers see one record; otherwise records are written together. Refuses with body_invalid, and the errors of all members.
  */
 import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'

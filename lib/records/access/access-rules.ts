@@ -1,6 +1,6 @@
 /**
  * Access rules: decides what exists for a caller and which actions are allowed. Calls a rule or scope at most once a request, if the
- * request depends on the answer. Refuses with forbidden, or token_missing where a log-in would help.
+ * request depends on the answer. Refuses with forbidden, filter_unsupported, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'

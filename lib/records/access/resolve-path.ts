@@ -1,6 +1,6 @@
 /**
- * Resolve path: turns a path into a Target in the model. Refuses with version_unknown, resource_unknown, record_not_found (an invalid ID),
- * attribute_not_found, path_unknown.
+ * Resolve path: turns a path into a Target. Refuses with version_unknown, resource_unknown, record_not_found (an invalid ID),
+ * attribute_not_found, path_unknown, method_not_allowed, action_not_possible.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/errors/errors.ts'

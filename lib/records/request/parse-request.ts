@@ -1,6 +1,6 @@
 /**
- * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, query_malformed and
- * path_unknown.
+ * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, path_unknown,
+ * query_malformed and body_invalid.
  */
 import { LazyClient, WholeClient, type Connected } from '../../foundation/async/abort.ts'
 import { restError } from '../../foundation/errors/errors.ts'

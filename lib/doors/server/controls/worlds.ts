@@ -1,6 +1,7 @@
 /**
  * Worlds: named forks of an engine, for tests that share a server. A world is forked from the engine's state at the start by the first
- * request for the world, and closed after a while without requests. Refuses with worlds_exhausted.
+ * request for the world, and closed after a while without requests. Refuses with worlds_exhausted, request_malformed, path_unknown and
+ * body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { pageModules } from './page-modules.ts'
 
-/** What the application's bundler resolves. Faker is not there, or is installed. */
-const EXTERNAL = ['@mikro-orm/*', 'kysely', '@faker-js/faker']
+/** Packages for the application's bundler. */
+const EXTERNAL = ['@mikro-orm/*', 'kysely']
 
 /** What the files hold of others. */
 const PACKAGES = ['@noble/hashes', 'base64-js', 'buffer', 'ieee754', 'leven', 'pluralize', 'tweetnacl']

@@ -10,6 +10,7 @@ import { transform, type Plugin } from 'esbuild'
 const TWINS: Readonly<Record<string, string>> = {
   'databases/sqlite/driver/open-raw.ts': 'databases/sqlite/wasm/open-wasm.ts',
   'doors/server/intercept/intercept.ts': 'doors/page/intercept-page.ts',
+  'engine/testing/faker-text.ts': 'engine/testing/page-faker-text.ts',
   'foundation/runtime/assertion-error.ts': 'foundation/page/page-assertion-error.ts',
   'foundation/runtime/runtime.ts': 'foundation/page/page-runtime.ts',
   'foundation/runtime/secrets.ts': 'foundation/page/page-secrets.ts',

@@ -37,7 +37,6 @@ export async function openPage(entry: string): Promise<OpenedPage> {
     platform: 'browser',
     target: 'es2024',
     alias: { 'mikro-rest/browser': join(folder, 'index.js') },
-    external: ['@faker-js/faker'],
     nodePaths: [join(root, 'node_modules')],
     logLevel: 'warning',
   })

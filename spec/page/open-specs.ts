@@ -1,0 +1,93 @@
+/** Opens a page in Chromium that runs spec files against engines in the page: `node:test`, `node:assert` and the like have stand-ins. */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import { pageModules } from '../../scripts/page-modules.ts'
+import { borrowBrowser } from '../helpers/chromium.ts'
+import { serveFiles } from './serve-page.ts'
+import type { RunResult } from './stand-ins/test.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const require = createRequire(import.meta.url)
+const at = (name: string): string => join(root, 'spec/page/stand-ins', name)
+
+/** By what specs import. */
+const STAND_INS: readonly (readonly [RegExp, string])[] = [
+  [/^node:test$/, at('test.ts')],
+  [/^node:assert\/strict$/, at('assert.ts')],
+  [/^node:timers\/promises$/, at('timers.ts')],
+  [/^better-sqlite3$/, at('better-sqlite3.ts')],
+  [/^pg$/, at('pg.ts')],
+  [/\/lib\/index\.ts$/, at('library.ts')],
+]
+
+/** Modules that `spec/openapi/conformity.ts` imports by names in variables. */
+const BY_NAME: Readonly<Record<string, string>> = { 'ajv/dist/2020.js': 'ajv', 'ajv-formats': 'ajv-formats' }
+
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup({ onResolve }) {
+    for (const [filter, path] of STAND_INS) onResolve({ filter }, () => ({ path }))
+    onResolve({ filter: /\/server-database\.ts$/ }, ({ path }) => ({ path, namespace: 'refused' }))
+    // MikroORM for Node loads better-sqlite3; entities need the base alone.
+    const base = require.resolve('@mikro-orm/sql')
+    onResolve({ filter: /^@mikro-orm\/sqlite$/ }, ({ importer }) => (importer.startsWith(join(root, 'lib/')) ? undefined : { path: base }))
+  },
+}
+
+export interface OpenedSpecs {
+  /** @param leftOut parts of titles of tests that are left out */
+  run(file: string, leftOut: readonly string[]): Promise<RunResult>
+  close(): Promise<void>
+}
+
+/** @param files paths of spec files in the repository */
+export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> {
+  const nameOf = (file: string): string => basename(file, '.ts')
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: {
+      run: at('run.ts'),
+      ...Object.fromEntries(Object.entries(BY_NAME).map(([module, name]) => [name, module])),
+      ...Object.fromEntries(files.map(file => [nameOf(file), file])),
+    },
+    outdir: '/',
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2024',
+    plugins: [standIns, pageModules(root)],
+    logLevel: 'error',
+  })
+  const served = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
+  served.set('/sqlite3.wasm', await readFile(fileURLToPath(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm'))))
+  const imports = Object.fromEntries(Object.entries(BY_NAME).map(([module, name]) => [module, `/${name}.js`]))
+  const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`
+  served.set('/index.html', Buffer.from(`<!doctype html>${map}<script type="module" src="/run.js"></script>`))
+  const server = await serveFiles(served)
+  const borrowed = await borrowBrowser()
+  const context = await borrowed.browser.newContext()
+  const page = await context.newPage()
+  await page.goto(server.address)
+  await page.waitForFunction('globalThis.ready === true', undefined, { timeout: 30_000 })
+  return {
+    run: (file, leftOut) =>
+      page.evaluate(([path, parts]) => (globalThis as unknown as RunningPage).runFile(path, parts), [
+        `/${nameOf(file)}.js`,
+        leftOut,
+      ] as const),
+    async close() {
+      await context.close()
+      await borrowed.close()
+      await server.close()
+    },
+  }
+}
+
+interface RunningPage {
+  runFile(path: string, leftOut: readonly string[]): Promise<RunResult>
+}

@@ -1,0 +1,10 @@
+/** What helpers of specs ask of the process, in a page: seed and target of the run, and the time instead of a processor's. */
+const usage = (before?: { readonly user: number }): { user: number; system: number } => ({
+  user: performance.now() * 1000 - (before?.user ?? 0),
+  system: 0,
+})
+
+export function standInForProcess(): void {
+  const process = { env: { FC_SEED: 'usual', SPEC_TARGETS: 'memory' }, cpuUsage: usage, threadCpuUsage: usage, once: () => {} }
+  Object.assign(globalThis, { process })
+}

@@ -60,6 +60,8 @@ export interface StoredTable {
   readonly rawDefaults: readonly string[]
   /** A new record must have these. */
   readonly required: readonly string[]
+  /** Properties set by the constructor. */
+  readonly constructed: ReadonlySet<string>
   /** Calls the constructor, which may set properties; undefined: no code inside. */
   readonly construct: (() => Record<string, unknown>) | undefined
   /** Counts a record's changes. */

@@ -109,6 +109,15 @@ describeStores('a statement that the database drops', ({ name: store }) => {
         assert.equal((await engine.send('PATCH /v1/notes/1', { body: { text: 'a' } })).status, 200)
       })
 
+  it('is refused where it is one of a seed', async () => {
+    await using engine = await make(false)
+    await replace(engine, 'insert', 'note')
+    const before = await rows(engine)
+    await assert.rejects(engine.seed({ teams: [{ name: 'n', notes: [{ text: 'x' }] }] }), { code: 'statement_dropped' })
+    await assert.rejects(engine.seed({ notes: [{ id: 77, text: 'x' }, { text: 'y' }] }), { code: 'statement_dropped' })
+    assert.deepEqual(await rows(engine), before)
+  })
+
   it('is refused where it is one of a pivot table', async () => {
     for (const listens of [false, true]) {
       await using engine = await make(listens)

@@ -4,8 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
-import { makeOnce } from '../../records/statements/made-values.ts'
-import { isJustCreated, withNameAndLength, takeOver } from './on-update.ts'
+import { withNameAndLength, takeOver } from './on-update.ts'
 
 interface SharedWithOrm {
   readonly host: { readonly clock: () => Clock | undefined }
@@ -59,7 +58,7 @@ function findClock(em: EntityManager): Clock | undefined {
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/** `onCreate` and `onUpdate` follow the calling engine's clock. A repeated write gets the same values again. */
+/** `onCreate` and `onUpdate` follow the calling engine's clock. */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {
@@ -73,9 +72,7 @@ export function followClock(orm: MikroORM): void {
           const value = original(entity, em)
           return toEngineTime(value, prop.type, from, Date.now(), clock)
         }
-        const wrapper: ModelFunction = withNameAndLength<ModelFunction>(original, (entity, em) =>
-          name === 'onUpdate' && isJustCreated(entity) ? call(entity, em) : makeOnce(wrapper, em, () => call(entity, em)),
-        )
+        const wrapper = withNameAndLength<ModelFunction>(original, call)
         following.add(wrapper)
         takeOver(original, wrapper)
         prop[name] = wrapper as NonNullable<typeof prop.onCreate>

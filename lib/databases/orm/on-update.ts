@@ -6,6 +6,7 @@ import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 
 type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 
+/** Inserted in the running flush. */
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
@@ -30,11 +31,6 @@ export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
 /** The number of parameters shows whether a function can read the entity. */
 export function withNameAndLength<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
   return Object.defineProperty(wrapper, 'length', { value: original.length })
-}
-
-/** Inserted in the running flush. */
-export function isJustCreated(entity: object): boolean {
-  return justCreated.has(entity)
 }
 
 export function skipUpdateOfCreated(orm: MikroORM): void {

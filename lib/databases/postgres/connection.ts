@@ -32,6 +32,7 @@ import { command, type Sessions, ask } from './server/sessions.ts'
 import type { Transactions } from './server/transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 import { OrmConnection } from '../orm/orm-connection.ts'
+import { writeUnbound } from '../sql/write-unbound.ts'
 import { EntityManager as SqlEntityManager } from '@mikro-orm/postgresql'
 
 interface ConnectionParts {
@@ -221,6 +222,10 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return true
   }
 
+  tellsKeys(): boolean {
+    return true
+  }
+
   /** An error ends the transaction. */
   refusesLinks(): boolean {
     return false
@@ -292,10 +297,12 @@ export class RowWriter {
   }
 
   /** See `Connection.run`. */
-  async run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
+  async run({ sql }: Statement, given: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()
-    const text = em.config.get('onQuery')(sql, parameters)
+    const bound = writeUnbound(sql, given, em.getPlatform())
+    const { parameters } = bound
+    const text = em.config.get('onQuery')(bound.sql, parameters)
     transactions.checkTime()
     const trace = this.#host.trace()
     const before = trace?.enter('sql')

@@ -153,6 +153,10 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return !this.content.hasOtherWriters || havePlainLinks(this.content.handle.db, columns)
   }
 
+  tellsKeys(): boolean {
+    return !this.content.handle.hasTriggers()
+  }
+
   refusesLinks(table: string, column: string): boolean {
     // A surrounding transaction may have deferred references.
     return this.keepsConstraints && this.transactions.current?.outer === undefined && isChecked(this.content.handle.db, table, column)

@@ -13,6 +13,7 @@ import { whenFree } from './database/busy.ts'
 import type { Observers } from './observers.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
 import { countChanges, endedError } from './orm/shared-connection.ts'
+import { writeUnbound } from '../sql/write-unbound.ts'
 import type { Transactions } from './transactions.ts'
 
 const NONE: readonly unknown[] = []
@@ -85,14 +86,13 @@ export class RowWriter {
     const { recorder } = this.#observers
     const position = recorder?.position
     try {
-      const text = em.config.get('onQuery')(sql, parameters)
+      const bound = writeUnbound(sql, parameters, em.getPlatform())
+      const text = em.config.get('onQuery')(bound.sql, bound.parameters)
       recorder?.prepare()
-      const { changes, lastInsertRowid } = this.#send(text, parameters)
+      const { changes, lastInsertRowid } = this.#send(text, bound.parameters)
       if (behind === 'nothing') recorder?.afterStatement()
       const counted = BigInt(lastInsertRowid)
-      return changes < 2
-        ? { rows: changes, counted }
-        : { rows: changes, counted, keys: () => (handle.hasTriggers() ? undefined : countBack(counted, changes)) }
+      return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
     } catch (error) {
       // SQLite undoes a statement that fails.
       if (position !== undefined) recorder?.rollbackTo(position)

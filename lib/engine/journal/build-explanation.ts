@@ -18,8 +18,10 @@ interface Explained {
   readonly hasEntities: boolean
 }
 
-export function buildExplanation(explained: Explained, { statements, advice }: StatementsExplained): Explanation {
+export async function buildExplanation(explained: Explained, { statements, advice }: StatementsExplained): Promise<Explanation> {
   const { method, path, trace, response, masked, secrets, model, hasEntities } = explained
+  const writes = new Set<string>()
+  for (const way of trace.ways) writes.add(await way)
   return {
     method,
     path: masked.path + formatPath(path, masked),
@@ -27,7 +29,7 @@ export function buildExplanation(explained: Explained, { statements, advice }: S
     duration: Math.ceil(trace.total * 1000) / 1000,
     timing: summarizeTimes(trace),
     cached: trace.cached,
-    writes: [...new Set(trace.ways)],
+    writes: [...writes],
     statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names, holdsValues = false } = statements[index]!
       // A parameter without a known column may belong to any column of the statement.

@@ -25,7 +25,7 @@ export class Trace {
   /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
   /** How the request has written, if statements are kept. */
-  readonly ways: string[] = []
+  readonly ways: Awaitable<string>[] = []
   readonly #begun = performance.now()
   #since = this.#begun
   #stage: Stage = 'parse'

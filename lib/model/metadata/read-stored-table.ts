@@ -47,7 +47,7 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
     discriminator,
     properties,
     inside,
-    inserts: canInsert(meta, unplanned, orm) && made !== undefined && isPlainMade(made, properties, meta),
+    inserts: canInsert(meta, unplanned, orm) && made !== undefined && isPlainMade(made, properties, meta) && !makesNull(meta, properties),
     // For MikroORM, a NULL that a type converts is a change in every update.
     updates: canUpdate(meta, unplanned) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
@@ -58,6 +58,7 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
     required: Object.freeze(
       meta.props.filter(prop => isNeededDocument(prop) || (orm.config.get('validateRequired') && isRequired(prop))).map(({ name }) => name),
     ),
+    constructed: new Set(Object.keys(made ?? {}).filter(name => (made![name] ?? null) !== null)),
     construct: hasConstructor(meta) ? () => construct(meta) : undefined,
     version: meta.versionProperty === undefined ? undefined : properties.get(meta.versionProperty),
     asksTwice: orm.config.get('processOnCreateHooksEarly'),
@@ -326,6 +327,12 @@ function isRequired(prop: EntityProperty): boolean {
 /** Whether the unit of work makes a JSON object if none is given. */
 function isNeededDocument({ kind, object, array, embedded, nullable, persist }: EntityProperty): boolean {
   return kind === 'embedded' && (object === true || array === true) && embedded === undefined && nullable !== true && persist !== false
+}
+
+/** Whether code of the model may make a null that a type converts. */
+function makesNull(meta: EntityMetadata, properties: ReadonlyMap<string, StoredProperty>): boolean {
+  const mayMake = hasConstructor(meta)
+  return [...properties.values()].some(({ convertsNull, onCreate }) => convertsNull && (mayMake || onCreate !== undefined))
 }
 
 /** Whether a class in the chain is more than MikroORM's empty class. */

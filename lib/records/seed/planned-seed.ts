@@ -1,6 +1,6 @@
 /**
  * Planned seed: inserts a seed by statements, where no code of the application looks at entities, and rows and pivot rows suffice. Returns
- * false, with nothing written, where the unit of work must insert, or find what is wrong.
+ * false, before anything is written, where the unit of work must insert.
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -8,63 +8,99 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
-import { checkChanges, nameAll } from '../validate/check-database.ts'
-import type { MadeValues } from '../statements/made-values.ts'
+import { checkChanges } from '../validate/check-database.ts'
 import { NewRecords } from '../statements/new-rows.ts'
 import { isInsertedOnce, leadsTo, planNew } from '../statements/plan-body.ts'
 import { planColumns, planRows } from '../statements/plan-rows.ts'
 import { insertMembers } from '../statements/insert-members.ts'
 import type { RowShape } from '../statements/row-shape.ts'
 import { RowShapes } from '../statements/row-shapes.ts'
+import { listNewMembers, listNew } from '../validate/linked-records.ts'
 import type { RecordInput } from '../validate/record-input.ts'
+import type { Translating } from '../unit-of-work/unit-of-work.ts'
 import type { SeedData } from '../../model/seeds.ts'
-import { nameAllNew } from '../validate/references.ts'
-import { Unplanned } from '../statements/unplanned.ts'
+import { listNames, listRecords } from './seed-records.ts'
+import { validateSeed, type ValidatedSeed } from './validate-seed.ts'
 
-/**
- * @param changes the records, valid by the model
- * @param values keeps values from functions of the model, for the unit of work to use again
- */
 export async function insertPlanned(
   data: SeedData,
-  changes: readonly RecordInput[],
-  model: Model,
+  { changes, errors }: ValidatedSeed,
   connection: Connection,
-  values: MadeValues,
+  translating: Translating,
 ): Promise<boolean> {
-  const planned = connection.writesAlone() ? planSeed(data, model, connection) : undefined
-  if (planned === undefined) return false
+  const refusal = errors.refusal()
+  const plan = connection.writesAlone() && refusal === undefined ? planSeed(data, translating.model, connection) : undefined
+  const rows = plan && arrangeAll(changes, connection)
+  if (rows === undefined) return false
+  const isChecked = plan!.keepsUnique
+  await insertOrExplain(
+    function* () {
+      yield* check({ changes, errors: new FieldErrors() }, connection, isChecked)
+      yield* insertNew(rows, connection)
+    },
+    () => ({ changes, errors }),
+    connection,
+    translating,
+  )
+  return true
+}
+
+/** Inserts records of plain values and IDs, such as records of a JSON file, unvalidated: the database refuses faults. */
+export async function insertFlat(data: SeedData, connection: Connection, translating: Translating): Promise<boolean> {
+  const { model } = translating
+  const rows = bindFlat(data, model, connection)
+  if (rows === undefined) return false
+  await insertOrExplain(
+    () => insertNew(rows, connection),
+    () => validateSeed(data, model, connection),
+    connection,
+    translating,
+  )
+  return true
+}
+
+/** Where the database refuses a row, a check with all look-ups finds the reason; else the error of the database stands. */
+async function insertOrExplain(
+  insert: () => Coroutine<void>,
+  validate: () => ValidatedSeed | Promise<ValidatedSeed>,
+  connection: Connection,
+  translating: Translating,
+): Promise<void> {
   try {
-    await connection.transact(() => runCoroutine(insertAll(changes, planned, connection, values)))
-    return true
+    await connection.transact(() => runCoroutine(insert()))
   } catch (error) {
-    if (error instanceof Unplanned || connection.dialect.breaksConstraint(error)) return false
+    if (connection.dialect.breaksConstraint(error)) {
+      const validated = await validate()
+      await runCoroutine(check(validated, connection, false))
+      const made = validated.changes.flatMap(change => listNew(change))
+      translating.work = { newMembers: listNewMembers(made), touched: made }
+    }
     throw error
   }
 }
 
-/**
- * Inserts records of plain values and IDs, such as records of a JSON file, unvalidated: the database refuses faults. Returns undefined for
- * other records; false after a refusal, with nothing written.
- */
-export async function insertFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): Promise<boolean | undefined> {
-  values.begin()
-  const rows = bindFlat(data, model, connection, values)
-  if (rows === undefined) return undefined
-  try {
-    await connection.transact(() => runCoroutine(insertNew(rows, connection)))
-    return true
-  } catch (error) {
-    if (error instanceof Unplanned || connection.dialect.breaksConstraint(error)) return false
-    throw error
-  }
+/** @param uniquesLater whether the database refuses taken values */
+function* check({ changes, errors }: ValidatedSeed, connection: Connection, uniquesLater: boolean): Coroutine<void> {
+  const known = new Set(changes.flatMap(change => listRecords(change).flatMap(listNames)))
+  yield* wait(checkChanges(changes, { known, uniquesLater }, connection, EVERYTHING, errors))
+  const refusal = errors.refusal()
+  if (refusal === undefined) return
+  if (uniquesLater) yield* check({ changes, errors: new FieldErrors() }, connection, false)
+  throw refusal
+}
+
+/** Undefined for a circle of needs. */
+function arrangeAll(changes: readonly RecordInput[], connection: Connection): NewRecords | undefined {
+  const rows = new NewRecords(connection)
+  for (const change of changes) rows.add(change)
+  return rows.arrange() ? rows : undefined
 }
 
 /** Undefined for values unfit for a column, and where the database would not refuse faults. */
-function bindFlat(data: SeedData, model: Model, connection: Connection, values: MadeValues): NewRecords | undefined {
+function bindFlat(data: SeedData, model: Model, connection: Connection): NewRecords | undefined {
   if (!connection.keepsConstraints || connection.dialect.failsWhole) return undefined
   const shapes = new RowShapes(connection)
-  const rows = new NewRecords(connection, values)
+  const rows = new NewRecords(connection)
   const checked = new Set<RowShape>()
   const pivots = new Map<string, ToManyAttribute>()
   // A link to a record without an ID is refused, though the database may count just this key.
@@ -82,7 +118,7 @@ function bindFlat(data: SeedData, model: Model, connection: Connection, values: 
       if (!rows.addFlat(resource, record as JsonObject, shape)) return undefined
     }
   }
-  return [...counted].some(resource => linked.has(resource)) ? undefined : rows
+  return [...counted].some(resource => linked.has(resource)) || !rows.arrange() ? undefined : rows
 }
 
 /** Whether the database refuses links to missing records, and one list alone writes a pivot table. */
@@ -136,22 +172,6 @@ function comesInAnyOrder(resource: Resource): boolean {
       (isInsertedOnce(resource, attribute.target) &&
         (attribute.nullable || attribute.target === resource || !leadsTo(attribute.target, resource))),
   )
-}
-
-function* insertAll(
-  changes: readonly RecordInput[],
-  { keepsUnique }: SeedPlan,
-  connection: Connection,
-  values: MadeValues,
-): Coroutine<void> {
-  values.begin()
-  const errors = new FieldErrors()
-  const checking = { known: new Set([...nameAll(changes), ...nameAllNew(changes)]), uniquesLater: keepsUnique }
-  yield* wait(checkChanges(changes, checking, connection, EVERYTHING, errors))
-  if (errors.listed.length > 0) throw new Unplanned()
-  const rows = new NewRecords(connection, values)
-  for (const change of changes) rows.add(change)
-  yield* insertNew(rows, connection)
 }
 
 function* insertNew(rows: NewRecords, connection: Connection): Coroutine<void> {

@@ -5,19 +5,18 @@
 import { idNames } from '../../model/key.ts'
 import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { create } from '../unit-of-work/apply.ts'
-import { checkChanges, findGivenKey, nameReference, recordName, type Implied } from '../validate/check-database.ts'
+import { checkChanges, nameReference } from '../validate/check-database.ts'
 import type { Connection } from '../database/connection.ts'
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { linkedValue, needsKey, requireTargetKey, setLink } from '../unit-of-work/entity-links.ts'
 import { orderInserts } from '../unit-of-work/insert-order.ts'
 import { insertOwnLink } from '../unit-of-work/link-itself.ts'
-import { findHierarchyRoot, type Model, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
+import { findHierarchyRoot, type Model, type RelationAttribute, type ToOneAttribute } from '../../model/model.ts'
 import { type Entity, hasKey } from '../../model/entity-key.ts'
 import type { SeedData } from '../../model/seeds.ts'
-import { MadeValues } from '../statements/made-values.ts'
 import { insertFlat, insertPlanned } from './planned-seed.ts'
-import { nameNew } from '../validate/references.ts'
+import { listNames, listRecords, type SeedRecord } from './seed-records.ts'
 import { arrange, type Need } from '../statements/arrange.ts'
 import { load, reference, type Translating, type Work } from '../unit-of-work/unit-of-work.ts'
 import { writeOneSide } from '../unit-of-work/ordered-lists.ts'
@@ -40,16 +39,12 @@ const WITHOUT_RULES = {
 
 /** @throws RestError with all errors of all records, each with a path (`users.0.email`). */
 export async function seed(data: SeedData, model: Model, connection: Connection): Promise<void> {
-  const values = new MadeValues()
-  const isFlat = await insertFlat(data, model, connection, values)
-  if (isFlat === true) return
-  const { changes, errors } = await validateSeed(data, model, connection)
   const translating: Translating = { dialect: connection.dialect, model }
   try {
-    const isPlanned = isFlat === undefined && errors.listed.length === 0
-    if (isPlanned && (await insertPlanned(data, changes, model, connection, values))) return
+    if (await insertFlat(data, connection, translating)) return
+    const { changes, errors } = await validateSeed(data, model, connection)
+    if (await insertPlanned(data, { changes, errors }, connection, translating)) return
     await connection.write(async (em: EntityManager) => {
-      values.beginIn(em)
       await insert(changes, errors, em, connection, translating)
     })
   } catch (error) {
@@ -113,38 +108,6 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
   const records = Object.entries(data).flatMap(([other, list]) => (model.byName.get(other) === attribute.target ? list : []))
   const lacks = records.some(record => names.some(key => (record as Readonly<Record<string, unknown>>)[key] === undefined))
   return lacks ? ` Give the ${singular} in the seed its "${names.join('", "')}", so that others can refer to it.` : ''
-}
-
-/** `implied` is the link from the enclosing record. */
-interface SeedRecord {
-  readonly resource: Resource
-  readonly isCounted: boolean
-  group: number | undefined
-  readonly change: RecordInput
-  readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
-  /** Others link the record by this name; undefined: no key given. */
-  readonly name: string | undefined
-  /** Name by the key known to clients, where different from the primary key. */
-  readonly shownName: string | undefined
-}
-
-function listNames({ name, shownName }: SeedRecord): string[] {
-  return [name, shownName].filter(each => each !== undefined)
-}
-
-function listRecords(change: RecordInput, implied?: SeedRecord['implied']): SeedRecord[] {
-  const key = findGivenKey(change, implied)
-  const name = key === undefined ? undefined : recordName(change.resource, key)
-  const { resource } = change
-  const isCounted = resource.generatedKey && name === undefined
-  const record: SeedRecord = { resource, isCounted, group: undefined, change, implied, name, shownName: nameNew(change) }
-  return [
-    record,
-    ...listReferences(change).flatMap(({ relation, ref }) => {
-      const name = owningName(relation)
-      return ref.kind === 'new' ? listRecords(ref.record, name === undefined ? undefined : { name, owner: change }) : []
-    }),
-  ]
 }
 
 /** `record` cannot be inserted before `needed`. */

@@ -1,7 +1,9 @@
 /**
  * Bind write: turns a valid change into parameters of a statement, with defaults and the values of the constructor, `onCreate` and
- * `onUpdate`. Gives undefined for a value that has no parameter: the unit of work then writes.
+ * `onUpdate`.
  */
+import { isRaw } from '@mikro-orm/core'
+import { restError } from '../../foundation/errors/errors.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { keepSurroundings } from '../../foundation/async/surroundings.ts'
 import { bindParameters } from '../database/bind.ts'
@@ -11,10 +13,8 @@ import type { Connection } from '../database/connection.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
-import { fromProperty, toProperty } from '../../foundation/values/scalar-type.ts'
-import { compute, type MadeValues } from './made-values.ts'
-import { toParameter } from './row-shape.ts'
-import { isItself } from '../validate/linked-records.ts'
+import { fromProperty, toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
+import { toMadeParameter, toParameter } from './row-shape.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
 import { toEmbedded } from '../validate/property-values.ts'
 
@@ -52,19 +52,13 @@ export function bindInsert(
   change: RecordInput,
   stored: StoredTable,
   connection: Connection,
-  values: MadeValues,
   linked: readonly BoundLink[] = [],
-): BoundInsert | undefined {
+): BoundInsert {
   const { resource } = change
-  // A record linking itself may have no counted key yet. Linked as another class, the record may fall under other rules.
-  const isOpen = change.links.some(
-    ({ attribute, link }) => attribute.owner && isItself(link) && (link.key.length === 0 || attribute.target !== resource),
-  )
-  if (isOpen || !connection.keepsTime(stored)) return undefined
   const given = takeValues(change, stored)
   for (const { attribute, key } of linked) given[attribute.property] = toLinkValue(key, attribute.target)
   const made = makeWith(given, stored, connection)
-  const ask = (computed: Computed): unknown => compute(computed, given, connection.orm.em, values)
+  const ask = (computed: Computed): unknown => compute(computed, given, connection)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   const keys: unknown[] = []
@@ -74,27 +68,24 @@ export function bindInsert(
     if (property === stored.version) continue
     const value = findValue(property, given, made, stored, ask)
     if (value === undefined) continue
-    if (!addColumns(value, property, { columns, parameters }, writing)) return undefined
+    addColumns(value, property, { columns, parameters }, writing)
     if (stored.keyProperties.includes(property)) keys.push(value)
   }
-  if (stored.required.some(property => (given[property] ?? made?.[property] ?? null) === null)) return undefined
   const counted = resource.generatedKey ? connection.takeKey(stored, keys[0] ?? undefined) : undefined
   if (counted !== undefined) {
     columns.push(stored.key[0]!)
     parameters.push(BigInt(counted))
   }
   const key = counted === undefined ? findKey(keys, resource) : keyFromCount(counted, resource)
-  if (key === null) return undefined
   const statement = findStatement('insert', stored, columns, () => writing.insert(stored, columns))
   return { statement, parameters, key, resource, stored, columns }
 }
 
-/** Returns the key by the values of the key's properties; undefined: the database counts the key, null: a part is missing. */
-function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | null | undefined {
+/** Returns the key by the values of the key's properties; undefined: the database counts the key. */
+function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | undefined {
   if (values.length === 0 && generatedKey) return undefined
   const parts = values.flat()
-  if (parts.length !== key.length || parts.includes(null)) return null
-  return parts.map((part, index) => fromProperty(part, key[index]!.type))
+  return parts.map((part, index) => toKeyPart(part, key[index]!.type))
 }
 
 /**
@@ -107,14 +98,13 @@ export function bindColumns(
   stored: StoredTable,
   { dialect }: Connection,
   documents: Documents = NO_DOCUMENTS,
-): BoundColumns | undefined {
+): BoundColumns {
   const given = takeValues(change, stored, documents)
   const columns: StoredColumn[] = []
   const parameters: unknown[] = []
   for (const property in given) {
     const storedProperty = stored.properties.get(property)!
-    if (storedProperty !== stored.version && !addColumns(given[property], storedProperty, { columns, parameters }, dialect.writing))
-      return undefined
+    if (storedProperty !== stored.version) addColumns(given[property], storedProperty, { columns, parameters }, dialect.writing)
   }
   return { columns, parameters }
 }
@@ -123,31 +113,26 @@ export function bindColumns(
 export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
-  { dialect, orm }: Connection,
-  values: MadeValues,
-): BoundColumns | undefined {
+  connection: Connection,
+): BoundColumns {
   const all = { columns: [...columns], parameters: [...parameters] }
   for (const property of touched) {
-    const value = compute(property.onUpdate!, {}, orm.em, values)
-    if (value !== undefined && !addColumns(value, property, all, dialect.writing)) return undefined
+    const value = compute(property.onUpdate!, {}, connection)
+    if (value !== undefined) addColumns(value, property, all, connection.dialect.writing)
   }
   return all
 }
 
 function addColumns(
   value: unknown,
-  { columns, convertsNull }: StoredProperty,
+  { columns }: StoredProperty,
   all: { columns: StoredColumn[]; parameters: unknown[] },
   writing: WritingDialect,
-): boolean {
-  if (value === null && convertsNull) return false
+): void {
   for (const column of columns) {
-    const parameter = toParameter(value, column, writing)
-    if (parameter === undefined) return false
     all.columns.push(column)
-    all.parameters.push(parameter)
+    all.parameters.push(toMadeParameter(value, column, writing))
   }
-  return true
 }
 
 /** The statement finds a row if the record differs from the values. */
@@ -279,6 +264,17 @@ function findValue(
   if (onCreate === undefined) return value === undefined ? fixed : value
   if ((value ?? null) !== null) return value
   return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
+}
+
+/** A key of SQL is unknown. */
+export function toKeyPart(value: unknown, type: ScalarType): KeyValues[number] {
+  if (isRaw(value)) throw restError('validation_failed', 'The model makes a key by SQL (onCreate): a default of the database can do so.')
+  return fromProperty(value, type)
+}
+
+/** Calls a function of the model. */
+export function compute(computed: Computed, entity: object, { orm }: Connection): unknown {
+  return keepSurroundings(() => computed(entity, orm.em))
 }
 
 /** Clients choose the attributes of a body, so statements need a limit. */

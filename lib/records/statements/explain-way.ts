@@ -1,18 +1,12 @@
 /** Explain way: tells `engine.explain` why the unit of work does a write, by the decisions of plan-rows.ts and plan-body.ts. */
-import { isObject } from '../../foundation/json/json.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { RowConnection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'
-import { planChanges, planNew } from './plan-body.ts'
-import { planRows } from './plan-rows.ts'
+import { isComplete, mayLinkItself, planChanges, planNames } from './plan-body.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
 import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
-export const BY_STATEMENTS = 'by statements of a plan'
-
 type Deed = 'insert' | 'update' | 'delete'
-
-export function byUnitOfWork(why: string): string {
-  return `by MikroORM's unit of work, since ${why}`
-}
 
 export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, connection: RowConnection): string {
   const listens = connection.explainListeners()
@@ -28,10 +22,26 @@ export function explainUnplanned(resource: Resource, deed: Deed, body: unknown, 
       : `MikroORM removes others with a ${className}`
   }
   if ((deed === 'insert' ? row.insert : row.update) === undefined) return explainWhole(resource, deed)
+  const given = isObject(body) ? body : {}
   return (
-    (isObject(body) ? explainBody(resource, deed, body, connection) : undefined) ??
-    `the body is about several records of one kind, or keys that are counted`
+    explainBody(row, resource, deed, given, connection) ??
+    (deed === 'insert' ? explainNew(row, resource, given, connection) : explainHidden(row, resource, given, connection)) ??
+    'the body is about several records of one kind, or keys that are counted'
   )
+}
+
+function explainNew({ stored }: RowPlan, resource: Resource, body: JsonObject, connection: RowConnection): string | undefined {
+  const { className } = resource
+  if (!connection.keepsTime(stored)) return `the database gives a new ${className} its own time`
+  if (!isComplete(body, stored, resource, undefined)) return `a new ${className} needs more than the body gives`
+  return mayLinkItself(body, resource) ? `the new ${className} links itself` : undefined
+}
+
+function explainHidden(row: RowPlan, resource: Resource, body: JsonObject, connection: RowConnection): string | undefined {
+  const plan = planChanges(row, resource, body, connection)
+  return plan && ![...plan.pivots.keys()].some(table => connection.countsKeys(table))
+    ? 'an ordered list may have members that the caller does not see'
+    : undefined
 }
 
 function explainWhole({ className, version }: Resource, deed: Deed): string {
@@ -43,18 +53,12 @@ function explainWhole({ className, version }: Resource, deed: Deed): string {
   )
 }
 
-function explainBody(
-  resource: Resource,
-  deed: Deed,
-  body: Readonly<Record<string, unknown>>,
-  connection: RowConnection,
-): string | undefined {
-  const row = planRows(resource)!
+function explainBody(row: RowPlan, resource: Resource, deed: Deed, body: JsonObject, connection: RowConnection): string | undefined {
   for (const [name, value] of Object.entries(body)) {
     const attribute = resource.byName.get(name)
     if (attribute === undefined) continue
     const alone = { [name]: value }
-    const plan = deed === 'insert' ? planNew(row, resource, alone, connection) : planChanges(row, resource, alone, connection)
+    const plan = deed === 'insert' ? planNames(row, resource, alone, connection) : planChanges(row, resource, alone, connection)
     if (plan === undefined) return `"${name}" is ${describe(attribute, connection.mayHoldMisfits)}`
   }
   return undefined

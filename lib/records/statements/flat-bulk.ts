@@ -3,7 +3,6 @@
  * After any refusal nothing is written: the records are created singly, to find the place of the error.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
-import { RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -11,16 +10,13 @@ import { linkColumns } from '../../model/stored-table.ts'
 import type { Connection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
-import type { JsonRecord } from '../read/run-read.ts'
-import type { BoundInsert } from './bind-write.ts'
 import { insertRows } from './insert-rows.ts'
 import { isLinkedByShown, withRowKeys } from './link-rows.ts'
-import { keepForMember, valuesForMember } from './made-values.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import type { RowShape } from './row-shape.ts'
-import { bindFields, bindNewRow, hasNames, type RowShapes } from './row-shapes.ts'
+import { bindFields, bindNewRow, forgetMade, hasNames, type RowShapes } from './row-shapes.ts'
+import { statementDropped } from '../validate/dropped-writes.ts'
 import type { Written } from '../validate/written.ts'
-import { Unplanned } from './unplanned.ts'
 
 export class FlatBulk {
   readonly #connection: Connection
@@ -34,13 +30,13 @@ export class FlatBulk {
   }
 
   /** Returns undefined where the records are created singly. */
-  insert(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[]> | undefined {
+  insert(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
     const shape = this.#shapes.findInsert(resource, first)
     if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
     if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
-    return { values: undefined, isWide: true, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
+    return { given: undefined, run: () => this.#insert(shape, resource, bodies as readonly JsonObject[], view) }
   }
 
   *#insert(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
@@ -48,31 +44,15 @@ export class FlatBulk {
     if (bodies === undefined) return undefined
     const fields = bodies.map(body => bindFields(shape, body))
     if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined
-    const bound = bodies.map((body, index) => this.#bind(shape, resource, body, fields[index]!, given[index]!))
+    const bound = bodies.map((body, index) =>
+      bindNewRow({ shape, resource, body, fields: fields[index]!, member: given[index]! }, this.#connection),
+    )
     const keys = yield* insertRows(bound, this.#connection, view.end)
-    if (!keys.every(key => key !== undefined)) throw new Unplanned()
-    const records = yield* this.#read(resource, keys, view)
-    if (records.length !== keys.length) throw new Unplanned()
+    const records = yield* wait(this.#reader.records(resource, keys, view))
+    // A trigger has taken a row away.
+    if (records.length !== keys.length) throw yield* statementDropped(resource, 'inserted', this.#connection)
+    forgetMade(given)
     return records.map((record, index) => ({ resource, key: keys[index]!, record }))
-  }
-
-  /** @param member the body as sent: key of the values made by functions of the model */
-  #bind(shape: RowShape, resource: Resource, body: JsonObject, fields: unknown[], member: JsonObject): BoundInsert {
-    const values = shape.made.length === 0 ? undefined : valuesForMember(member)
-    values?.begin()
-    if (values !== undefined) keepForMember(member, values)
-    const bound = bindNewRow({ shape, resource, body, fields, values }, this.#connection)
-    if (bound === undefined) throw new Unplanned()
-    return bound
-  }
-
-  /** Records created singly may be more than a list may show. */
-  *#read(resource: Resource, keys: readonly KeyValues[], view: View): Coroutine<readonly JsonRecord[]> {
-    try {
-      return yield* wait(this.#reader.records(resource, keys, view))
-    } catch (error) {
-      throw error instanceof RestError && error.code === 'limit_exceeded' ? new Unplanned('', { cause: error }) : error
-    }
   }
 
   *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {

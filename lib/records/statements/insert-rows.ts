@@ -4,22 +4,33 @@ import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
-import type { RowConnection, RowsWritten } from '../database/connection.ts'
+import type { BehindWrite, RowConnection, RowsWritten } from '../database/connection.ts'
 import { findStatement, type BoundInsert, type BoundStatement } from './bind-write.ts'
-import { Unplanned } from './unplanned.ts'
+import { statementDropped } from '../validate/dropped-writes.ts'
+
+export interface RowInsertion {
+  readonly behind: BehindWrite
+  /** Whether a server leaves out a row with taken values: see `WritingDialect.insert`. */
+  readonly isGuarded: boolean
+}
+
+/** Inserts one row. A trigger may insert another row with the same key instead. */
+export function* insertRow(bound: BoundInsert, connection: RowConnection, { behind, isGuarded }: RowInsertion): Coroutine<KeyValues> {
+  const { key, resource, stored, parameters } = bound
+  const { statement } = isGuarded ? bound : bindRows([bound], connection)
+  const { rows, counted } = yield* wait(connection.run(statement, parameters, behind))
+  const isLeftOut = rows === 0 && (key === undefined || (isGuarded && connection.dialect.failsWhole && stored.keepsUnique))
+  if (isLeftOut) throw yield* statementDropped(resource, 'inserted', connection, stored.table)
+  return key ?? keyFromCount(counted, resource)
+}
 
 /**
- * Returns the key of each row; undefined where a trigger may have inserted other rows between.
+ * Returns the key of each row. Refuses a row dropped by a trigger.
  *
  * @param rows bound one after another, since binding calls functions of the model
- * @throws Unplanned where a trigger ignores a row
  */
-export function* insertRows(
-  rows: Iterable<BoundInsert>,
-  connection: RowConnection,
-  end?: RequestAbort,
-): Coroutine<readonly (KeyValues | undefined)[]> {
-  const keys: (KeyValues | undefined)[] = []
+export function* insertRows(rows: Iterable<BoundInsert>, connection: RowConnection, end?: RequestAbort): Coroutine<readonly KeyValues[]> {
+  const keys: KeyValues[] = []
   const turns = new Turns()
   let group: BoundInsert[] = []
   for (const row of rows) {
@@ -35,28 +46,29 @@ export function* insertRows(
   return keys
 }
 
-function* insertGroup(group: readonly BoundInsert[], connection: RowConnection, keys: (KeyValues | undefined)[]): Coroutine<void> {
+function* insertGroup(group: readonly BoundInsert[], connection: RowConnection, keys: KeyValues[]): Coroutine<void> {
   for (let from = 0; from < group.length;) {
-    const rows = group.slice(from, from + countTogether(group.length - from, group[from]!))
-    const { statement, parameters } = rows.length === 1 ? rows[0]! : bindRows(rows, connection)
+    const rows = group.slice(from, from + countTogether(group.length - from, group[from]!, connection))
+    const { statement, parameters } = rows.length === 1 && !connection.dialect.failsWhole ? rows[0]! : bindRows(rows, connection)
     const written = yield* wait(connection.run(statement, parameters))
-    if (written.rows < rows.length) throw new Unplanned()
+    if (written.rows < rows.length) throw yield* statementDropped(rows[0]!.resource, 'inserted', connection, rows[0]!.stored.table)
     keys.push(...listKeys(rows, written))
     from += rows.length
   }
 }
 
-function listKeys(rows: readonly BoundInsert[], { counted, keys }: RowsWritten): readonly (KeyValues | undefined)[] {
-  if (rows[0]!.key !== undefined) return rows.map(({ key }) => key)
+function listKeys(rows: readonly BoundInsert[], { counted, keys }: RowsWritten): readonly KeyValues[] {
+  if (rows[0]!.key !== undefined) return rows.map(({ key }) => key!)
   // The last key is the highest: refuses keys out of range.
   const last = keyFromCount(counted, rows[0]!.resource)
   if (rows.length === 1) return [last]
-  const all = keys?.()
-  return rows.map(({ resource }, index) => all && keyFromCount(all[index]!, resource))
+  const all = keys!()
+  return rows.map(({ resource }, index) => keyFromCount(all[index]!, resource))
 }
 
 /** Returns how many of the rows the next statement inserts. */
-function countTogether(rows: number, { columns: { length } }: BoundInsert): number {
+function countTogether(rows: number, { key, columns: { length } }: BoundInsert, connection: RowConnection): number {
+  if (rows > 1 && key === undefined && !connection.tellsKeys()) return 1
   const { insertedRows, insertedValues, insertedEach } = thresholds
   const most = length === 0 ? 1 : Math.max(1, Math.min(rows, insertedRows, Math.floor(insertedValues / length)))
   return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
@@ -64,6 +76,7 @@ function countTogether(rows: number, { columns: { length } }: BoundInsert): numb
 
 function bindRows(rows: readonly BoundInsert[], { dialect }: RowConnection): BoundStatement {
   const { stored, columns } = rows[0]!
+  if (columns.length === 0) return rows[0]!
   const compile = () => dialect.writing.insertRows(stored, columns, rows.length)
   return {
     statement: findStatement(`insert ${rows.length}`, stored, columns, compile),

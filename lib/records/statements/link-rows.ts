@@ -6,6 +6,8 @@ import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { ReadingConnection } from '../database/connection.ts'
+import { EVERYTHING, hasVisibleTarget, retryWithRules } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
 import { findRowKey, findRowKeys } from '../read/row-keys.ts'
 import type { LinkField } from './row-shape.ts'
 
@@ -13,8 +15,28 @@ export function isLinkedByShown(link: LinkField | undefined): link is LinkField 
   return link?.attribute.target.shownKey !== undefined
 }
 
+/** Returns the body with the primary key of the linked record; undefined where the record is missing or hidden. */
+export function* resolveLink(
+  link: LinkField,
+  body: JsonObject,
+  { visibility }: View,
+  connection: ReadingConnection,
+  reader: Reader,
+): Coroutine<JsonObject | undefined> {
+  const { attribute, name, readKey } = link
+  const rowBody = isLinkedByShown(link) ? yield* withRowKey(link, body, connection) : body
+  const key = rowBody && readKey(rowBody[name])
+  if (visibility !== EVERYTHING) {
+    const isSeen = yield* wait(retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)))
+    if (!isSeen || (key !== undefined && !(yield* wait(visibility.permits(attribute.target, 'get'))))) return undefined
+  }
+  // `withRowKey` has just found a record named by a shown key.
+  if (key === undefined || (visibility === EVERYTHING && attribute.target.shownKey !== undefined)) return rowBody
+  return (yield* wait(reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
+}
+
 /** Returns undefined where the linked record is missing. */
-export function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
+function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
   const key = id && (yield* wait(findRowKey(link.attribute.target, id, connection)))

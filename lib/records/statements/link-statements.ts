@@ -5,7 +5,6 @@ import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
 import { bindKey } from './bind-write.ts'
-import { Unplanned } from './unplanned.ts'
 
 export class LinkStatements {
   readonly #connection: Connection
@@ -16,9 +15,7 @@ export class LinkStatements {
 
   /** Takes keys of a single part. */
   toParameter(key: KeyValues, resource: Resource): unknown {
-    const [parameter] = bindKey(key, resource, resource.readStored()!, this.#connection)
-    if (parameter === undefined) throw new Unplanned()
-    return parameter
+    return bindKey(key, resource, resource.readStored()!, this.#connection)[0]
   }
 
   encodeKeys(keys: readonly KeyValues[], target: Resource): unknown {
@@ -41,11 +38,7 @@ export class LinkStatements {
   }
 }
 
+/** A key of another type, in an existing file, stays a text. */
 export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
-  return texts.map(text => {
-    const key = keyFromText(String(text), target)
-    // An existing file may hold a key of another type.
-    if (key === undefined) throw new Unplanned()
-    return key
-  })
+  return texts.map(text => keyFromText(String(text), target) ?? [String(text)])
 }

@@ -12,11 +12,9 @@ import { owningAttribute } from '../validate/relation-sides.ts'
 import { arrange, type Need } from './arrange.ts'
 import { bindInsert, type BoundInsert } from './bind-write.ts'
 import { insertRows } from './insert-rows.ts'
-import type { MadeValues } from './made-values.ts'
 import { planRows } from './plan-rows.ts'
 import { readPlainKey, type RowShape } from './row-shape.ts'
 import { bindFields, bindNewRow, type NewFlatRow } from './row-shapes.ts'
-import { Unplanned } from './unplanned.ts'
 
 interface LinkNeed extends Need<NewRow> {
   readonly attribute: ToOneAttribute
@@ -29,7 +27,7 @@ export interface NewRow {
   readonly change: RecordInput | undefined
   readonly flat: NewFlatRow | undefined
   readonly needs: readonly LinkNeed[]
-  /** Once inserted; undefined: unknown. */
+  /** Once inserted. */
   key: KeyValues | undefined
   group: number | undefined
 }
@@ -51,12 +49,11 @@ export class NewRecords {
   /** To be written behind the rows. */
   readonly lists: NewList[] = []
   readonly #connection: Connection
-  readonly #values: MadeValues
   #byName: ReadonlyMap<string, NewRow> = new Map()
+  #groups: readonly (readonly NewRow[])[] | undefined
 
-  constructor(connection: Connection, values: MadeValues) {
+  constructor(connection: Connection) {
     this.#connection = connection
-    this.#values = values
   }
 
   /** @param owner the new record around, which the record links */
@@ -79,7 +76,7 @@ export class NewRecords {
     const fields = bindFields(shape, body)
     if (fields === undefined) return false
     const isCounted = resource.generatedKey && shape.keyOf === undefined
-    const flat = { shape, resource, body, fields, values: this.#values }
+    const flat = { shape, resource, body, fields }
     const row: NewRow = { resource, isCounted, change: undefined, flat, needs: NO_NEEDS, key: undefined, group: undefined }
     this.rows.push(row)
     for (const { name, list } of shape.lists) {
@@ -103,24 +100,30 @@ export class NewRecords {
     if (members !== undefined) this.lists.push({ relation, owner, members })
   }
 
-  /** @throws Unplanned for a circle of links, and for a value without a parameter */
+  /** Returns false for a circle of needs, and for a row in need of the own key. */
+  arrange(): boolean {
+    this.#groups = this.#linkNames() ? arrange(this.rows, ({ needs }) => needs) : undefined
+    return this.#groups !== undefined
+  }
+
+  /** In the order of `arrange`. */
   *insert(): Coroutine<void> {
-    this.#linkNames()
-    const groups = arrange(this.rows, ({ needs }) => needs)
-    if (groups === undefined) throw new Unplanned()
-    for (const group of groups) {
+    for (const group of this.#groups!) {
       const keys = yield* insertRows(this.#bindAll(group), this.#connection)
       for (const [index, row] of group.entries()) row.key = keys[index]
     }
   }
 
   keyOf(member: NewMember): KeyValues {
-    if (typeof member === 'string') return requireKey(this.#byName.get(member)!)
-    return 'needs' in member ? requireKey(member) : member
+    if (typeof member === 'string') return this.#byName.get(member)!.key!
+    return 'needs' in member ? member.key! : member
   }
 
-  /** Finds links to new records, by the key of clients; where the database wants linked rows first, by any key. */
-  #linkNames(): void {
+  /**
+   * Finds links to new records, by the key of clients; where the database wants linked rows first, by any key. Returns false where a row
+   * needs the own key: keys are counted too late.
+   */
+  #linkNames(): boolean {
     const { failsWhole } = this.#connection.dialect
     const links = this.rows.flatMap(row =>
       (row.change?.links ?? []).flatMap(({ attribute, link }) =>
@@ -128,39 +131,29 @@ export class NewRecords {
       ),
     )
     const isNamed = links.length > 0 || this.lists.some(({ members }) => members.some(member => typeof member === 'string'))
-    if (!isNamed) return
+    if (!isNamed) return true
     this.#byName = new Map(this.rows.flatMap(row => listNames(row, failsWhole).map(name => [name, row] as const)))
     for (const { row, attribute, link } of links) {
       const needed = this.#byName.get(nameReference(link, attribute.target))
       if (needed === undefined || (needed === row && link.name === undefined)) continue
-      // The key of the row itself is counted too late.
-      if (needed === row) throw new Unplanned()
+      if (needed === row) return false
       ;(row.needs as LinkNeed[]).push(toNeed(attribute, needed))
     }
+    return true
   }
 
   *#bindAll(rows: readonly NewRow[]): Generator<BoundInsert, void, undefined> {
-    for (const row of rows) {
-      const bound = row.flat === undefined ? this.#bind(row) : bindNewRow(row.flat, this.#connection)
-      if (bound === undefined) throw new Unplanned()
-      yield bound
-    }
+    for (const row of rows) yield row.flat === undefined ? this.#bind(row) : bindNewRow(row.flat, this.#connection)
   }
 
-  /** Undefined: a value has no parameter. */
-  #bind({ change, needs }: NewRow): BoundInsert | undefined {
-    const linked = needs.map(({ attribute, needed }) => ({ attribute, key: requireKey(needed) }))
-    return bindInsert(change!, planRows(change!.resource)!.stored, this.#connection, this.#values, linked)
+  #bind({ change, needs }: NewRow): BoundInsert {
+    const linked = needs.map(({ attribute, needed }) => ({ attribute, key: needed.key! }))
+    return bindInsert(change!, planRows(change!.resource)!.stored, this.#connection, linked)
   }
 }
 
 function toNeed(attribute: ToOneAttribute, needed: NewRow): LinkNeed {
   return { attribute, needed, isRequired: !attribute.nullable, awaitsKey: true }
-}
-
-function requireKey({ key }: NewRow): KeyValues {
-  if (key === undefined) throw new Unplanned()
-  return key
 }
 
 function listNames({ change }: NewRow, byKey: boolean): string[] {

@@ -5,10 +5,20 @@
 import { withoutIds } from '../../model/ids-name.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Connection } from '../database/connection.ts'
-import type { Attribute, EmbeddedAttribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import { linkColumns, type LinkColumn, type StoredProperty } from '../../model/stored-table.ts'
+import {
+  isRelation,
+  type Attribute,
+  type EmbeddedAttribute,
+  type RelationAttribute,
+  type Resource,
+  type ToManyAttribute,
+  type ToOneAttribute,
+} from '../../model/model.ts'
+import { linkColumns, type LinkColumn, type StoredProperty, type StoredTable } from '../../model/stored-table.ts'
 import { bodyOfNew, listGiven } from '../validate/list-change.ts'
 import { planColumns, planRows, type RowPlan } from './plan-rows.ts'
+import { mayLeadBack } from '../validate/own-links.ts'
+import { nameGiven } from '../validate/references.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
 export interface BodyPlan {
@@ -20,8 +30,6 @@ export interface BodyPlan {
   readonly linksOthers: boolean
   /** By resource of new records, the relation around the records. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
-  /** Whether the body gives parts of an object stored as JSON: a new object may lack some. */
-  readonly mayLack: boolean
   /** By pivot table, the list that writes the rows. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
@@ -29,11 +37,21 @@ export interface BodyPlan {
 const NO_PIVOTS: ReadonlyMap<string, ToManyAttribute> = new Map()
 const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
-export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks'>
+export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks' | 'keepsTime'>
 
 /** Returns undefined where statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
-  return plan.insert === undefined ? undefined : new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
+  return plan.insert === undefined || !takesNew(plan, resource, body, on) ? undefined : planNames(plan, resource, body, on)
+}
+
+/** As `planNew`, by names alone. */
+export function planNames(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
+  return plan.insert && new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
+}
+
+/** Whether a new record needs no more than the body. */
+function takesNew({ stored }: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn, implied?: ToOneAttribute): boolean {
+  return on.keepsTime(stored) && isComplete(body, stored, resource, implied) && !mayLinkItself(body, resource)
 }
 
 export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
@@ -48,11 +66,16 @@ export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject,
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
+/** Whether statements may write, and no keys of pivot rows are counted. */
+export function writesPivots({ pivots }: BodyPlan, connection: Connection): boolean {
+  for (const table of pivots.keys()) if (connection.countsKeys(table)) return false
+  return connection.writesAlone()
+}
+
 class BodyWalk implements BodyPlan {
   isWide = false
   keepsUnique = true
   linksOthers = false
-  mayLack = false
   pivots = NO_PIVOTS
   /** Whether the body changes a stored record. */
   readonly #changes: boolean
@@ -78,7 +101,7 @@ class BodyWalk implements BodyPlan {
     if (where !== undefined || readOnly || target.hierarchy !== undefined) return undefined
     const implied = owningAttribute(list)
     const isTaken = implied === undefined ? this.#takesPivot(list, owner) : this.#takesForeign(list) && properties.has(implied.name)
-    return isTaken ? this.plan(plan, target, body, properties, implied) : undefined
+    return isTaken && takesNew(plan, target, body, this.#on, implied) ? this.plan(plan, target, body, properties, implied) : undefined
   }
 
   /** @param implied the link given by the place of the record */
@@ -129,7 +152,6 @@ class BodyWalk implements BodyPlan {
     // If no object is stored, only the unit of work finds missing parts.
     if (attribute.kind === 'embedded') {
       const isPart = this.#changes && isObject(value)
-      if (isPart && attribute.document !== undefined) this.mayLack = true
       return !isPart || attribute.document !== undefined || isWhole(attribute, value)
     }
     return typeof value !== 'object' || attribute.kind !== 'toOne' || this.#takesNested(resource, attribute, value)
@@ -146,6 +168,7 @@ class BodyWalk implements BodyPlan {
     const implied = owningAttribute(relation)
     if (implied !== undefined && !(plan.insert.has(implied.name) && isInsertedOnce(target, resource))) return false
     if (relation.kind === 'toOne' && relation.owner && !isInsertedOnce(resource, target)) return false
+    if (!takesNew(plan, target, value, this.#on, implied)) return false
     this.#enclosing.push(relation)
     const takes = this.#takes(value, plan, target, plan.insert, implied)
     this.#enclosing.pop()
@@ -289,6 +312,55 @@ export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new 
   if (seen.has(to)) return false
   seen.add(to)
   return to.referrers.some(({ resource }) => leadsTo(from, resource, seen))
+}
+
+/** Whether body, place and model give all values needed by a new record. */
+export function isComplete(body: JsonObject, stored: StoredTable, resource: Resource, implied: ToOneAttribute | undefined): boolean {
+  for (const { property, names } of listNeeded(stored, resource))
+    if (property !== implied?.property && !names.some(name => body[name] !== undefined)) return false
+  return true
+}
+
+/** Given by any of the names. */
+interface NeededProperty {
+  readonly property: string
+  readonly names: readonly string[]
+}
+
+const needed = new WeakMap<Resource, readonly NeededProperty[]>()
+
+function listNeeded({ required, keyProperties, constructed, properties }: StoredTable, resource: Resource): readonly NeededProperty[] {
+  let known = needed.get(resource)
+  if (known === undefined) {
+    const keys = resource.generatedKey ? [] : keyProperties.map(({ property }) => property)
+    const open = [...new Set([...required, ...keys])].filter(property => {
+      const { onCreate, default: fixed } = properties.get(property) ?? {}
+      return !constructed.has(property) && onCreate === undefined && fixed === undefined
+    })
+    const givers = [...resource.byName].map(([name, named]) => {
+      const attribute = withoutIds(named, resource.byName)
+      // A list with the record itself sets the record's link.
+      const other = isRelation(attribute) && mayLeadBack(attribute, resource) ? owningAttribute(attribute) : undefined
+      return { name, property: (other ?? attribute).property }
+    })
+    known = open.map(property => ({ property, names: givers.filter(giver => giver.property === property).map(({ name }) => name) }))
+    needed.set(resource, known)
+  }
+  return known
+}
+
+/** Whether a new record links itself before the key is counted (`{ "slug": "a", "parent": "a" }`), or as another class. */
+export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
+  const { shownKey, hierarchy, keyNames } = resource
+  const own = shownKey === undefined ? undefined : nameGiven(body, resource)
+  if (own === undefined && (hierarchy === undefined || !keyNames.every(name => (body[name] ?? null) !== null))) return false
+  for (const name in body) {
+    const attribute = resource.byName.get(name)
+    const value = body[name] ?? null
+    if (attribute?.kind !== 'toOne' || !attribute.owner || value === null || !mayLeadBack(attribute, resource)) continue
+    if (own === undefined ? attribute.target !== resource : nameGiven({ [shownKey!.name]: value }, resource) === own) return true
+  }
+  return false
 }
 
 function isWhole({ attributes }: EmbeddedAttribute, body: JsonObject): boolean {

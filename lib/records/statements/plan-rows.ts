@@ -57,13 +57,13 @@ function findWithin({ attributes, property, variants }: EmbeddedAttribute, { ins
   for (const inner of attributes) {
     if (inner.kind === 'scalar' && inner.readOnly && inner.source.kind !== 'column') continue
     const part = inner.kind === 'scalar' && inner.source.kind === 'column' ? inside.get(inner.source.column) : undefined
-    if (part === undefined || !isStoredIn(inner, part)) return undefined
+    if (part === undefined || part.convertsNull || !isStoredIn(inner, part)) return undefined
     parts.push(part)
   }
   return {
     property,
     columns: parts.flatMap(({ columns }) => columns),
-    convertsNull: parts.some(({ convertsNull }) => convertsNull),
+    convertsNull: false,
     comparable: parts.every(({ comparable }) => comparable),
     default: undefined,
     onCreate: undefined,

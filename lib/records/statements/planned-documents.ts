@@ -1,19 +1,14 @@
-/**
- * Planned documents: reads the JSON of objects that a change gives in part: `{ "address": { "city": "a" } }` keeps the street. Gives
- * undefined for a new object that lacks a part: the unit of work names the part.
- */
+/** Planned documents: reads the JSON of objects that a body gives in part: `{ "address": { "city": "a" } }` keeps the street. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
-import type { JsonObject } from '../../foundation/json/json.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { parseKept } from '../../foundation/json/json-numbers.ts'
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
+import type { Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource } from '../../model/model.ts'
 import { readRows } from '../read/run-read.ts'
 import type { Documents } from './bind-write.ts'
-import type { RecordInput, ValueInput } from '../validate/record-input.ts'
-
-const NONE: Documents = new Map()
 
 const statements = new WeakMap<Resource, Map<string, Statement>>()
 
@@ -25,33 +20,42 @@ function findStatement(resource: Resource, column: string, dialect: Dialect): St
   return statement
 }
 
-export function* readDocuments(change: RecordInput, key: KeyValues, connection: ReadingConnection): Coroutine<Documents | undefined> {
+export interface StoredObjects {
+  readonly documents: Documents
+  /** By property, for validation. */
+  readonly entity: Entity
+}
+
+/** Undefined where the body gives no object in part. */
+export function* readDocuments(
+  resource: Resource,
+  body: JsonObject,
+  key: KeyValues,
+  connection: ReadingConnection,
+): Coroutine<StoredObjects | undefined> {
   let documents: Map<EmbeddedAttribute, unknown> | undefined
-  for (const { attribute, value } of change.values) {
-    if (attribute.kind !== 'embedded' || attribute.document === undefined || attribute.array || value === null) continue
+  const entity: Entity = {}
+  for (const name in body) {
+    const attribute = resource.byName.get(name)
+    if (attribute?.kind !== 'embedded' || attribute.document === undefined || attribute.array || !isObject(body[name])) continue
     const { dialect } = connection
-    const statement = findStatement(change.resource, attribute.document.column, dialect)
+    const statement = findStatement(resource, attribute.document.column, dialect)
     const [row] = yield* wait(connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
     const stored = row?.[0] ?? null
     const current = (typeof stored === 'string' ? parseKept(stored) : stored) as JsonObject | null
-    if (lacksAttributes(attribute, value as readonly ValueInput[], current)) return undefined
     ;(documents ??= new Map()).set(attribute, current)
+    entity[attribute.property] = nameProperties(attribute, current)
   }
-  return documents ?? NONE
+  return documents && { documents, entity }
 }
 
-function lacksAttributes({ attributes }: EmbeddedAttribute, values: readonly ValueInput[], current: JsonObject | null): boolean {
-  if (current === null && !attributes.every(({ required, name }) => !required || values.some(({ attribute }) => attribute.name === name)))
-    return true
-  return values.some(
-    ({ attribute, value }) =>
-      attribute.kind === 'embedded' &&
-      !attribute.array &&
-      value !== null &&
-      lacksAttributes(
-        attribute,
-        value as readonly ValueInput[],
-        (current?.[attribute.document!.keys.at(-1)!] ?? null) as JsonObject | null,
-      ),
-  )
+function nameProperties({ attributes }: EmbeddedAttribute, stored: JsonObject | null): Entity | null {
+  if (stored === null) return null
+  const entity: Entity = {}
+  for (const attribute of attributes) {
+    if (attribute.kind !== 'embedded' || attribute.array || attribute.document === undefined) continue
+    const inner = stored[attribute.document.keys.at(-1)!] ?? null
+    entity[attribute.property] = isObject(inner) ? nameProperties(attribute, inner) : null
+  }
+  return entity
 }

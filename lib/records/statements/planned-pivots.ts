@@ -11,7 +11,6 @@ import { toKeys, type LinkStatements } from './link-statements.ts'
 import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
 import { isHeldByOtherRows } from '../validate/write-rules.ts'
-import { Unplanned } from './unplanned.ts'
 
 export interface PivotPlace {
   readonly list: ToManyAttribute
@@ -103,10 +102,7 @@ export class PlannedPivots {
     const members = yield* this.#readMembers(place)
     const given = new Set(keys.map(each => String(this.#statements.toParameter(each, target))))
     const others = members.filter(member => !given.has(String(member)))
-    const unseen = yield* rules.findUnseen(target, toKeys(others, target))
-    // The unit of work orders hidden members in another way.
-    if (unseen.length > 0 && findOrder(place.list) !== undefined) throw new Unplanned()
-    return unseen
+    return yield* rules.findUnseen(target, toKeys(others, target))
   }
 
   *#readMembers(place: PivotPlace): Coroutine<readonly unknown[]> {
@@ -168,8 +164,13 @@ export class PlannedPivots {
   }
 }
 
+/** Whether members may be hidden from a caller. */
+export function hidesMembers({ target }: ToManyAttribute): boolean {
+  return target.rules.scopes.length > 0
+}
+
 /** The other side has no order: rows put in again would move in the owners' lists. */
-function findOrder({ via }: ToManyAttribute): string | undefined {
+export function findOrder({ via }: ToManyAttribute): string | undefined {
   return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
 }
 

@@ -5,19 +5,19 @@
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { compareKeys, type KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToManyAttribute } from '../../model/model.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { addTouched, bindDeleteAll, bindUpdate, findStatement } from './bind-write.ts'
 import { LinkStatements, toKeys } from './link-statements.ts'
-import type { MadeValues } from './made-values.ts'
 import { NewRecords } from './new-rows.ts'
 import { planRows } from './plan-rows.ts'
 import { PlannedPivots } from './planned-pivots.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { withLink, type ExistingRef, type LinkInput, type ListInput, type RecordInput, type RecordRef } from '../validate/record-input.ts'
 import type { RowRules } from './row-rules.ts'
-import { Unplanned } from './unplanned.ts'
+import type { Reader } from '../read/reader.ts'
+import { leftWithout } from '../validate/referrers.ts'
 
 /** The foreign key column, and the parameter for the linked record. */
 interface PlannedLinking {
@@ -29,15 +29,15 @@ interface PlannedLinking {
 
 export class PlannedRelations {
   readonly #connection: Connection
-  readonly #values: MadeValues
+  readonly #reader: Reader
   readonly #rules: RowRules | undefined
   readonly #statements: LinkStatements
   readonly #pivots: PlannedPivots
 
   /** @param rules undefined: the caller may do everything */
-  constructor(connection: Connection, values: MadeValues, rules?: RowRules) {
+  constructor(connection: Connection, reader: Reader, rules?: RowRules) {
     this.#connection = connection
-    this.#values = values
+    this.#reader = reader
     this.#rules = rules
     this.#statements = new LinkStatements(connection)
     this.#pivots = new PlannedPivots(connection, this.#statements, rules)
@@ -65,8 +65,9 @@ export class PlannedRelations {
   /** @param isMember whether the records themselves, like those nested in them, are more than the record of the answer */
   *#insert(changes: readonly RecordInput[], isMember = true): Coroutine<readonly KeyValues[]> {
     if (changes.length === 0) return []
-    const created = new NewRecords(this.#connection, this.#values)
+    const created = new NewRecords(this.#connection)
     const rows = changes.map(change => created.add(change))
+    created.arrange()
     yield* created.insert()
     if (this.#rules !== undefined) {
       for (const row of created.rows) if (isMember || !rows.includes(row)) this.#rules.touch(row.resource, created.keyOf(row), 'made')
@@ -120,15 +121,23 @@ export class PlannedRelations {
     return items.map(item => (item.kind === 'new' ? keys.shift()! : item.key))
   }
 
-  /** Whether lists leave out members that need the link. Callers ask before writing. */
-  *areRefused(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<boolean> {
-    for (const { attribute, items, removed } of lists) {
-      if (attribute.via.kind !== 'foreign' || attribute.orphanRemoval || owningAttribute(attribute)!.nullable) continue
+  /** Refuses lists without members in need of the link, before anything is written. */
+  *requireNeeded(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
+    for (const { attribute, items, removed, path } of lists) {
+      const { target, via, orphanRemoval } = attribute
+      const other = owningAttribute(attribute)
+      if (via.kind !== 'foreign' || orphanRemoval || other!.nullable) continue
       const linking = this.#findLinking(attribute, resource, key)
-      const left = yield* removed === undefined ? this.#findOthers(linking, items) : this.#findLinked(linking, removed)
-      if (left.length > 0) return true
+      const left =
+        removed === undefined ? toKeys(yield* this.#findOthers(linking, items), target) : yield* this.#findLinked(linking, removed)
+      // The order of databases differs.
+      const keys = left.toSorted(compareKeys)
+      const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, keys)
+      const needing = keys.find(each => !unseen.includes(each))
+      if (needing === undefined) continue
+      if (this.#rules !== undefined) yield* this.#rules.permit(target, 'update')
+      throw leftWithout(other!, target, (yield* wait(this.#reader.asStored.id(target, needing))) ?? needing, path)
     }
-    return false
   }
 
   /** Writes former members first: new members may take over a unique value. */
@@ -168,9 +177,9 @@ export class PlannedRelations {
     const { target } = linking
     const others = toKeys(yield* this.#findOthers(linking, items), target)
     if (others.length === 0) return items
-    yield* rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
     const unseen = yield* rules.findUnseen(target, others)
     const leaving = others.filter(key => !unseen.includes(key))
+    if (leaving.length > 0) yield* rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
     if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, rules)
     else if (rules.writing !== undefined) yield* rules.writing.requireWritable(target, leaving)
     if (!list.orphanRemoval) for (const key of leaving) rules.touch(target, key, 'linked')
@@ -181,7 +190,7 @@ export class PlannedRelations {
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking
-    const linked = toKeys(yield* this.#findLinked(linking, removed), target)
+    const linked = yield* this.#findLinked(linking, removed)
     const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, linked)
     const leaving = linked.filter(each => !unseen.includes(each))
     if (leaving.length === 0) return
@@ -204,7 +213,7 @@ export class PlannedRelations {
     for (const each of leaving) this.#rules?.touch(target, each, 'linked')
   }
 
-  *#findLinked(linking: PlannedLinking, refs: readonly ExistingRef[]): Coroutine<readonly unknown[]> {
+  *#findLinked(linking: PlannedLinking, refs: readonly ExistingRef[]): Coroutine<readonly KeyValues[]> {
     if (refs.length === 0) return []
     const { stored, column, owner, target } = linking
     const unlinked = this.#find('unlinked', linking, () => this.#connection.dialect.writing.unlinked(stored, column))
@@ -214,7 +223,10 @@ export class PlannedRelations {
     )
     const others = new Set((yield* this.#statements.read(unlinked, [list, owner])).map(String))
     const linked = yield* this.#statements.read(unlinked, [list, null])
-    return linked.filter(key => !others.has(String(key)))
+    return toKeys(
+      linked.filter(key => !others.has(String(key))),
+      target,
+    )
   }
 
   *#mayRemove(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
@@ -241,12 +253,14 @@ export class PlannedRelations {
     const linking = this.#findLinking(relation, resource, key)
     const { stored, column, owner, target } = linking
     const { writing } = this.#connection.dialect
-    if (this.#rules !== undefined) {
-      yield* this.#rules.permit(target, 'update')
-      for (const each of keys) this.#rules.touch(target, each, 'linked')
-    }
     const members = this.#statements.encodeKeys(keys, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
+    if (this.#rules !== undefined) {
+      // Linked members need no permission.
+      const isPermitted = yield* wait(this.#rules.permits(target, 'update'))
+      if (!isPermitted && (yield* this.#statements.read(unlinked, [members, owner])).length > 0) yield* this.#rules.permit(target, 'update')
+      for (const each of keys) this.#rules.touch(target, each, 'linked')
+    }
     const rules = this.#rules?.writing
     if (rules?.hasRules(target) === true)
       yield* rules.requireWritable(target, toKeys(yield* this.#statements.read(unlinked, [members, owner]), target))
@@ -262,8 +276,7 @@ export class PlannedRelations {
   *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {
-      const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection, this.#values)
-      if (columns === undefined) throw new Unplanned()
+      const columns = addTouched({ columns: [column], parameters: [value] }, touched, this.#connection)
       const { statement, parameters } = bindUpdate(columns, stored, [key], this.#connection, false)
       yield* wait(this.#statements.run(statement, parameters))
     }

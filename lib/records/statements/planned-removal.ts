@@ -34,7 +34,7 @@ export class PlannedRemoval {
 
   remove(address: RecordAddress, view: View): PlannedWrite<Written> | undefined {
     const plan = this.#plan(address.resource)
-    return plan && { values: undefined, isWide: false, run: () => this.#remove(plan, address, view) }
+    return plan && { given: undefined, run: () => this.#remove(plan, address, view) }
   }
 
   #plan(resource: Resource): RowPlan | undefined {
@@ -49,12 +49,12 @@ export class PlannedRemoval {
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
-    return plan && { values: undefined, isWide: true, run: () => this.#removeRelated(plan, owner, list, view) }
+    return plan && { given: undefined, run: () => this.#removeRelated(plan, owner, list, view) }
   }
 
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
-    const rules = RowRules.of(this.#reader, view)
+    const rules = RowRules.of(this.#connection, this.#reader, view)
     // With nothing else to know before, the reading of the answer looks for the record.
     const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
     const requiresFirst =

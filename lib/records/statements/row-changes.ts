@@ -1,32 +1,17 @@
-/** Row changes: runs the statement of the answer's row, and reads the answer, for flat-writer.ts and planned-writer.ts. */
+/** Row changes: runs the statement that changes a row, and reads the answer, for change-record.ts. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
-import { keyFromCount, type KeyValues } from '../../model/key.ts'
-import type { Resource } from '../../model/model.ts'
-import type { StoredTable } from '../../model/stored-table.ts'
-import type { Reader } from '../read/reader.ts'
+import { restError } from '../../foundation/errors/errors.ts'
+import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { addTouched, bindDiffers, bindKey, bindScope, bindUpdate, type BoundColumns, type BoundStatement } from './bind-write.ts'
-import { statementDropped, refuseNew } from '../validate/dropped-writes.ts'
-import { findTaken, type RefusedBody } from './find-taken.ts'
-import type { MadeValues } from './made-values.ts'
+import { statementDropped } from '../validate/dropped-writes.ts'
 import type { RowPlan } from './plan-rows.ts'
 import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
-import type { WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
-import { Unplanned } from './unplanned.ts'
-import type { ChangeValidator } from '../validate/validate-change.ts'
-
-export interface RowRequest extends RefusedBody {
-  readonly values: MadeValues | undefined
-  /** `undefined`: the caller may do everything. */
-  readonly rules: RowRules | undefined
-  /** Whether other rows are written, too: the see `PlannedWrite`. */
-  readonly isWide: boolean
-}
 
 export interface PlannedRowChange {
   readonly row: RowPlan
@@ -36,45 +21,27 @@ export interface PlannedRowChange {
   readonly address: RecordAddress
   /** The record shown by the answer. */
   readonly shown: RecordAddress
+  /** The shown record before, where the change may hide the record by a fixed filter of the model. */
+  readonly before?: JsonRecord | undefined
   /** Whether no look-up has found the record: the statement must see to visibility. */
   readonly isUnseen?: boolean
   readonly isTried?: boolean
+  /** Whether other rows are written, too. */
+  readonly isWide?: boolean
 }
 
 export class RowChanges {
   readonly #connection: Connection
   readonly #reader: Reader
-  readonly #validator: ChangeValidator
 
-  constructor(connection: Connection, reader: Reader, validator: ChangeValidator) {
+  constructor(connection: Connection, reader: Reader) {
     this.#connection = connection
     this.#reader = reader
-    this.#validator = validator
   }
 
-  *insert(
-    bound: BoundStatement & { readonly key: KeyValues | undefined },
-    stored: StoredTable,
-    request: RowRequest,
-  ): Coroutine<KeyValues | undefined> {
-    const { rows, counted } = yield* this.#run(bound, stored, request)
-    // A trigger has dropped or replaced the row.
-    if (rows === 0) throw new Unplanned()
-    return bound.key ?? keyFromCount(counted, request.resource)
-  }
-
-  *answerNew(key: KeyValues, { resource, view }: RefusedBody, writing: WriteRules | undefined): Coroutine<Written> {
-    const record = yield* wait(this.#reader.record(resource, key, view))
-    if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
-    writing?.addNew(resource, key)
-    if (writing !== undefined) yield* writing.confirm()
-    return { resource, key, record }
-  }
-
-  /** Returns undefined where a value has no parameter, or `isTried` and no row changed. */
-  *update(change: PlannedRowChange, request: RowRequest): Coroutine<Written | undefined> {
+  /** Returns undefined where `isTried` and no row changed. */
+  *update(change: PlannedRowChange, view: View, rules: RowRules | undefined): Coroutine<Written | undefined> {
     const { address, shown } = change
-    const { view, rules } = request
     const { resource, key, id } = shown
     let answer: Promise<JsonRecord | undefined> | undefined
     const startReading = (): void => {
@@ -84,59 +51,62 @@ export class RowChanges {
       answer?.catch(() => {})
     }
     // Stages of a trace follow each other.
-    const rows = yield* this.#set(change, request, request.isWide || view.trace !== undefined ? undefined : startReading)
-    if (rows === undefined || (rows === 0 && change.isTried === true)) return undefined
+    const rows = yield* this.#set(change, view, change.isWide === true || view.trace !== undefined ? undefined : startReading)
+    if (rows === 0 && change.isTried === true) return undefined
     if (rules !== undefined) {
       yield* rules.confirm()
       if (shown !== address) yield* rules.requireStays(address.resource, address.key)
     }
     const record = yield* wait(answer ?? this.#reader.record(resource, key, view))
     if (record !== undefined) {
-      if (rows === 0) yield* this.#requireSet(change, request.resource)
+      if (rows === 0) yield* this.#requireSet(change)
       if (rules?.writing !== undefined) yield* rules.writing.confirm()
       return { resource, key, record }
     }
     if (rules?.asksOf(resource) !== true || (change.isUnseen === true && rows === 0)) throw notFound(resource, id)
-    return yield* rules.refuseLeft(shown)
+    yield* rules.refuseLeft(resource, key)
+    if (change.before === undefined)
+      throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
+    if (rules.writing !== undefined) yield* rules.writing.confirm()
+    return { resource, key, record: change.before, removed: true }
   }
 
   /** Refuses a change without effect, though a column differs. */
-  *#requireSet({ row: { stored }, columns, address }: PlannedRowChange, resource: Resource): Coroutine<void> {
+  *#requireSet({ row: { stored }, columns, address: { resource, key } }: PlannedRowChange): Coroutine<void> {
     if (columns.columns.length === 0) return
     const connection = this.#connection
-    const differs = bindDiffers(columns, stored, bindKey(address.key, resource, stored, connection), connection)
+    const differs = bindDiffers(columns, stored, bindKey(key, resource, stored, connection), connection)
     if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* statementDropped(resource, 'changed', connection)
   }
 
-  /** Returns undefined where a value has no parameter, and nothing is written. */
-  *#set(change: PlannedRowChange, request: RowRequest, sendNext: (() => void) | undefined): Coroutine<number | undefined> {
+  /** Returns the number of changed rows. */
+  *#set(change: PlannedRowChange, view: View, sendNext: (() => void) | undefined): Coroutine<number> {
     const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
     if (columns.columns.length === 0) return 0
     const connection = this.#connection
-    const self = bindKey(address.key, request.resource, stored, connection)
+    const self = bindKey(address.key, address.resource, stored, connection)
+    const run = (bound: BoundStatement): Coroutine<RowsWritten> => this.#run(bound, change.isWide === true, sendNext)
     if (touched.length === 0) {
       const { parameters } = columns
       const all = [...parameters, ...self, ...parameters]
       if (isUnseen === true) {
-        const scopedStatement = yield* this.#findSeen(change, request)
-        all.push(...bindScope(scopedStatement, all.length, request.view.visibility, connection.dialect))
-        return (yield* this.#run({ statement: scopedStatement, parameters: all }, stored, request, sendNext)).rows
+        const scopedStatement = yield* this.#findSeen(change, view)
+        all.push(...bindScope(scopedStatement, all.length, view.visibility, connection.dialect))
+        return (yield* run({ statement: scopedStatement, parameters: all })).rows
       }
       const known = statement && { statement, parameters: all }
-      return (yield* this.#run(known ?? bindUpdate(columns, stored, self, connection, true), stored, request, sendNext)).rows
+      return (yield* run(known ?? bindUpdate(columns, stored, self, connection, true))).rows
     }
     // Calls functions of the model for real changes only.
     const differs = bindDiffers(columns, stored, self, connection)
     if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
-    const all = addTouched(columns, touched, connection, request.values!)
-    if (all === undefined) return undefined
-    return (yield* this.#run(bindUpdate(all, stored, self, connection, false), stored, request, sendNext)).rows
+    return (yield* run(bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false))).rows
   }
 
   #findSeen(
-    { row, columns: { columns }, statement }: PlannedRowChange,
-    { resource, view }: RowRequest,
+    { row, columns: { columns }, statement, address: { resource } }: PlannedRowChange,
+    view: View,
   ): Iterable<Promise<unknown>, Statement> {
     const { writing } = this.#connection.dialect
     let known = visibleStatements.get(statement!)
@@ -144,29 +114,11 @@ export class RowChanges {
     return wait(known.find(resource, view.visibility, ({ scopeOf }) => writing.update(row.stored, columns, true, { resource, scopeOf })))
   }
 
-  /**
-   * If the database refuses a taken value, throws the check's error.
-   *
-   * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
-   */
-  *#run(
-    { statement, parameters }: BoundStatement,
-    { keepsUnique }: StoredTable,
-    request: RowRequest,
-    sendNext?: () => void,
-  ): Coroutine<RowsWritten> {
-    const connection = this.#connection
-    const { dialect } = connection
-    try {
-      const running = connection.run(statement, parameters, request.isWide ? 'writes' : 'reads')
-      if (running instanceof Promise) sendNext?.()
-      return yield* wait(running)
-    } catch (error) {
-      // An existing database may lack the model's constraints.
-      const isTaken = keepsUnique && connection.keepsConstraints && !request.isWide && dialect.breaksConstraint(error)
-      if (isTaken) yield* findTaken(error, request, dialect, this.#validator)
-      throw error
-    }
+  /** @param sendNext sends the next statement, where the database takes statements before answering earlier ones */
+  *#run({ statement, parameters }: BoundStatement, isWide: boolean, sendNext: (() => void) | undefined): Coroutine<RowsWritten> {
+    const running = this.#connection.run(statement, parameters, isWide ? 'writes' : 'reads')
+    if (running instanceof Promise) sendNext?.()
+    return yield* wait(running)
   }
 }
 

@@ -1,19 +1,19 @@
 /**
- * Row rules: checks the rows of a planned write against the caller's rules, before and after. Refuses with record_not_found and
- * outside_scope; throws `Unplanned` where the unit of work must name the row of several.
+ * Row rules: checks the rows of a planned write against the caller's rules, before and after. Refuses with record_not_found, forbidden and
+ * outside_scope.
  */
 import { notFound } from '../access/resolve-path.ts'
-import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
+import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
+import type { Connection } from '../database/connection.ts'
 import { EVERYTHING, type Visibility } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
-import { hasFixed } from '../../model/resource-rules.ts'
 import { WriteRules } from '../validate/write-rules.ts'
+import { RequestCaller } from '../validate/request-caller.ts'
 import type { RecordAddress } from '../validate/written.ts'
-import { outsideScope } from '../validate/dropped-writes.ts'
-import { Unplanned } from './unplanned.ts'
+import { outsideScope, refuseNew } from '../validate/dropped-writes.ts'
 
 /** Apart from the row of the answer. */
 interface TouchedRows {
@@ -23,21 +23,25 @@ interface TouchedRows {
 }
 
 export class RowRules {
+  readonly #connection: Connection
   readonly #reader: Reader
+  readonly #caller: RequestCaller
   readonly visibility: Visibility
   readonly #touched = new Map<Resource, TouchedRows>()
   /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
 
-  private constructor(reader: Reader, view: View) {
+  private constructor(connection: Connection, reader: Reader, view: View) {
+    this.#connection = connection
     this.#reader = reader
+    this.#caller = new RequestCaller(connection, reader, view)
     this.visibility = view.visibility
     this.writing = WriteRules.of(reader, view)
   }
 
   /** `undefined`: the caller sees all rows and may do everything. */
-  static of(reader: Reader, view: View): RowRules | undefined {
-    return view.visibility === EVERYTHING ? undefined : new RowRules(reader, view)
+  static of(connection: Connection, reader: Reader, view: View): RowRules | undefined {
+    return view.visibility === EVERYTHING ? undefined : new RowRules(connection, reader, view)
   }
 
   /** Refuses a hidden record, before any other error. */
@@ -55,22 +59,24 @@ export class RowRules {
     if (writing !== undefined) yield* writing.admit(address, body)
   }
 
-  /** Refuses a change that hides the path's record from the caller. */
-  *refuseLeft({ resource, key }: RecordAddress): Coroutine<never> {
-    // A soft deletion answers with the former record, which the unit of work reads before.
-    if (!hasFixed(resource) && (yield* wait(this.#reader.exists(resource, key, EVERYTHING)))) throw outsideScope(resource)
-    throw new Unplanned()
+  /** Refuses a change hiding a record from the caller, but for a fixed filter of the model. */
+  *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
+    if (!this.hides(resource) || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
+    yield* this.refuseLeft(resource, key)
   }
 
-  *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
-    if (resource.rules.scopes.length === 0 || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
-    if (hasFixed(resource)) throw new Unplanned()
+  /** As `requireStays`, of a record now hidden. */
+  *refuseLeft(resource: Resource, key: KeyValues): Coroutine<void> {
+    if (yield* wait(this.#caller.mayLeave(resource, key))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
-  /** The unit of work knows whether a forbidden action is needed at all. */
   *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
-    if (!(yield* wait(this.visibility.permits(resource, action)))) throw new Unplanned()
+    yield* wait(this.#caller.authorize(resource, action))
+  }
+
+  permits(resource: Resource, action: 'update' | 'delete'): Awaitable<boolean> {
+    return this.visibility.permits(resource, action)
   }
 
   /** Whether rules must be asked before a change. */
@@ -110,10 +116,9 @@ export class RowRules {
   /** The caller must see new rows, and linked rows must stay in the caller's scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
-      if ((yield* this.findUnseen(resource, made)).length > 0) throw new Unplanned()
-      for (const key of yield* this.findUnseen(resource, linked)) {
-        if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw new Unplanned()
-      }
+      for (const key of yield* this.findUnseen(resource, made))
+        yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
+      for (const key of yield* this.findUnseen(resource, linked)) yield* this.refuseLeft(resource, key)
     }
   }
 }

@@ -2,6 +2,7 @@
  * Row shape: how a statement writes a body, by the names alone: `{ name, email }` has the same shape, whatever the values. Without a shape,
  * plan-body.ts decides.
  */
+import { isRaw } from '@mikro-orm/core'
 import { isIds } from '../../model/ids-name.ts'
 import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
 import {
@@ -16,6 +17,7 @@ import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../
 import { toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { Statement, WritingDialect } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
+import { UnboundValue } from '../database/unbound-value.ts'
 import { findUniqueNames } from '../validate/check-database.ts'
 import { canWritePivot } from './plan-body.ts'
 import { planColumns, planRows, type RowPlan } from './plan-rows.ts'
@@ -247,7 +249,7 @@ function makeField(
   // The database knows the keys that clients use no sooner than the records.
   if (mode === 'seed' && attribute.target.shownKey !== undefined) return undefined
   // A new record may give its own key, and link itself.
-  if (mode === 'insert' && attribute.target === resource && !resource.generatedKey) return undefined
+  if (mode === 'insert' && attribute.target === resource && !(resource.generatedKey && resource.shownKey === undefined)) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
@@ -306,4 +308,12 @@ function isLinkField(field: ShapeField): field is LinkField {
 export function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if (value === null) return null
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))
+}
+
+/** Of a value made by code of the model: perhaps SQL. */
+export function toMadeParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
+  if ((value ?? null) === null) return null
+  const converted = toColumn === undefined || isRaw(value) ? value : toColumn(value)
+  const parameter = writing.toParameter(converted)
+  return parameter === undefined ? new UnboundValue(converted) : parameter
 }

@@ -1,15 +1,14 @@
 /** Row shapes: keeps the shapes of bodies by names, and binds values. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
-import { fromProperty, readScalar } from '../../foundation/values/scalar-type.ts'
+import { readScalar } from '../../foundation/values/scalar-type.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'
 import { hasIssues } from '../validate/check-schemas.ts'
 import { isFilled } from '../validate/fill-body.ts'
-import type { BoundInsert } from './bind-write.ts'
-import { compute, type MadeValues } from './made-values.ts'
-import { makeRowShape, toParameter, type RowShape, type WriteMode } from './row-shape.ts'
+import { compute, toKeyPart, type BoundInsert } from './bind-write.ts'
+import { makeRowShape, toMadeParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
 /** Clients choose the names, so shapes need a limit. */
 const SHAPES = 200
@@ -26,8 +25,12 @@ export interface NewFlatRow {
   readonly body: JsonObject
   /** `bindNewRow` adds the other columns. */
   readonly fields: unknown[]
-  readonly values: MadeValues | undefined
+  /** A member of an array may have to be created singly; undefined: the record is alone. */
+  readonly member?: JsonObject
 }
+
+/** Results of the model's functions for members of refused arrays. */
+const madeForMembers = new WeakMap<JsonObject, readonly unknown[]>()
 
 export class RowShapes {
   readonly #connection: Connection
@@ -85,18 +88,18 @@ export function bindFields({ fields }: RowShape, body: JsonObject): unknown[] | 
   return parameters
 }
 
-/** `undefined`: a function of the model made a value that has no parameter. */
-export function bindNewRow({ shape, resource, body, fields, values }: NewFlatRow, connection: Connection): BoundInsert | undefined {
-  const { row, made, fixed, keyOf, counting, statement, columns } = shape
+export function bindNewRow(flat: NewFlatRow, connection: Connection): BoundInsert {
+  const { shape, resource, body, fields } = flat
+  const { row, fixed, keyOf, counting, statement, columns } = shape
   const { stored } = row
   let key: KeyValues | undefined
   if (typeof keyOf?.from === 'string') key = [readScalar(body[keyOf.from], keyOf.type) as KeyValues[number]]
-  for (const each of made) {
-    const value = compute(each.computed, {}, connection.orm.em, values!)
-    const parameter = (value ?? null) === null ? undefined : toParameter(value, each.column, connection.dialect.writing)
-    if (parameter === undefined) return undefined
-    if (each === keyOf?.from) key = [fromProperty(value, keyOf.type)]
-    fields.push(parameter)
+  if (shape.made.length > 0) {
+    const values = computeMade(flat, connection)
+    for (const [index, each] of shape.made.entries()) {
+      if (each === keyOf?.from) key = [toKeyPart(values[index], keyOf.type)]
+      fields.push(toMadeParameter(values[index], each.column, connection.dialect.writing))
+    }
   }
   fields.push(...fixed)
   // No later record may be counted to a given key.
@@ -105,4 +108,16 @@ export function bindNewRow({ shape, resource, body, fields, values }: NewFlatRow
   if (counted === undefined) return { statement, columns, parameters: fields, key, resource, stored }
   fields.push(BigInt(counted))
   return { ...counting!, parameters: fields, key: keyFromCount(counted, resource), resource, stored }
+}
+
+/** Functions of the model are called once for a request. */
+function computeMade({ shape, body, member }: NewFlatRow, connection: Connection): readonly unknown[] {
+  const values = madeForMembers.get(member ?? body) ?? shape.made.map(({ computed }) => compute(computed, {}, connection))
+  if (member === undefined) madeForMembers.delete(body)
+  else madeForMembers.set(member, values)
+  return values
+}
+
+export function forgetMade(members: readonly JsonObject[]): void {
+  for (const member of members) madeForMembers.delete(member)
 }

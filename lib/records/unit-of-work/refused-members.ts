@@ -11,14 +11,12 @@ import { withArticle } from '../../foundation/base/article.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { RestError } from '../../foundation/errors/errors.ts'
 import { tableColumns, type Model, type Resource } from '../../model/model.ts'
-import type { Work } from './unit-of-work.ts'
+import type { MadeLinks } from '../validate/linked-records.ts'
 
 export interface RefusedRow {
   readonly resource: Resource
   readonly columns: readonly string[]
 }
-
-type MadeLinks = Pick<Work, 'newMembers' | 'touched'>
 
 /** `undefined`: the body's links did not ask for the row. */
 export function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLinks, model: Model): RestError | undefined {

@@ -6,6 +6,7 @@ import type { Dialect } from '../database/dialect.ts'
 import { toPrimaryKey, type Entity } from '../../model/entity-key.ts'
 import type { KeyValues } from '../../model/key.ts'
 import type { Model, Resource, ToManyAttribute } from '../../model/model.ts'
+import type { MadeLinks } from '../validate/linked-records.ts'
 import type { ListInput } from '../validate/record-input.ts'
 import type { WriteRules } from '../validate/write-rules.ts'
 
@@ -48,8 +49,8 @@ export interface ConditionalMember {
 export interface Translating {
   readonly dialect: Dialect
   readonly model: Model
-  /** `undefined`: no unit of work writes. */
-  work?: Pick<Work, 'newMembers' | 'touched'>
+  /** `undefined`: unknown. */
+  work?: MadeLinks
 }
 
 export type EntityName = Parameters<EntityManager['findOne']>[0]

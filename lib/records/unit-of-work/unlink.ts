@@ -7,7 +7,7 @@ import { recordName } from '../validate/check-database.ts'
 import { collectCascade, mayRemove, removeWithLinks } from './remove.ts'
 import { load, mayChange, type Work } from './unit-of-work.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
-import { cascadesOrUnlinks } from '../validate/referrers.ts'
+import { cascadesOrUnlinks, leftWithout } from '../validate/referrers.ts'
 
 /**
  * Changes a record's own link. For an orphan, the caller needs permission to delete; a hidden orphan stays.
@@ -71,13 +71,7 @@ export async function unlinkFromParent(member: Entity, relation: RelationAttribu
       member[other.property] = null
     })
     work.touched.push({ resource: relation.target, entity: member, key: keyOfEntity(relation.target, member) })
-  } else {
-    const id = idToSegment(idOfEntity(relation.target, member), relation.target)
-    throw restError(
-      'owner_required',
-      `"${path}": the ${relation.target.singular} ${id} would be left without its "${other.name}", which it needs.`,
-    )
-  }
+  } else throw leftWithout(other, relation.target, idOfEntity(relation.target, member), path)
 }
 
 /** MikroORM would insert the parent again, where former members have taken the parent along. */

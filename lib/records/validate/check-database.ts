@@ -60,17 +60,6 @@ export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues 
   return key
 }
 
-/** Names new records with given keys, which other new records may link. */
-export function nameAll(changes: readonly RecordInput[]): ReadonlySet<string> {
-  const names = new Set<string>()
-  if (changes.every(({ links, lists }) => links.length === 0 && lists.length === 0)) return names
-  for (const change of changes) {
-    const key = findGivenKey(change)
-    if (key !== undefined) names.add(recordName(change.resource, key))
-  }
-  return names
-}
-
 interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility

@@ -1,6 +1,6 @@
 /** Linked records: lists the links of a change, and nested new records. */
-import type { EmbeddedAttribute, RelationAttribute } from '../../model/model.ts'
-import type { ExistingRef, RecordInput, RecordRef } from './record-input.ts'
+import type { EmbeddedAttribute, RelationAttribute, Resource } from '../../model/model.ts'
+import type { ExistingRef, ListInput, RecordInput, RecordRef } from './record-input.ts'
 
 /** Whether a new record links itself. */
 export function isItself(ref: RecordRef | null): ref is ExistingRef & { readonly isItself: true } {
@@ -19,6 +19,16 @@ export function listReferences({ links, lists }: RecordInput): Reference[] {
     ...links.flatMap(({ attribute, within, link }) => (link === null ? [] : [{ relation: attribute, within, ref: link }])),
     ...lists.flatMap(({ attribute, items }) => items.map(ref => ({ relation: attribute, ref }))),
   ]
+}
+
+export interface MadeLinks {
+  readonly newMembers: readonly Pick<ListInput, 'attribute' | 'items'>[]
+  readonly touched: readonly { readonly resource: Resource }[]
+}
+
+/** Many-to-many lists. */
+export function listNewMembers(records: readonly RecordInput[]): Pick<ListInput, 'attribute' | 'items'>[] {
+  return records.flatMap(({ lists }) => lists.filter(({ attribute }) => attribute.via.kind === 'pivot'))
 }
 
 export function listNew(change: RecordInput): RecordInput[] {

@@ -1,4 +1,4 @@
-/** Record input: a valid body in terms of the model, from validate-record.ts, for apply.ts and planned-writer.ts. */
+/** Record input: a valid body in terms of the model, from validate-record.ts, for apply.ts, insert-record.ts and change-record.ts. */
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 

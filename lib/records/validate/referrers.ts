@@ -2,10 +2,10 @@
  * Referrers: finds what goes with removed records, or is left without a needed link: the posts of a user. Refuses with owner_required.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
-import { restError } from '../../foundation/errors/errors.ts'
+import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
 import { findHierarchyRoot, type Attribute, type Resource, type ToManyAttribute, type ToOneAttribute } from '../../model/model.ts'
 import { isOpen } from '../plan/visibility.ts'
 import { readRows } from '../read/run-read.ts'
@@ -131,6 +131,12 @@ function findStaying(rows: readonly Row[], resource: Resource, removed: readonly
     ),
   )
   return rows.filter(row => !going.has(row.map(String).join('\0')))
+}
+
+/** @param path of the list, or the link, that leaves the record out */
+export function leftWithout(needed: ToOneAttribute, resource: Resource, id: RecordKey, path: string): RestError {
+  const named = `${resource.singular} ${idToSegment(id, resource)}`
+  return restError('owner_required', `"${path}": the ${named} would be left without its "${needed.name}", which it needs.`)
 }
 
 interface Caller {

@@ -3,7 +3,9 @@
  * once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { ReadingConnection } from '../database/connection.ts'
@@ -26,6 +28,17 @@ import { listReferences } from './linked-records.ts'
 import type { RecordInput } from './record-input.ts'
 import { requireNewEmbedded } from './required-attributes.ts'
 
+export interface GivenBody {
+  readonly body: JsonObject
+  readonly resource: Resource
+  readonly validation: Validation
+  readonly view: View
+  /** In the path. */
+  readonly id: string | undefined
+  /** After a refusal without errors. */
+  readonly again?: boolean
+}
+
 interface ValidatedInput {
   readonly change: RecordInput
   readonly errors: FieldErrors
@@ -40,7 +53,25 @@ export class ChangeValidator {
     this.#reader = reader
   }
 
-  /** `entity` is the record before the change. */
+  /**
+   * A missing record gives record_not_found alone.
+   *
+   * @param later what the database itself refuses
+   */
+  *validateGiven(given: GivenBody, later: Pick<Validation, 'uniquesLater' | 'linksLater'> = {}, entity?: Entity): Coroutine<RecordInput> {
+    const { body, resource, validation, view, id } = given
+    try {
+      return yield* this.validate(body, resource, { ...validation, ...later }, view, entity)
+    } catch (error) {
+      if (!(error instanceof RestError)) throw error
+      const { key } = validation
+      if (key !== undefined && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id!)
+      if (later.uniquesLater === true || later.linksLater === true) return yield* this.validateGiven(given, {}, entity)
+      throw error
+    }
+  }
+
+  /** `entity` is the record before, or objects of the record. */
   *validate(body: JsonObject, resource: Resource, validation: Validation, view: View, entity?: Entity): Coroutine<RecordInput> {
     const { visibility, trace } = view
     const before = trace?.enter('validate')

@@ -1,36 +1,51 @@
 /** Writer: writes by statements where statements can, else by the unit of work, in one transaction. */
 import { type EntityManager } from '@mikro-orm/core'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
+import { bindSurroundings, keepSurroundings } from '../../foundation/async/surroundings.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { checkAttributeBody } from '../validate/check-attribute-body.ts'
-import { BY_STATEMENTS, byUnitOfWork, explainUnplanned } from '../statements/explain-way.ts'
 import { giveBody, type FillMode } from '../validate/fill-body.ts'
 import { FlatBulk } from '../statements/flat-bulk.ts'
-import { FlatWriter } from '../statements/flat-writer.ts'
-import type { MadeValues } from '../statements/made-values.ts'
 import { traitsOf, type ModelTraits } from '../validate/model-traits.ts'
 import { PlannedRemoval } from '../statements/planned-removal.ts'
 import type { PlannedWrite } from '../statements/planned-write.ts'
-import { PlannedWriter } from '../statements/planned-writer.ts'
+import { RecordChanger } from '../statements/change-record.ts'
+import { RecordInserter } from '../statements/insert-record.ts'
 import { VersionReader } from '../validate/read-version.ts'
 import { RowShapes } from '../statements/row-shapes.ts'
+import { RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import type { MadeLinks } from '../validate/linked-records.ts'
 import { parseBranchLink } from '../validate/fixed-attributes.ts'
 import { notAnObject } from '../validate/validate-record.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
-import { runTranslated, type Refusing } from './run-translated.ts'
 import { ChangeValidator } from '../validate/validate-change.ts'
+
+const BY_STATEMENTS = 'by statements of a plan'
+
+const loadRefusals = () => import('./explain-refused.ts')
+
+type Refusals = Awaited<ReturnType<typeof loadRefusals>>
+
+const loadWays = () => import('../statements/explain-way.ts')
+
+/** Explains a missing plan. */
+type Why = (explain: Awaited<ReturnType<typeof loadWays>>['explainUnplanned']) => string
+
+async function explainWay(why: Why): Promise<string> {
+  const { explainUnplanned } = await loadWays()
+  return `by MikroORM's unit of work, since ${why(explainUnplanned)}`
+}
 
 const loadUnitOfWork = () => import('../unit-of-work/entity-writer.ts')
 
 type UnitOfWork = Awaited<ReturnType<typeof loadUnitOfWork>>
 type EntityWriterClass = UnitOfWork['EntityWriter']
 type EntityParts = ConstructorParameters<EntityWriterClass>[1]
-type Touching = InstanceType<EntityWriterClass>['work']
 type Steps<T> = (writer: InstanceType<EntityWriterClass>) => Coroutine<T>
 
 /** Loaded by the first write that statements cannot do. */
@@ -40,13 +55,13 @@ export class Writer {
   readonly #connection: Connection
   readonly #model: Model
   readonly #validator: ChangeValidator
-  readonly #flat: FlatWriter
+  readonly #reader: Reader
+  readonly #inserter: RecordInserter
   readonly #bulk: FlatBulk
-  readonly #planned: PlannedWriter
+  readonly #changer: RecordChanger
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
   readonly #entityParts: EntityParts
-  readonly #refusing: Refusing
 
   constructor(connection: Connection, reader: Reader, model: Model) {
     this.#connection = connection
@@ -54,42 +69,39 @@ export class Writer {
     this.#validator = new ChangeValidator(connection, reader)
     const versions = new VersionReader(connection)
     const shapes = new RowShapes(connection)
-    this.#flat = new FlatWriter(connection, reader, this.#validator, versions, shapes)
+    this.#reader = reader
+    this.#inserter = new RecordInserter(connection, reader, this.#validator, versions, shapes)
     this.#bulk = new FlatBulk(connection, reader, shapes)
-    this.#planned = new PlannedWriter(connection, reader, this.#validator, versions)
+    this.#changer = new RecordChanger(connection, reader, this.#validator, versions, shapes)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
     const addFills: EntityParts['addFills'] = (body, resource, mode, view) => this.filled(body, resource, mode, view)
     this.#entityParts = { connection, reader, validator: this.#validator, traits: this.#traits, addFills }
-    this.#refusing = { dialect: connection.dialect, translate: error => this.#translate(error) }
   }
 
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written> {
     if (!isObject(body)) throw notAnObject(body, `of the attributes of the new ${resource.singular}`)
-    const planned = this.#flat.insert(resource, body, view) ?? this.#planned.insert(resource, body, view)
-    const why = (): string => explainUnplanned(resource, 'insert', body, this.#connection)
-    return this.#write(planned, writer => writer.create(resource, body), view, why)
+    const why: Why = explain => explain(resource, 'insert', body, this.#connection)
+    return this.#write(this.#inserter.insert(resource, body, view), writer => writer.create(resource, body), view, why)
   }
 
   /** POST of an array, by shared statements. Undefined, with nothing written: create the records one by one. */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
     if (planned === undefined) return undefined
-    return chain(
-      this.#runPlanned<readonly Written[] | undefined>(planned, view, () => undefined),
-      written => {
-        if (written !== undefined && view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
-        return written
-      },
-    )
+    const refuse = (error: unknown): Awaitable<undefined> => (this.#mayBeOfOne(error) ? undefined : this.#throwTranslated(error))
+    return chain(this.#runPlanned(planned, view, refuse), written => {
+      if (written !== undefined && view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
+      return written
+    })
   }
 
   /** POST of a list attribute. */
   append(owner: RecordAddress, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     if (!isObject(body)) throw notAnObject(body, `of the attributes of the new ${attribute.target.singular}`)
-    const planned = this.#flat.append(owner, attribute, body, view) ?? this.#planned.append(owner, attribute, body, view)
-    const why = (): string => explainUnplanned(attribute.target, 'insert', body, this.#connection)
+    const planned = this.#inserter.append(owner, attribute, body, view)
+    const why: Why = explain => explain(attribute.target, 'insert', body, this.#connection)
     return this.#write(planned, writer => writer.append(owner, attribute, body), view, why)
   }
 
@@ -118,9 +130,8 @@ export class Writer {
   }
 
   #changeBy(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
-    const planned = this.#flat.update(address, body, view) ?? this.#planned.update(address, body, view)
-    const why = (): string => explainUnplanned(address.resource, 'update', body, this.#connection)
-    return this.#write(planned, writer => writer.update(address, body), view, why)
+    const why: Why = explain => explain(address.resource, 'update', body, this.#connection)
+    return this.#write(this.#changer.update(address, body, view), writer => writer.update(address, body), view, why)
   }
 
   /** Changes the linked record; where none is linked, or the object names another type, creates and links one. */
@@ -136,14 +147,20 @@ export class Writer {
 
   /** Creates and links a record where none is linked. */
   protected changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
-    const planned = this.#planned.updateLinked(address, attribute, body, view)
-    const why = (): string => explainUnplanned(attribute.target, 'update', body, this.#connection)
-    return this.#write(planned, writer => writer.updateLinked(address, attribute, body), view, why)
+    const planned = this.#changer.updateLinked(address, attribute, body, view)
+    const create = (why: Why): Awaitable<Written> =>
+      this.#write(undefined, writer => writer.updateLinked(address, attribute, body), view, why)
+    if (planned === undefined) return create(explain => explain(attribute.target, 'update', body, this.#connection))
+    return chain(this.#runPlanned(planned, view), written => {
+      if (written === undefined) return create(() => `"${attribute.name}" is empty, and gets a new ${attribute.target.singular}`)
+      if (view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
+      return written
+    })
   }
 
   /** DELETE of a record; returns the former record. */
   delete(address: RecordAddress, view: View): Awaitable<Written> {
-    const why = (): string => explainUnplanned(address.resource, 'delete', undefined, this.#connection)
+    const why: Why = explain => explain(address.resource, 'delete', undefined, this.#connection)
     return this.#write(this.#removal.remove(address, view), writer => writer.delete(address), view, why)
   }
 
@@ -155,7 +172,7 @@ export class Writer {
 
   /** DELETE of a list, within the filters; returns the former records. */
   deleteRelated(address: RecordAddress, attribute: ToManyAttribute, view: View): Awaitable<readonly JsonRecord[]> {
-    const why = (): string => explainUnplanned(attribute.target, 'delete', undefined, this.#connection)
+    const why: Why = explain => explain(attribute.target, 'delete', undefined, this.#connection)
     const planned = this.#removal.removeRelated(address, attribute, view)
     return this.#write(planned, writer => writer.deleteRelated(address, attribute), view, why)
   }
@@ -165,56 +182,90 @@ export class Writer {
     return visibility === EVERYTHING && !this.#traits.renders
   }
 
-  /**
-   * The unit of work also writes where the statements are not enough.
-   *
-   * @param why reason for the missing plan, for `engine.explain`
-   */
-  #write<T>(planned: PlannedWrite<T> | undefined, steps: Steps<T>, view: View, why: () => string): Awaitable<T> {
+  #write<T>(planned: PlannedWrite<T> | undefined, steps: Steps<T>, view: View, why: Why): Awaitable<T> {
     const { trace } = view
-    if (trace?.statements !== undefined) trace.ways.push(planned === undefined ? byUnitOfWork(why()) : BY_STATEMENTS)
-    if (planned === undefined) return this.#transaction(steps, view)
-    const otherwise = (): Awaitable<T> => {
-      if (trace?.statements !== undefined)
-        trace.ways.push(byUnitOfWork('the statements of the plan were not enough, and have been taken back'))
-      return this.#transaction(steps, view, planned.values)
-    }
-    return this.#runPlanned(planned, view, otherwise)
+    if (trace?.statements !== undefined) trace.ways.push(planned === undefined ? explainWay(why) : BY_STATEMENTS)
+    return planned === undefined ? this.#transaction(steps, view) : this.#runPlanned(planned, view)
   }
 
-  /** @param otherwise called where the statements are not enough, with nothing written */
-  #runPlanned<T>({ values, isWide, run }: PlannedWrite<T>, view: View, otherwise: () => Awaitable<T>): Awaitable<T> {
+  #runPlanned<T>(
+    planned: PlannedWrite<T>,
+    view: View,
+    refuse = (error: unknown): Awaitable<T> => this.#refuse(error, planned, view),
+    again = false,
+  ): Awaitable<T> {
     const { end, ctx } = view
-    const work = (): Awaitable<T | undefined> => {
-      values?.begin()
+    const work = (): Awaitable<T> => {
       end?.throwIfReached()
-      return runCoroutine(run())
+      return runCoroutine(planned.run(again))
     }
-    const transact = (): Awaitable<T | undefined> => this.#connection.transact(work, end, this.isRepeatable(view), ctx)
-    return runTranslated(transact, this.#refusing, view.trace, otherwise, isWide)
+    const transact = (): Awaitable<T> => this.#connection.transact(work, end, this.isRepeatable(view), ctx)
+    return runTraced(transact, refuse, view)
   }
 
-  #transaction<T>(steps: Steps<T>, view: View, values?: MadeValues): Awaitable<T> {
-    if (unitOfWork === undefined) return chain(this.#loadUnitOfWork(), () => this.#transaction(steps, view, values))
+  /** Throws errors of validation, if any, for a refused row; else the error of the database. */
+  #refuse<T>(error: unknown, planned: PlannedWrite<T>, view: View): Awaitable<T> {
+    const { given } = planned
+    if (given === undefined || !this.#isRefusedRow(error)) return this.#throwTranslated(error)
+    const explain = ({ explainRefused, mayPass }: Refusals): Awaitable<T> => {
+      const validate = (): Awaitable<MadeLinks> => runCoroutine(explainRefused(given, planned, this.#validator, this.#reader))
+      return chain(this.#connection.transact(validate, view.end, false, view.ctx), made => {
+        if (!mayPass(error, this.#connection.dialect)) return this.#throwTranslated(error, made)
+        return this.#runPlanned(planned, view, other => this.#throwTranslated(other, made), true)
+      })
+    }
+    return keepSurroundings(() => chain(loadRefusals(), explain))
+  }
+
+  /** A server leaves out a row with taken values, as a trigger does. */
+  #isRefusedRow(error: unknown): boolean {
+    return this.#connection.dialect.breaksConstraint(error) || (error instanceof RestError && error.code === 'statement_dropped')
+  }
+
+  /** Records created singly may be more than a list may show. */
+  #mayBeOfOne(error: unknown): boolean {
+    return this.#isRefusedRow(error) || (error instanceof RestError && error.code === 'limit_exceeded')
+  }
+
+  #transaction<T>(steps: Steps<T>, view: View): Awaitable<T> {
+    if (unitOfWork === undefined) return chain(this.#loadUnitOfWork(), () => this.#transaction(steps, view))
     const { EntityWriter } = unitOfWork
     let writer: InstanceType<typeof EntityWriter> | undefined
     const work = (em: EntityManager): Awaitable<T> => {
-      values?.beginIn(em)
       writer = new EntityWriter(em, this.#entityParts, view)
       return runCoroutine(writer.run(steps))
     }
     const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.isRepeatable(view), view.ctx)
-    const { dialect } = this.#connection
-    return runTranslated(transact, { dialect, translate: error => this.#translate(error, writer?.work) }, view.trace)
+    return runTraced(transact, error => this.#throwTranslated(error, writer?.work), view)
   }
 
   async #loadUnitOfWork(): Promise<void> {
     unitOfWork = await loadUnitOfWork()
   }
 
-  async #translate(error: unknown, work?: Touching): Promise<unknown> {
-    const { translateDatabaseError } = await import('../unit-of-work/database-errors.ts')
-    const { dialect } = this.#connection
-    return translateDatabaseError(error, { dialect, model: this.#model, ...(work && { work }) })
+  /** Throws an error of the database in terms of the model. */
+  #throwTranslated(error: unknown, work?: MadeLinks): Awaitable<never> {
+    if (error instanceof RestError) throw error
+    return this.#translate(error, work)
   }
+
+  async #translate(error: unknown, work: MadeLinks | undefined): Promise<never> {
+    const { translateDatabaseError } = await import('../unit-of-work/database-errors.ts')
+    throw translateDatabaseError(error, { dialect: this.#connection.dialect, model: this.#model, ...(work && { work }) })
+  }
+}
+
+function runTraced<T>(run: () => Awaitable<T>, refuse: (error: unknown) => Awaitable<T>, { trace }: View): Awaitable<T> {
+  const before = trace?.enter('write')
+  const succeed = (result: T): T => {
+    if (before !== undefined) trace?.enter(before)
+    return result
+  }
+  let running: Awaitable<T>
+  try {
+    running = run()
+  } catch (error) {
+    return refuse(error)
+  }
+  return running instanceof Promise ? running.then(bindSurroundings(succeed), bindSurroundings(refuse)) : succeed(running)
 }

@@ -1,0 +1,274 @@
+/**
+ * Change record: changes a record, with nested records and links, where no code of the application takes part. A body of one row is written
+ * by the statement of a shape (row-shape.ts); only values beyond the shape are validated.
+ */
+import { authorize } from '../access/access-rules.ts'
+import { notFound } from '../access/resolve-path.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import { keyToSegment, type KeyValues } from '../../model/key.ts'
+import type { Resource, ToOneAttribute } from '../../model/model.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
+import type { Connection } from '../database/connection.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
+import type { Reader, View } from '../read/reader.ts'
+import type { JsonRecord } from '../read/run-read.ts'
+import { NO_PARAMETERS } from '../request/query-string.ts'
+import { requireLists } from '../validate/dropped-writes.ts'
+import { checkVersion } from '../validate/precondition.ts'
+import { hasPrecondition, type VersionReader } from '../validate/read-version.ts'
+import type { RecordInput } from '../validate/record-input.ts'
+import { omitUnchanged } from '../validate/unchanged.ts'
+import type { ChangeValidator, GivenBody } from '../validate/validate-change.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
+import { bindColumns } from './bind-write.ts'
+import { resolveLink } from './link-rows.ts'
+import { planChanges, writesPivots, type BodyPlan } from './plan-body.ts'
+import { planRows, type RowPlan } from './plan-rows.ts'
+import { readDocuments } from './planned-documents.ts'
+import { findOrder, hidesMembers } from './planned-pivots.ts'
+import { PlannedRelations } from './planned-relations.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import { RowChanges } from './row-changes.ts'
+import { RowRules } from './row-rules.ts'
+import type { RowShape } from './row-shape.ts'
+import { bindFields, type RowShapes } from './row-shapes.ts'
+
+/** A record before the change. */
+interface RecordBefore {
+  readonly address: RecordAddress
+  readonly rules: RowRules | undefined
+  /** `undefined`: the request does not depend on the version. */
+  readonly current: Record<string, unknown> | undefined
+  /** The record shown by the answer. */
+  readonly shown: RecordAddress
+  /** The record of the answer before, where the change may hide the record by a fixed filter of the model. */
+  readonly before: JsonRecord | undefined
+}
+
+interface LinkedBody {
+  readonly plan: BodyPlan
+  readonly row: RowPlan
+  readonly owner: RecordAddress
+  readonly link: ToOneAttribute
+  readonly give: (key: KeyValues) => GivenBody
+}
+
+const NO_VERSION = { current: undefined }
+
+export class RecordChanger {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+  readonly #versions: VersionReader
+  readonly #shapes: RowShapes
+  readonly #rows: RowChanges
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader, shapes: RowShapes) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+    this.#versions = versions
+    this.#shapes = shapes
+    this.#rows = new RowChanges(connection, reader)
+  }
+
+  /** Undefined: the unit of work changes. */
+  update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const { resource, key, id } = address
+    const given: GivenBody = { resource, body, validation: { mode: 'update', key }, view, id }
+    const shape = this.#shapes.find(resource, body, 'update')
+    if (shape?.callsEarly === false) return { given, run: () => this.#updateFlat(shape, address, given) }
+    const row = planRows(resource)
+    const plan = row === null ? undefined : this.#plan(row, resource, body, view)
+    return row === null || plan === undefined ? undefined : { given, run: () => this.#updateBody(plan, row, address, given) }
+  }
+
+  /** Changes the linked record; answers with the linking record. Gives undefined where none is linked. */
+  updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written | undefined> | undefined {
+    const { target } = link
+    const row = planRows(target)
+    const plan = row === null ? undefined : this.#plan(row, target, body, view)
+    // The linking record may be another record of the body.
+    if (row === null || plan === undefined || plan.isWide) return undefined
+    const give = (key: KeyValues): GivenBody =>
+      (planned.given = { resource: target, body, validation: { mode: 'update', key }, view, id: keyToSegment(key, target) })
+    const planned: { given: GivenBody | undefined; run: () => Coroutine<Written | undefined> } = {
+      given: undefined,
+      run: () => this.#updateLinkedBody({ plan, row, owner, link, give }, view),
+    }
+    return planned
+  }
+
+  #plan(row: RowPlan, resource: Resource, body: JsonObject, { visibility }: View): BodyPlan | undefined {
+    const plan = planChanges(row, resource, body, this.#connection)
+    if (plan === undefined || !writesPivots(plan, this.#connection)) return undefined
+    // The unit of work has an order for hidden members of an ordered list.
+    const isOrdered =
+      visibility !== EVERYTHING && [...plan.pivots.values()].some(list => findOrder(list) !== undefined && hidesMembers(list))
+    return isOrdered ? undefined : plan
+  }
+
+  *#updateFlat(shape: RowShape, address: RecordAddress, given: GivenBody): Coroutine<Written> {
+    const { resource, key, id } = address
+    const { body, view } = given
+    const rules = RowRules.of(this.#connection, this.#reader, view)
+    if (shape.plain !== undefined && rules === undefined && isFree(shape, view)) {
+      const parameters = bindFields(shape, body)
+      const { row, columns, plain: statement } = shape
+      const change = { row, columns: { columns, parameters: parameters! }, statement, address, shown: address, isTried: true }
+      const written = parameters === undefined ? undefined : yield* this.#rows.update(change, view, rules)
+      if (written !== undefined) return written
+    }
+    // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know before, the changing statement
+    // itself looks for the record.
+    const isUnseen = rules?.hides(resource) === true && !hasFixed(resource) && this.#looksFirst(shape, view, rules)
+    let record: JsonRecord | undefined
+    if (rules?.asksOf(resource) === true) {
+      if (!isUnseen) record = yield* this.#admit(address, body, view, rules)
+    } else if (this.#connection.mayHoldMisfits && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
+      throw notFound(resource, id)
+    yield* this.#versions.read(address, view, false)
+    const before = view.trace?.enter('validate')
+    const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
+    const { shape: changedShape } = changed
+    const link = changedShape?.link
+    const linkedBody = link === undefined ? changed.body : yield* resolveLink(link, changed.body, view, this.#connection, this.#reader)
+    const parameters = changedShape && linkedBody && bindFields(changedShape, linkedBody)
+    if (changedShape === undefined || parameters === undefined) {
+      const change = yield* this.#validator.validateGiven(given)
+      return yield* this.#writeRow(change, shape.row, given, { ...NO_VERSION, address, rules, shown: address, before: record })
+    }
+    if (before !== undefined) view.trace?.enter(before)
+    yield* wait(this.#reader.prepare(resource, view))
+    const { row, columns, statement } = changedShape
+    const change = { row, columns: { columns, parameters }, statement, address, shown: address, isUnseen, before: record }
+    return (yield* this.#rows.update(change, view, rules))!
+  }
+
+  #looksFirst(shape: RowShape, view: View, rules: RowRules): boolean {
+    return rules.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, view)
+  }
+
+  /** Refuses a record closed to the caller. Returns the record where a fixed filter may hide the record afterwards. */
+  *#admit(address: RecordAddress, body: JsonObject, view: View, rules: RowRules): Coroutine<JsonRecord | undefined> {
+    const { resource, key, id } = address
+    if (!hasFixed(resource)) {
+      yield* rules.admit(address, body)
+      return undefined
+    }
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) throw notFound(resource, id)
+    if (rules.writing !== undefined) yield* rules.writing.admit(address, body)
+    return record
+  }
+
+  /** Leaves out values equal to the shown values: no changes. */
+  *#omitShown(
+    shape: RowShape,
+    { resource, key }: RecordAddress,
+    body: JsonObject,
+  ): Coroutine<{ shape: RowShape | undefined; body: JsonObject }> {
+    const shown = yield* wait(this.#reader.asStored.record(resource, key))
+    const rest = shown === undefined ? body : omitUnchanged(body, resource, [shown], this.#connection.mayHoldMisfits)
+    return { shape: rest === body ? shape : this.#shapes.find(resource, rest, 'update'), body: rest }
+  }
+
+  *#updateLinkedBody({ plan, row, owner, link, give }: LinkedBody, view: View): Coroutine<Written | undefined> {
+    const { visibility, ctx } = view
+    if (!(yield* wait(this.#reader.exists(owner.resource, owner.key, visibility)))) throw notFound(owner.resource, owner.id)
+    yield* this.#versions.read(owner, view, false)
+    const [key] = yield* wait(this.#reader.relatedKeys(owner.resource, owner.key, link, { ...view, parameters: NO_PARAMETERS }))
+    if (key === undefined) return undefined
+    const given = give(key)
+    const { resource, body } = given
+    const address = { resource, key, id: given.id! }
+    yield* wait(authorize(resource, 'update', visibility, ctx))
+    const rules = RowRules.of(this.#connection, this.#reader, view)
+    if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
+    const { version } = resource
+    const isGiven = version !== undefined && body[version.name] !== undefined
+    const current = isGiven ? yield* this.#versions.read(address, { ...view, ctx: { ...ctx, headers: {} } }, true) : undefined
+    const before = hasFixed(owner.resource) ? yield* wait(this.#reader.record(owner.resource, owner.key, view)) : undefined
+    return yield* this.#change(plan, row, given, { address, rules, current, shown: owner, before })
+  }
+
+  *#updateBody(plan: BodyPlan, row: RowPlan, address: RecordAddress, given: GivenBody): Coroutine<Written> {
+    const { resource, key, id } = address
+    const { body, view } = given
+    const { version } = resource
+    // A new record could get the missing record's key. A missing or hidden record gives record_not_found before a trigger refuses.
+    const rules = RowRules.of(this.#connection, this.#reader, view)
+    const asksFirst = plan.created.size > 0 || this.#connection.mayHoldMisfits
+    let before: JsonRecord | undefined
+    if (rules?.asksOf(resource) === true) before = yield* this.#admit(address, body, view, rules)
+    else if (asksFirst && !(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    const current = yield* this.#versions.read(address, view, version !== undefined && body[version.name] !== undefined)
+    return yield* this.#change(plan, row, given, { address, rules, current, shown: address, before })
+  }
+
+  *#change(plan: BodyPlan, row: RowPlan, given: GivenBody, found: RecordBefore): Coroutine<Written> {
+    const { address, rules, current, shown } = found
+    const { resource, key } = address
+    const { body, view } = given
+    const { isWide } = plan
+    const objects = yield* readDocuments(resource, body, key, this.#connection)
+    // An undone write has drawn keys, and a rule for writing refuses members before the row is written.
+    const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
+    // An existing database may lack the model's constraints.
+    const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
+    // Errors of the body come before version_conflict.
+    const linksLater = current === undefined && this.#refusesLinks(plan) && seesMembers(plan, view)
+    const change = yield* this.#validator.validateGiven(given, { uniquesLater, linksLater }, objects?.entity)
+    yield* wait(this.#reader.prepare(shown.resource, view))
+    if (current !== undefined) yield* this.#checkVersion(current, change, uniquesLater, given)
+    const relations = isWide ? new PlannedRelations(this.#connection, this.#reader, rules) : undefined
+    if (relations !== undefined) yield* relations.requireNeeded(change.lists, resource, key)
+    const rowChange = relations === undefined ? change : yield* relations.createLinked(change)
+    const columns = bindColumns(rowChange, row.stored, this.#connection, objects?.documents)
+    // Visibility of list members may depend on the record before the change.
+    if (relations !== undefined) yield* relations.replace(change.lists, resource, key)
+    const written = (yield* this.#rows.update({ row, columns, ...found, isWide }, view, rules))!
+    if (change.lists.length > 0)
+      yield* requireLists(change.lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
+    return written
+  }
+
+  /** Writes a valid change of one row. */
+  *#writeRow(change: RecordInput, row: RowPlan, { view }: GivenBody, found: RecordBefore): Coroutine<Written> {
+    yield* wait(this.#reader.prepare(found.shown.resource, view))
+    const columns = bindColumns(change, row.stored, this.#connection)
+    return (yield* this.#rows.update({ row, columns, ...found }, view, found.rules))!
+  }
+
+  /** All errors of the body come first, taken values included. */
+  *#checkVersion(current: Record<string, unknown>, change: RecordInput, uniquesLater: boolean, given: GivenBody): Coroutine<void> {
+    try {
+      checkVersion(current, change)
+    } catch (error) {
+      if (uniquesLater) yield* this.#validator.validateGiven(given)
+      throw error
+    }
+  }
+
+  /** Whether all links are members of many-to-many lists, and the database refuses missing members. */
+  #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
+    if (pivots.size === 0 || created.size > 0 || linksOthers) return false
+    for (const [table, { via }] of pivots)
+      if (via.kind !== 'pivot' || !this.#connection.refusesLinks(table, via.targetColumns[0]!)) return false
+    return true
+  }
+}
+
+/** Whether no function of the model and no condition of the request needs the row before a change. */
+function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
+  return touched.length === 0 && !hasPrecondition(ctx.headers)
+}
+
+/** Whether the caller sees all possible members, as far as known at once. */
+function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
+  if (visibility === EVERYTHING) return true
+  if (visibility.writing !== undefined) return false
+  for (const { target } of pivots.values()) if (visibility.restricts(target) || visibility.permits(target, 'get') !== true) return false
+  return true
+}

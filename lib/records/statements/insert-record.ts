@@ -1,0 +1,176 @@
+/**
+ * Insert record: inserts a record, with nested records and links, where no code of the application takes part. A body of one row is
+ * inserted by the statement of a shape (row-shape.ts); only values beyond the shape are validated.
+ */
+import { notFound } from '../access/resolve-path.ts'
+import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
+import type { JsonObject } from '../../foundation/json/json.ts'
+import type { KeyValues } from '../../model/key.ts'
+import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import type { Connection } from '../database/connection.ts'
+import type { Reader, View } from '../read/reader.ts'
+import { refuseNew, requireLists } from '../validate/dropped-writes.ts'
+import type { VersionReader } from '../validate/read-version.ts'
+import { findAskedClass } from '../validate/record-class.ts'
+import { withLink, type RecordInput } from '../validate/record-input.ts'
+import { implyOwner, owningAttribute } from '../validate/relation-sides.ts'
+import type { ChangeValidator, GivenBody } from '../validate/validate-change.ts'
+import type { Validation } from '../validate/validate-record.ts'
+import { isHeldByOtherRows, WriteRules } from '../validate/write-rules.ts'
+import type { RecordAddress, Written } from '../validate/written.ts'
+import { bindInsert } from './bind-write.ts'
+import { insertRow } from './insert-rows.ts'
+import { replaceLink, resolveLink } from './link-rows.ts'
+import { planMember, planNew, writesPivots, type BodyPlan } from './plan-body.ts'
+import { planRows } from './plan-rows.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import { PlannedRelations } from './planned-relations.ts'
+import { RowRules } from './row-rules.ts'
+import type { RowShape } from './row-shape.ts'
+import { bindFields, bindNewRow, type RowShapes } from './row-shapes.ts'
+
+const CREATE: Validation = { mode: 'create' }
+
+/** The list in the path of a new member. */
+interface OwnList {
+  readonly owner: RecordAddress
+  readonly list: ToManyAttribute
+  /** The link of the new record; undefined: the list has a pivot table. */
+  readonly link: ToOneAttribute | undefined
+}
+
+interface NewRecord {
+  readonly stored: StoredTable
+  readonly isWide: boolean
+  readonly given: GivenBody
+  readonly own: OwnList | undefined
+  readonly rules: RowRules | undefined
+}
+
+export class RecordInserter {
+  readonly #connection: Connection
+  readonly #reader: Reader
+  readonly #validator: ChangeValidator
+  readonly #versions: VersionReader
+  readonly #shapes: RowShapes
+
+  constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader, shapes: RowShapes) {
+    this.#connection = connection
+    this.#reader = reader
+    this.#validator = validator
+    this.#versions = versions
+    this.#shapes = shapes
+  }
+
+  /** Undefined: the unit of work inserts. */
+  insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
+    const shape = this.#shapes.findInsert(resource, body)
+    if (shape?.callsEarly === false) return { given, run: again => this.#insertFlat(shape, body, again ? { ...given, again } : given) }
+    // A body may name the class of the record.
+    const asked = findAskedClass(resource, body)
+    const row = planRows(asked)
+    const plan = row === null ? undefined : planNew(row, asked, body, this.#connection)
+    if (row === null || plan === undefined || !writesPivots(plan, this.#connection)) return undefined
+    return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
+  }
+
+  append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
+    const { target } = list
+    const row = planRows(owner.resource) === null ? null : planRows(target)
+    if (row === null) return undefined
+    const link = owningAttribute(list)
+    const given: GivenBody = { resource: target, body, validation: { ...CREATE, ...implyOwner(list, owner.key) }, view, id: undefined }
+    const own: OwnList = { owner, list, link }
+    const isPlain = link !== undefined && list.where === undefined && !list.readOnly && list.via.kind === 'foreign'
+    if (isPlain && !Object.hasOwn(body, link.name)) {
+      const linked = replaceLink(body, link, owner.key)
+      const shape = this.#shapes.findInsert(target, linked)
+      if (shape?.callsEarly === false)
+        return { given, run: again => this.#appendFlat(shape, linked, own, again ? { ...given, again } : given) }
+    }
+    const plan = planMember(owner.resource, list, body, this.#connection)
+    if (plan === undefined || !writesPivots(plan, this.#connection)) return undefined
+    return {
+      given,
+      list: link === undefined ? list : undefined,
+      run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own }),
+    }
+  }
+
+  *#appendFlat(shape: RowShape, linked: JsonObject, own: OwnList, given: GivenBody): Coroutine<Written> {
+    yield* this.#requireOwner(own, given.view, undefined)
+    return yield* this.#insertFlat(shape, linked, given, own)
+  }
+
+  /** @param body the client's body with the link given by the path */
+  *#insertFlat(shape: RowShape, body: JsonObject, given: GivenBody, own?: OwnList): Coroutine<Written> {
+    const { resource, view } = given
+    const before = view.trace?.enter('validate')
+    const isOpen = body === given.body && shape.link !== undefined
+    const linkedBody = isOpen ? yield* resolveLink(shape.link, body, view, this.#connection, this.#reader) : body
+    const fields = linkedBody && bindFields(shape, linkedBody)
+    if (linkedBody === undefined || fields === undefined) {
+      const change = yield* this.#validator.validateGiven(given)
+      return yield* this.#insertChange(change, { stored: shape.row.stored, isWide: false, given, own, rules: this.#rules(view) })
+    }
+    if (before !== undefined) view.trace?.enter(before)
+    yield* wait(this.#reader.prepare(resource, view))
+    const writing = WriteRules.of(this.#reader, view)
+    if (writing !== undefined) yield* wait(writing.prepare(resource))
+    const bound = bindNewRow({ shape, resource, body: linkedBody, fields }, this.#connection)
+    const key = yield* insertRow(bound, this.#connection, { behind: 'reads', isGuarded: given.again !== true })
+    return yield* this.#answer(key, given, writing)
+  }
+
+  #rules(view: View): RowRules | undefined {
+    return RowRules.of(this.#connection, this.#reader, view)
+  }
+
+  *#insertBody(plan: BodyPlan, { stored, given, own }: Pick<NewRecord, 'stored' | 'given' | 'own'>): Coroutine<Written> {
+    const { view } = given
+    const rules = this.#rules(view)
+    if (own !== undefined) yield* this.#requireOwner(own, view, rules?.writing)
+    // An undone write has drawn keys, and a rule for writing refuses members before the row is written.
+    const asksFirst = plan.isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
+    const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
+    const change = yield* this.#validator.validateGiven(given, { uniquesLater })
+    return yield* this.#insertChange(change, { stored, isWide: plan.isWide, given, own, rules })
+  }
+
+  *#insertChange(valid: RecordInput, { stored, isWide, given, own, rules }: NewRecord): Coroutine<Written> {
+    const { resource, view } = given
+    yield* wait(this.#reader.prepare(resource, view))
+    const change = own?.link === undefined ? valid : withLink(valid, own.link, own.owner.key)
+    const relations = new PlannedRelations(this.#connection, this.#reader, rules)
+    const isListed = own !== undefined && own.link === undefined
+    const key = isWide
+      ? yield* relations.create(change)
+      : yield* insertRow(bindInsert(change, stored, this.#connection), this.#connection, {
+          behind: isListed ? 'writes' : 'reads',
+          isGuarded: given.again !== true,
+        })
+    if (isListed) yield* relations.enterPivot(own.list, key, own.owner)
+    if (rules !== undefined) yield* rules.confirm()
+    const written = yield* this.#answer(key, given, rules?.writing)
+    if (change.lists.length > 0)
+      yield* requireLists(change.lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
+    return written
+  }
+
+  *#requireOwner({ owner, list }: OwnList, view: View, writing: WriteRules | undefined): Coroutine<void> {
+    const { resource, key, id } = owner
+    if (!(yield* wait(this.#reader.exists(resource, key, view.visibility)))) throw notFound(resource, id)
+    if (writing !== undefined && !isHeldByOtherRows(list)) yield* writing.requireWritable(resource, [key])
+    yield* this.#versions.read(owner, view, false)
+  }
+
+  *#answer(key: KeyValues, { resource, view }: GivenBody, writing: WriteRules | undefined): Coroutine<Written> {
+    const record = yield* wait(this.#reader.record(resource, key, view))
+    if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
+    writing?.addNew(resource, key)
+    if (writing !== undefined) yield* writing.confirm()
+    return { resource, key, record }
+  }
+}

@@ -18,6 +18,7 @@ export type {
   WireApi,
   WireAttribute,
   WireError,
+  WireExpanded,
   WireList,
   WireLogIn,
   WireQuery,

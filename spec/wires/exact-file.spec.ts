@@ -55,6 +55,23 @@ describeStores('an exact file', () => {
     assert.deepEqual(await send(engine, 'GET /posts?id=9&id=3&_embed=author'), [{ ...posts[0], author: bob }, posts[1]])
   })
 
+  it('shows a link to no record as the file has the link', async () => {
+    const lost = { users: [{ id: 1 }, { id: 2 }], posts: [1, 2, 1, 2, 1, 2, 1, 2, 1, 99].map((userId, id) => ({ id, userId })) }
+    await using engine = await createEngine({ ...fromJson(lost, { exact: true }), wire: jsonServer() })
+    assert.deepEqual(await send(engine, 'GET /db'), lost)
+    assert.deepEqual(await send(engine, 'GET /posts/9?_embed=user'), { id: 9, userId: 99 })
+    assert.deepEqual(await send(engine, 'PATCH /posts/9', { userId: 2 }), { id: 9, userId: 2 })
+    assert.deepEqual(await send(engine, 'POST /posts', { userId: 77, title: 'x' }), { id: 10, userId: 77, title: 'x' })
+    assert.deepEqual(await send(engine, 'PATCH /posts/9', { userId: 'nobody' }), { id: 9, userId: 'nobody' })
+    assert.deepEqual(await send(engine, 'GET /posts?userId=2&id_gte=9'), [])
+    assert.deepEqual(await send(engine, 'PUT /posts/10', { userId: 1 }), { id: 10, userId: 1 })
+    assert.deepEqual(await send(engine, 'GET /posts?userId=1&id_gte=9&_embed=user'), [{ id: 10, userId: 1, user: { id: 1 } }])
+    const headers = { 'content-type': 'application/json' }
+    const both = await engine.fetch('http://api.test/posts', { method: 'POST', headers, body: '{"id":9,"userId":77}' })
+    assert.equal(both.status, 422)
+    assert.equal((await engine.handle('PATCH', '/v1/posts/10', {}, { user: 5 })).status, 422)
+  })
+
   it('keeps the order among equals of a sort, and sorts by IDs where they are asked for', async () => {
     await using engine = await create()
     const ids = async (query: string): Promise<unknown[]> =>
@@ -103,6 +120,7 @@ describeStores('an exact file', () => {
       title: ['a', { b: null }],
       views: 1.5,
     })
+    assert.deepEqual(await send(engine, 'GET /posts?views=1.5'), [{ id: 1, title: ['a', { b: null }], views: 1.5 }])
     assert.deepEqual(await send(engine, 'POST /posts', { id: 'mine', views: 'many', title: 'New' }), {
       id: 10,
       views: 'many',
@@ -116,7 +134,7 @@ describeStores('an exact file', () => {
     assert.deepEqual(await send(engine, 'PUT /posts/10', { views: null }), { id: 10, views: null })
     for (const odd of ['\ud800', 'a\0b', '\u0000', 1e300, -0, { '\0': '\udc00' }]) {
       const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ title: odd, views: odd, meta: odd, authorId: 1, more: odd })
+      const body = JSON.stringify({ title: odd, views: odd, meta: odd, authorId: odd, more: odd })
       const { status } = await engine.fetch('http://api.test/posts', { method: 'POST', headers, body })
       assert.ok(status === 201 || status === 422, `${JSON.stringify(odd)} ${status}`)
       assert.equal((await engine.fetch('http://api.test/posts')).status, 200)

@@ -23,6 +23,7 @@ import { References } from './references.ts'
 import { checkShared } from './shared-columns.ts'
 import { givesStoredForms, listRefusedLinks, listRendered, omitUnchanged, omitUnchangedLinks } from './unchanged.ts'
 import { ValidationContext } from './validation-context.ts'
+import { findHeldLinks } from './held-values.ts'
 import { validateRecord, type Validation } from './validate-record.ts'
 import { listReferences } from './linked-records.ts'
 import type { RecordInput } from './record-input.ts'
@@ -94,8 +95,9 @@ export class ChangeValidator {
     let checked = change
     if (refusal !== undefined) {
       const rest = yield* this.#omitUnchangedLinks(body, resource, validation, view, errors)
-      if (rest === undefined) throw refusal
-      checked = yield* this.validate(rest, resource, validation, view, entity)
+      const held = rest === undefined && validation.held === undefined ? findHeldLinks(resource, body, errors) : validation.held
+      if (rest === undefined && held === validation.held) throw refusal
+      checked = yield* this.validate(rest ?? body, resource, held === undefined ? validation : { ...validation, held }, view, entity)
     }
     if (before !== undefined) trace?.enter(before)
     return checked

@@ -2,7 +2,7 @@
  * Validate record: turns a body into a RecordInput, or reports all errors at once. Whatever needs the database is left to
  * check-database.ts.
  */
-import { isIds, shownName, withoutIds } from '../../model/ids-name.ts'
+import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -24,6 +24,7 @@ import { formatMissing } from './check-database.ts'
 import { findFixed, type ImpliedLink } from './fixed-attributes.ts'
 import { addIssues } from './check-schemas.ts'
 import { isFilled } from './fill-body.ts'
+import { isMisfit, markNull } from './held-values.ts'
 import { LIST_CHANGE, bodyOfNew, isListChange } from './list-change.ts'
 import { readGivenKey, readId, takesIds } from './body-ids.ts'
 import { markOwnLinks } from './own-links.ts'
@@ -31,7 +32,7 @@ import { findAskedClass, isOfClass } from './record-class.ts'
 import { filledSide, owningAttribute, owningName } from './relation-sides.ts'
 import { nameGiven } from './references.ts'
 import { requireAttributes } from './required-attributes.ts'
-import { readValid, refuseUnreachable, validateScalar } from './validate-scalar.ts'
+import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
@@ -48,6 +49,8 @@ export interface Validation {
   readonly uniquesLater?: boolean
   /** As well for links in lists, where nothing else links. */
   readonly linksLater?: boolean
+  /** Names of links whose values the holder keeps (held-values.ts). */
+  readonly held?: ReadonlySet<string>
 }
 
 interface Holder {
@@ -66,7 +69,7 @@ interface Holder {
  * @throws RuleNotEvaluated
  */
 export function validateRecord(body: JsonObject, of: Resource, validation: Validation, context: ValidationContext): RecordInput {
-  const { mode, key, implied, linkedFrom } = validation
+  const { mode, key, implied } = validation
   const resource = mode === 'create' ? findAskedClass(of, body) : of
   const values: ValueInput[] = []
   const lists: ListInput[] = []
@@ -79,11 +82,12 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
     const isLacking = body[name] === undefined
     if (isLacking && (mode === 'create' || holder === undefined)) continue
     const value = body[name] ?? null
+    const isHeld = validation.held?.has(name) === true
     const place = context.at(name)
     const named = findAttribute(name, body, { resource, implied }, place)
     if (named === undefined) continue
     const attribute = withoutIds(named, resource.byName)
-    if (isIds(named) && !isLacking && !takesIds(named, body, place)) continue
+    if (isIds(named) && !isLacking && !isHeld && !takesIds(named, body, place)) continue
     const fixed = findFixed(attribute, resource, validation, references)
     if (fixed !== undefined) {
       if (!fixed.isSame(value)) place.error(fixed.code, fixed.text, { value })
@@ -91,43 +95,32 @@ export function validateRecord(body: JsonObject, of: Resource, validation: Valid
       const list = validateList(attribute, value, draft, place)
       if (list !== undefined) lists.push(list)
     } else if (attribute.kind === 'toOne') {
-      addLink(attribute, value, draft, place)
+      addLink(attribute, isHeld ? null : value, draft, place)
     } else if (attribute.kind === 'toOneOf') {
       const link = validateBranchLink(attribute, value, place)
       if (link !== undefined) draft.links.push(link)
     } else {
-      const isHeld = holder !== undefined && isMisfit(attribute, value, context)
-      const change = validateValue(isHeld ? buildMember(attribute.name, holder) : attribute, value, draft, place)
+      const isPlain = holder === undefined || !isMisfit(attribute, value, context)
+      const change = validateValue(isPlain ? attribute : buildMember(name, holder), value, draft, place)
       if (change === undefined) continue
       values.push(change)
       refuseUnreachable(change, resource, place)
       addIssues(body, name, place)
     }
-    if (holder !== undefined) values.push(...markNull(holder, attribute, isLacking ? undefined : value, place))
+    if (holder !== undefined && isHeld) values.push(...[validateScalar(buildMember(name, holder), value, place) ?? []].flat())
+    else if (holder !== undefined) values.push(...markNull(holder, attribute, isLacking ? undefined : value, place))
   }
-  const { links } = draft
-  const change = { resource, path: context.path, values, links, lists }
   references.ownName = outerName
-  if (mode === 'update') return change
+  const change = { resource, path: context.path, values, links: draft.links, lists }
+  return mode === 'update' ? change : completeNew(body, change, validation, context)
+}
+
+function completeNew(body: JsonObject, change: RecordInput, { implied, linkedFrom }: Validation, context: ValidationContext): RecordInput {
+  const { resource, links, lists } = change
   const completed = links.length === 0 && lists.length === 0 ? change : markOwnLinks(change, implied)
   const filled = [implied?.name, linkedFrom, ...completed.links.slice(links.length).map(({ attribute }) => attribute.name)]
   requireAttributes(body, { attributes: resource.attributes, filled, action: `create ${resource.plural}` }, context)
   return completed
-}
-
-/** Whether a value has another type than the column. */
-function isMisfit(attribute: ScalarAttribute | EmbeddedAttribute, value: unknown, { dialect }: ValidationContext): boolean {
-  if (attribute.kind !== 'scalar' || attribute.primary || attribute.source.kind !== 'column' || (value ?? null) === null) return false
-  return readValid(value, attribute.type, dialect) === undefined
-}
-
-/** An exact resource distinguishes null from a missing value; a column has null alone. */
-function markNull(holder: ScalarAttribute, attribute: Attribute, value: unknown, context: ValidationContext): readonly ValueInput[] {
-  const { path } = context
-  const isStored = attribute.kind === 'scalar' && attribute.source.kind === 'within'
-  if (attribute.kind === 'toMany' || (isStored && value !== undefined)) return []
-  if (attribute.kind === 'scalar' && isMisfit(attribute, value, context)) return [{ attribute, path, value: null }]
-  return [{ attribute: buildMember(shownName(attribute), holder), path, value: value === null ? null : undefined }]
 }
 
 /** Returns a writable attribute; adds an error for any other name. */

@@ -7,7 +7,7 @@ import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
-import { Refused } from '../../foundation/http/refused.ts'
+import { answerRefused, requireAccepted } from '../../foundation/http/refused.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { Turns } from '../../foundation/async/turns.ts'
@@ -39,12 +39,7 @@ export async function createEach(bodies: readonly unknown[], parts: BulkParts): 
   }
   const created = await parts.together()
   if (created !== undefined) return created
-  try {
-    return (await transaction(() => createAll(bodies, parts), end)).map(({ body }) => readRecord(body))
-  } catch (error) {
-    if (error instanceof Refused) return error.response
-    throw error
-  }
+  return answerRefused(async () => (await transaction(() => createAll(bodies, parts), end)).map(({ body }) => readRecord(body)))
 }
 
 async function createAll(bodies: readonly unknown[], { limits, end, answer }: BulkParts): Promise<readonly RestResponse[]> {
@@ -56,9 +51,7 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
     if (turn !== undefined) await turn
     end.throwIfReached()
     try {
-      const response = await answer(body)
-      if (response.status >= 400) throw new Refused(response)
-      responses.push(response)
+      responses.push(requireAccepted(await answer(body)))
     } catch (error) {
       errors.push(...collectErrors(error, index))
     }

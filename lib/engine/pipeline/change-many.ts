@@ -6,7 +6,7 @@ import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, parameterError } from '../../foundation/errors/errors.ts'
-import { Refused } from '../../foundation/http/refused.ts'
+import { answerRefused, requireAccepted } from '../../foundation/http/refused.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { idToSegment, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -26,13 +26,8 @@ interface ManyParts {
 }
 
 /** The first refusal, a refusal by a wrapper included, is the answer of all. */
-export async function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
-  try {
-    return await parts.transaction(() => changeEach(parts), parts.view.end)
-  } catch (error) {
-    if (error instanceof Refused) return error.response
-    throw error
-  }
+export function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
+  return answerRefused(() => parts.transaction(() => changeEach(parts), parts.view.end))
 }
 
 async function changeEach(parts: ManyParts): Promise<readonly unknown[]> {
@@ -45,9 +40,7 @@ async function changeEach(parts: ManyParts): Promise<readonly unknown[]> {
     view.end?.throwIfReached()
     const id = idToSegment(key, resource)
     try {
-      const response = await answer(key, id)
-      if (response.status >= 400) throw new Refused(response)
-      records.push(readRecord(response.body))
+      records.push(readRecord(requireAccepted(await answer(key, id)).body))
     } catch (error) {
       const isGone = removes && error instanceof RestError && error.code === 'record_not_found'
       if (!isGone) throw placeError(error, resource, id)

@@ -4,7 +4,7 @@
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'
-import { Refused } from '../../foundation/http/refused.ts'
+import { answerRefused, requireAccepted } from '../../foundation/http/refused.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -91,17 +91,11 @@ export class Upsert {
   }
 
   async writeAlone(body: unknown, transaction: <T>(work: () => Promise<T>) => Promise<T>): Promise<RestResponse> {
-    try {
-      return await transaction(async () => {
-        this.begin()
-        const response = await this.write(body)
-        if (response.status >= 400) throw new Refused(response)
-        return response
-      })
-    } catch (error) {
-      if (error instanceof Refused) return error.response
-      throw error
+    const write = async (): Promise<RestResponse> => {
+      this.begin()
+      return requireAccepted(await this.write(body))
     }
+    return answerRefused(() => transaction(write))
   }
 
   /** A value that is missing or NULL equals none. */

@@ -4,7 +4,7 @@ import type { RestResponse } from '../base/response.ts'
 type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>
 
 /** Carries the answer out of its transaction. */
-export class Refused extends Error {
+class Refused extends Error {
   readonly response: RestResponse
 
   constructor(response: RestResponse) {
@@ -13,18 +13,23 @@ export class Refused extends Error {
   }
 }
 
-export async function commitUnlessRefused<Manager>(
-  transaction: Transact<Manager>,
-  answer: (em: Manager) => Promise<RestResponse>,
-): Promise<RestResponse> {
+export function requireAccepted(response: RestResponse): RestResponse {
+  if (response.status >= 400) throw new Refused(response)
+  return response
+}
+
+export async function answerRefused<T>(transaction: () => Promise<T>): Promise<T | RestResponse> {
   try {
-    return await transaction(async em => {
-      const response = await answer(em)
-      if (response.status >= 400) throw new Refused(response)
-      return response
-    })
+    return await transaction()
   } catch (error) {
     if (error instanceof Refused) return error.response
     throw error
   }
+}
+
+export function commitUnlessRefused<Manager>(
+  transaction: Transact<Manager>,
+  answer: (em: Manager) => Promise<RestResponse>,
+): Promise<RestResponse> {
+  return answerRefused(() => transaction(async em => requireAccepted(await answer(em))))
 }

@@ -4,13 +4,14 @@
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
-import type { JsonObject } from '../../foundation/json/json.ts'
-import type { KeyValues } from '../../model/key.ts'
+import { isObject, type JsonObject } from '../../foundation/json/json.ts'
+import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
-import type { StoredTable } from '../../model/stored-table.ts'
+import { linkColumns, type StoredTable } from '../../model/stored-table.ts'
 import type { Connection } from '../database/connection.ts'
+import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
-import { refuseNew, requireLists } from '../validate/dropped-writes.ts'
+import { refuseNew, requireLists, statementDropped } from '../validate/dropped-writes.ts'
 import type { VersionReader } from '../validate/read-version.ts'
 import { findAskedClass } from '../validate/record-class.ts'
 import { withLink, type RecordInput } from '../validate/record-input.ts'
@@ -20,15 +21,15 @@ import type { Validation } from '../validate/validate-record.ts'
 import { isHeldByOtherRows, WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import { bindInsert } from './bind-write.ts'
-import { insertRow } from './insert-rows.ts'
-import { replaceLink, resolveLink } from './link-rows.ts'
+import { insertRow, insertRows } from './insert-rows.ts'
+import { isLinkedByShown, replaceLink, resolveLink, withRowKeys } from './link-rows.ts'
 import { planMember, planNew, writesPivots, type BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
 import type { PlannedWrite } from './planned-write.ts'
 import { PlannedRelations } from './planned-relations.ts'
 import { RowRules } from './row-rules.ts'
 import type { RowShape } from './row-shape.ts'
-import { bindFields, bindNewRow, type RowShapes } from './row-shapes.ts'
+import { bindFields, bindNewRow, forgetMade, hasNames, type RowShapes } from './row-shapes.ts'
 
 const CREATE: Validation = { mode: 'create' }
 
@@ -74,6 +75,45 @@ export class RecordInserter {
     const plan = row === null ? undefined : planNew(row, asked, body, this.#connection)
     if (row === null || plan === undefined || !writesPivots(plan, this.#connection)) return undefined
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
+  }
+
+  /** Inserts an array of one shape by statements of many rows. Undefined: the records are created singly, also after a refusal. */
+  insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
+    const [first] = bodies
+    if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
+    const shape = this.#shapes.findInsert(resource, first)
+    if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
+    if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
+    return { given: undefined, run: () => this.#insertAll(shape, resource, bodies as readonly JsonObject[], view) }
+  }
+
+  *#insertAll(shape: RowShape, resource: Resource, given: readonly JsonObject[], view: View): Coroutine<readonly Written[] | undefined> {
+    const bodies = isLinkedByShown(shape.link) ? yield* withRowKeys(shape.link, given, this.#connection) : given
+    if (bodies === undefined) return undefined
+    const fields = bodies.map(body => bindFields(shape, body))
+    if (fields.includes(undefined) || !(yield* this.#linksExist(shape, bodies))) return undefined
+    const bound = bodies.map((body, index) =>
+      bindNewRow({ shape, resource, body, fields: fields[index]!, member: given[index]! }, this.#connection),
+    )
+    const keys = yield* insertRows(bound, this.#connection, view.end)
+    const records = yield* wait(this.#reader.records(resource, keys, view))
+    // A trigger has taken a row away.
+    if (records.length !== keys.length) throw yield* statementDropped(resource, 'inserted', this.#connection)
+    forgetMade(given)
+    return records.map((record, index) => ({ resource, key: keys[index]!, record }))
+  }
+
+  *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {
+    // `withRowKeys` has just found records named by a shown key.
+    if (link === undefined || link.attribute.target.shownKey !== undefined) return true
+    const keys = new Map<string, KeyValues>()
+    for (const { [link.name]: value } of bodies) {
+      const key = link.readKey(value)
+      if (key !== undefined) keys.set(formatKey(key), key)
+    }
+    if (keys.size === 0) return true
+    const found = yield* wait(this.#reader.existing(link.attribute.target, [...keys.values()], EVERYTHING))
+    return found !== undefined && [...keys.keys()].every(key => found.has(key))
   }
 
   append(owner: RecordAddress, list: ToManyAttribute, body: JsonObject, view: View): PlannedWrite<Written> | undefined {

@@ -9,7 +9,6 @@ import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { checkAttributeBody } from '../validate/check-attribute-body.ts'
 import { giveBody, type FillMode } from '../validate/fill-body.ts'
-import { FlatBulk } from '../statements/flat-bulk.ts'
 import { traitsOf, type ModelTraits } from '../validate/model-traits.ts'
 import { PlannedRemoval } from '../statements/planned-removal.ts'
 import type { PlannedWrite } from '../statements/planned-write.ts'
@@ -57,7 +56,6 @@ export class Writer {
   readonly #validator: ChangeValidator
   readonly #reader: Reader
   readonly #inserter: RecordInserter
-  readonly #bulk: FlatBulk
   readonly #changer: RecordChanger
   readonly #removal: PlannedRemoval
   readonly #traits: ModelTraits
@@ -71,7 +69,6 @@ export class Writer {
     const shapes = new RowShapes(connection)
     this.#reader = reader
     this.#inserter = new RecordInserter(connection, reader, this.#validator, versions, shapes)
-    this.#bulk = new FlatBulk(connection, reader, shapes)
     this.#changer = new RecordChanger(connection, reader, this.#validator, versions, shapes)
     this.#removal = new PlannedRemoval(connection, reader, versions)
     this.#traits = traitsOf(model)
@@ -88,7 +85,7 @@ export class Writer {
 
   /** POST of an array, by shared statements. Undefined, with nothing written: create the records one by one. */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
-    const planned = this.#traits.renders ? undefined : this.#bulk.insert(resource, bodies, view)
+    const planned = this.#traits.renders ? undefined : this.#inserter.insertAll(resource, bodies, view)
     if (planned === undefined) return undefined
     const refuse = (error: unknown): Awaitable<undefined> => (this.#mayBeOfOne(error) ? undefined : this.#throwTranslated(error))
     return chain(this.#runPlanned(planned, view, refuse), written => {

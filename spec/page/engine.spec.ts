@@ -6,7 +6,7 @@ import * as library from '../../lib/index.ts'
 import { NO_BROWSER } from '../helpers/chromium.ts'
 import { openPage, type OpenedPage } from './open-page.ts'
 import type { InPage } from './shop-in-page.ts'
-import { askShop, logInWith, makeShop, readHash } from './shop.ts'
+import { askShop, logInWith, makeShop, readHash, useMembers } from './shop.ts'
 
 declare const inPage: InPage
 
@@ -50,6 +50,14 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     const answers = await opened.page.evaluate(() => inPage.ask())
     for (const [index, answer] of wanted.entries()) assert.equal(answers[index], answer)
     assert.equal(answers.length, wanted.length)
+  })
+
+  it('has the members of an engine: expect, given, explain, faults, the self-test, descriptions', async () => {
+    const onNode = await makeShop(library)
+    const wanted = await useMembers(onNode)
+    await onNode.close()
+    const found = await opened.page.evaluate(() => inPage.useMembers())
+    for (const [member, value] of Object.entries(wanted)) assert.deepEqual([member, found[member]], [member, value])
   })
 
   it('has the password hashes of Node, and Node its own', async () => {

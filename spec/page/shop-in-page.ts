@@ -1,6 +1,6 @@
 /** The page of `engine.spec.ts`: puts what the spec asks for into the window. */
 import { RestEngine, auth, loadSqlite, resource } from 'mikro-rest/browser'
-import { Tag, askShop, logInWith, makeShop, readHash, type Library } from './shop.ts'
+import { Tag, askShop, logInWith, makeShop, readHash, useMembers, type Library } from './shop.ts'
 
 const library = { RestEngine, auth, resource } as unknown as Library
 
@@ -11,6 +11,7 @@ const inPage = {
   library,
   makeShop,
   ask: async (): Promise<string[]> => askShop(await makeShop(library)),
+  useMembers: async (): Promise<Record<string, unknown>> => useMembers(await makeShop(library)),
   readHash: async (): Promise<string> => readHash(await makeShop(library)),
   logInWith: async (hash: string): Promise<number> => logInWith(await makeShop(library), hash),
   /** What `work` throws. */

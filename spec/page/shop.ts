@@ -159,3 +159,29 @@ export async function readHash(shop: library.RestEngine): Promise<string> {
   const [row] = await shop.orm.em.fork().getConnection().execute<{ password: string }[]>('select password from user where id = 1')
   return row!.password
 }
+
+/** What members of an engine give beside answers, as texts that do not differ from run to run. */
+export async function useMembers(shop: library.RestEngine): Promise<Record<string, unknown>> {
+  await shop.expect({ events: 1 }, () => shop.send('POST /v1/events', { body: { text: 'expected' } }))
+  const missed = await shop.expect({ events: 1 }, () => {}).catch((error: Error) => error.message)
+  const before = await shop.snapshot()
+  const given = await shop.given('order', { total: '9.99' }, { seed: 7 })
+  const explained = await shop.explain('POST', '/v1/orders', undefined, { total: '1', user: 1, items: [{ name: 'x' }] })
+  const fault = shop.fail('GET /v1/tags', { status: 503, times: 1 })
+  const failed = await shop.handle('GET', '/v1/tags')
+  const report = await shop.selfTest({ seed: 3, runs: 1 })
+  const shown = (value: unknown): string => JSON.stringify(value).replaceAll(/"(?:duration|time|wait|startedDateTime)":[^,}]+/g, '')
+  return {
+    missed,
+    given: shown(given),
+    difference: shown(await shop.difference(before)),
+    explained: explained.statements.map(({ sql }) => sql),
+    writes: explained.writes,
+    failed: [failed.status, failed.body.detail, fault.met],
+    report: String(report).replace(/[\d.]+ s;/, ''),
+    openapi: JSON.stringify(await shop.openapi()),
+    diagram: await shop.diagram(),
+    notes: shop.notes,
+    har: shop.har().log.entries.length,
+  }
+}

@@ -5,6 +5,11 @@ const usage = (before?: { readonly user: number }): { user: number; system: numb
 })
 
 export function standInForProcess(): void {
-  const process = { env: { FC_SEED: 'usual', SPEC_TARGETS: 'memory' }, cpuUsage: usage, threadCpuUsage: usage, once: () => {} }
+  const process = {
+    env: { FC_SEED: 'usual', SPEC_TARGETS: 'memory', SPEC_CONFORMS: '0' },
+    cpuUsage: usage,
+    threadCpuUsage: usage,
+    once: () => {},
+  }
   Object.assign(globalThis, { process })
 }

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { Cascade, defineEntity, p } from '@mikro-orm/core'
 import { resource } from '../../lib/index.ts'
 import type { EngineOptions, RestEngine } from '../../lib/index.ts'
-import { createEngine, describeStores } from '../helpers/stores.ts'
+import { createEngine, describeStores, readTables } from '../helpers/stores.ts'
 
 const Place = defineEntity({
   name: 'Place',
@@ -39,6 +39,11 @@ Pet.class.prototype.noted = function () {} as never
 const Stamp = defineEntity({
   name: 'Stamp',
   properties: { id: p.integer().primary(), text: p.string(), of: p.string().onCreate((stamp: { text?: string }) => `${stamp.text}!`) },
+})
+const Song = defineEntity({ name: 'Song', properties: { id: p.integer().primary(), hidden: p.boolean().default(false) } })
+const Album = defineEntity({
+  name: 'Album',
+  properties: { id: p.integer().primary(), songs: () => p.manyToMany(Song).owner().fixedOrder() },
 })
 const Timed = defineEntity({ name: 'Timed', properties: { id: p.integer().primary(), text: p.string(), at: p.datetime().version() } })
 
@@ -104,6 +109,32 @@ describeStores('the explained way of a write', store => {
       ['PATCH', 'places/1', { name: 'n', adults: [] }, unit('"adults" is a list with a condition')],
       ['DELETE', 'people/1/place', undefined, unit('the record that "place" links is removed with the link')],
     ])
+  })
+
+  it('is that of the unit of work for an ordered list that may have hidden members, which keep their places alike', async () => {
+    const seed = { songs: [{ id: 1 }, { id: 2, hidden: true }, { id: 3 }], albums: [{ id: 1, songs: [1, 2, 3] }] }
+    const resources = [resource(Song, { scope: () => ({ hidden: false }) })]
+    await using engine = await createEngine({ entities: [Song, Album], seed, resources })
+    const why = unit('an ordered list may have members that the caller does not see')
+    assert.deepEqual(await writesOf(engine, 'PUT', 'albums/1', { songs: [3, 1] }), why)
+    await using heard = await createEngine({ entities: [Song, Album], seed, resources, orm: { subscribers: [{ afterFlush() {} }] } })
+    const rows: unknown[] = []
+    for (const each of [engine, heard]) {
+      assert.equal((await each.handle('PUT', '/v1/albums/1', undefined, { songs: [3, 1] })).status, 200)
+      rows.push((await readTables(each)).find(({ name }) => name === 'album_songs'))
+    }
+    assert.deepEqual(rows[0], rows[1])
+  })
+
+  it('is that of the unit of work for a new record that links itself by a key that is counted later', async () => {
+    const Node = defineEntity({
+      name: 'Node',
+      properties: { id: p.integer().primary(), slug: p.string().unique(), up: () => p.manyToOne(Node).nullable() },
+    })
+    const resources = [resource(Node as never, { key: 'slug' })]
+    await using engine = await createEngine({ entities: [Node as never], resources })
+    assert.deepEqual(await writesOf(engine, 'POST', 'nodes', { slug: 'a', up: 'a' }), unit('the new Node links itself'))
+    assert.deepEqual(await writesOf(engine, 'POST', 'nodes', { slug: 'a', up: null }), PLAN)
   })
 
   it('is that of the unit of work where somebody listens', async () => {

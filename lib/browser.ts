@@ -20,6 +20,7 @@ export type {
   WireApi,
   WireAttribute,
   WireError,
+  WireExpanded,
   WireList,
   WireLogIn,
   WireQuery,

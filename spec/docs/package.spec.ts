@@ -191,6 +191,7 @@ const TYPES = [
   'WireApi',
   'WireAttribute',
   'WireError',
+  'WireExpanded',
   'WireList',
   'WireLogIn',
   'WireQuery',

@@ -42,6 +42,22 @@ function listedBelow(heading: string): { readonly type: boolean; readonly name: 
   )
 }
 
+/** Types of servers, files and drift: no exports of the entry for pages. */
+const NOT_IN_PAGE = [
+  'CorsOrigins',
+  'Difference',
+  'DifferenceKind',
+  'DriftOptions',
+  'DriftReport',
+  'FileType',
+  'Listener',
+  'ListenerOptions',
+  'RequestLine',
+  'Send',
+  'ServerOptions',
+  'TestControlOptions',
+]
+
 describe('the public names', () => {
   it('of an engine are those of the reference, at run time, too', async () => {
     await using engine = await RestEngine.create({ entities: [Book] })
@@ -83,6 +99,8 @@ describe('the public names', () => {
     const [without, added] = [all.filter(name => !inPage.includes(name)), inPage.filter(name => !all.includes(name))]
     for (const name of [...without.filter(each => each.startsWith('value ')), ...added])
       assert.ok(entry.includes(`\`${name.split(' ')[1]}`), `${name} in the list of mikro-rest/browser`)
+    const types = without.filter(name => name.startsWith('type ')).map(name => name.slice('type '.length))
+    assert.deepEqual(types.toSorted(), NOT_IN_PAGE)
     const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, unknown> }
     const named = listedBelow('Other entries').map(({ name }) => name.replace('mikro-rest', '.'))
     assert.deepEqual(Object.keys(exports), ['.', './client', ...named])

@@ -75,6 +75,7 @@ export type {
 } from './model/hook-context.ts'
 export type { CustomParameter } from './records/access/access-rules.ts'
 export { hashPassword } from './engine/auth/password.ts'
+export { removeWorld } from './engine/persistence/remove-world.ts'
 export { resource } from './model/resource-config.ts'
 export type {
   AccessRule,

@@ -40,6 +40,7 @@ export class Content {
   #clock: Clock | undefined
   #isBehind = false
   #keys = new Autoincrement(new Map())
+  #written: () => void = () => {}
 
   /** Others may have stored values that do not fit their column. */
   readonly hasOtherWriters: boolean
@@ -101,6 +102,18 @@ export class Content {
     this.#keys = new Autoincrement(counters)
   }
 
+  /** See `KeptContent.whenWritten`. */
+  whenWritten(listener: () => void): void {
+    this.#written = listener
+  }
+
+  /** See `KeptContent.continue`. */
+  continue(now: SqliteImage, baseline: SqliteImage): void {
+    this.#baseline = baseline
+    this.#keys.restore(now.keys)
+    this.#open(now)
+  }
+
   /** Makes the content the baseline. */
   start(): void {
     this.#started = true
@@ -131,6 +144,7 @@ export class Content {
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()
     this.#image = undefined
+    this.#written()
   }
 
   /** Takes the baseline at the last moment: most engines are never reset, and many never written to. */
@@ -185,15 +199,8 @@ export class Content {
     const { db } = this.handle
     // The open database is the image.
     if (this.#image === image) return
-    if (this.handle.isInMemory) {
-      const handle = new SqliteDatabase(image.bytes)
-      handle.addFunctions(this.handle.functions)
-      if (this.#isForeign) handle.addForeignFunctions(this.#now)
-      this.handle.close()
-      this.handle = handle
-      this.#image = image
-      this.#isBehind = true
-    } else {
+    if (this.handle.isInMemory) this.#open(image)
+    else {
       // Page by page under SQLite's own locks, so that other processes see a whole state at any time.
       const source = openRaw(image.bytes)
       try {
@@ -202,6 +209,17 @@ export class Content {
         source.close()
       }
     }
+  }
+
+  /** Puts a database in memory into the place of the present one. */
+  #open(image: SqliteImage): void {
+    const handle = new SqliteDatabase(image.bytes)
+    handle.addFunctions(this.handle.functions)
+    if (this.#isForeign) handle.addForeignFunctions(this.#now)
+    this.handle.close()
+    this.handle = handle
+    this.#image = image
+    this.#isBehind = true
   }
 
   /**

@@ -1,6 +1,14 @@
 /** Takes the content of a SQLite database as an image, replaces the content by an image, and opens an image as a database of its own. */
 import { scrub } from './scrub.ts'
-import type { OpenDatabase, StoredSecrets, Unavailable, WorldImage, WorldStore } from '../../records/database/world-store.ts'
+import type {
+  ContentBytes,
+  KeptContent,
+  OpenDatabase,
+  StoredSecrets,
+  Unavailable,
+  WorldImage,
+  WorldStore,
+} from '../../records/database/world-store.ts'
 import { AddedFilters } from '../../model/added-filters.ts'
 import { forkOrm } from '../orm/fork-orm.ts'
 import { SqliteConnection } from './connection.ts'
@@ -14,6 +22,18 @@ export class SqliteWorldStore implements WorldStore {
   constructor(connection: SqliteConnection) {
     this.#connection = connection
     this.#content = connection.content
+  }
+
+  get kept(): KeptContent | undefined {
+    const content = this.#content
+    if (!content.handle.isInMemory) return undefined
+    const toImage = ({ bytes, keys }: ContentBytes): SqliteImage => new SqliteImage(bytes, keys)
+    return {
+      continue: (now, baseline) => content.continue(toImage(now), toImage(baseline)),
+      differing: kept => this.differing(toImage(kept)),
+      toBytes: asSqliteImage,
+      whenWritten: listener => content.whenWritten(listener),
+    }
   }
 
   start(): void {

@@ -183,14 +183,18 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
 }
 
 /** Waits for running requests. See RestEngine.close. */
-export async function closeEngine({ life, faults, interceptions, connection, authentication, events }: EngineParts): Promise<void> {
+export async function closeEngine({ life, faults, interceptions, connection, authentication, events, world }: EngineParts): Promise<void> {
   life.end()
   faults.close()
   for (const interception of interceptions) interception[Symbol.dispose]()
   await life.idle()
   await authentication?.settled()
-  await connection.close()
-  events.close()
+  try {
+    await world.persisted?.end()
+  } finally {
+    await connection.close()
+    events.close()
+  }
   const unmet = faults.takeUnmet('close')
   if (unmet !== undefined) throw unmet
 }

@@ -16,6 +16,7 @@ import type { CheckedOptions, EngineOptions } from '../options/options.ts'
 import type { Composition, EngineParts } from './assemble.ts'
 import { listWatched } from '../journal/changes.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
+import type { PersistedWorld } from '../persistence/persisted-world.ts'
 import type { NamedFilters } from '../../model/added-filters.ts'
 import { Scenarios } from '../worlds/scenarios.ts'
 import { Secrets } from '../journal/redact.ts'
@@ -46,8 +47,10 @@ export async function openEngine<E extends EngineHandle>(
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
   const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/make-up.ts')).makeUp } : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
+  let persisted: PersistedWorld | undefined
   const { connection, worlds, definitions } = opened
   try {
+    persisted = await claimWorld(checked)
     checkUserEntity(checked, connection.orm)
     const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
@@ -63,7 +66,8 @@ export async function openEngine<E extends EngineHandle>(
       noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
-    if (checked.seed !== undefined) {
+    const isContinued = (await persisted?.continue(worlds.kept!, parts.world)) === true
+    if (checked.seed !== undefined && !isContinued) {
       const { first } = parts.versions
       await sowFirst(checked.seed, isNew, { version: first, connection, notes })
     }
@@ -74,11 +78,18 @@ export async function openEngine<E extends EngineHandle>(
     }
     await worlds.start()
     revokeTokensOfRemovedUsers({ ...parts, database: opened })
+    await persisted?.start(worlds.kept!, parts, !isContinued)
     return parts.engine
   } catch (error) {
     await opened.abandon()
+    persisted?.leave()
     throw error
   }
+}
+
+/** Undefined: the world ends with the engine. */
+async function claimWorld({ persist }: CheckedOptions): Promise<PersistedWorld | undefined> {
+  return persist === undefined ? undefined : (await import('../persistence/persisted-world.ts')).PersistedWorld.claim(persist)
 }
 
 /** @throws TypeError where the users of the log-in are no entity of the engine */

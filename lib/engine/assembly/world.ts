@@ -13,7 +13,15 @@ import type { Given } from '../testing/given.ts'
 import type { Lifecycle } from '../pipeline/lifecycle.ts'
 import type { ServedVersions } from '../pipeline/served-versions.ts'
 import type { SharedState } from '../pipeline/shared-state.ts'
-import { Snapshot, contentsOf, findSnapshotName, makeSnapshot, type SnapshotContents, type WorldState } from '../worlds/snapshot.ts'
+import {
+  Snapshot,
+  contentsOf,
+  findSnapshotName,
+  makeSnapshot,
+  type Persisted,
+  type SnapshotContents,
+  type WorldState,
+} from '../worlds/snapshot.ts'
 
 interface WorldParts {
   readonly shared: SharedState
@@ -33,7 +41,9 @@ interface WorldParts {
 export class World {
   readonly #parts: WorldParts
   /** For `reset`, beside the data. */
-  readonly #origin: WorldState
+  #origin: WorldState
+  /** Outlives the engine, in a page. */
+  persisted: Persisted | undefined
   /** The start of the present test, and the last request before; `undefined`: `#origin`, and the data of `reset`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
@@ -42,6 +52,18 @@ export class World {
     this.#parts = parts
     if (state !== undefined) this.#setState(state)
     this.#origin = this.#state()
+  }
+
+  /** Before the first request; see `PersistedWorld`. */
+  continue(state: WorldState, origin: WorldState): void {
+    this.#setState(state)
+    this.#origin = origin
+  }
+
+  /** See RestEngine.snapshot. Also of a closing engine. */
+  async take(): Promise<SnapshotContents> {
+    await this.#settled()
+    return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
   }
 
   /** The start of the present test: restored, reset or new. `last`: the last request before, by ID. */
@@ -81,10 +103,8 @@ export class World {
 
   /** See RestEngine.snapshot. */
   async snapshot(): Promise<Snapshot> {
-    const { life, shared, store } = this.#parts
-    life.assertOpen()
-    await this.#settled()
-    return makeSnapshot({ shared, image: await store.image(), state: this.#state() })
+    this.#parts.life.assertOpen()
+    return makeSnapshot(await this.take())
   }
 
   /**
@@ -178,5 +198,6 @@ export class World {
     this.#parts.clock.restore(clock)
     this.#parts.given.nextSeed = nextSeed
     if (auth !== undefined) this.#parts.authentication?.restore(auth)
+    this.persisted?.changed()
   }
 }

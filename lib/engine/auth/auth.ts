@@ -134,6 +134,10 @@ class TokenAuthentication implements Authentication {
     this.#throttle.restore(failures)
   }
 
+  whenRevoked(listener: () => void): void {
+    this.tokens.whenRevoked = listener
+  }
+
   get paths(): SessionPaths {
     return this.#options.paths
   }

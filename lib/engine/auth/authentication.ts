@@ -38,6 +38,7 @@ export interface Authentication {
   readonly publicKey: PublicKey
   /** From a snapshot, or from the forked engine. */
   restore(state: AuthState): void
+  whenRevoked(listener: () => void): void
   /** A later user with the same ID must not use a removed user's tokens. */
   removed(id: string | number): void
   /** Resolves when everything about minted tokens is kept. */

@@ -85,6 +85,8 @@ export class Tokens {
   readonly #clock: Clock
   /** Expiry by ID. */
   readonly #revoked = new Map<string, number>()
+  /** Told of each token. */
+  whenRevoked: () => void = () => {}
 
   constructor(clock: Clock, key: SigningKey) {
     this.key = key
@@ -201,6 +203,7 @@ export class Tokens {
     for (const [other, end] of this.#revoked) if (end <= now) this.#revoked.delete(other)
     const isNew = !this.#revoked.has(id)
     this.#revoked.set(id, expires)
+    this.whenRevoked()
     return isNew
   }
 }

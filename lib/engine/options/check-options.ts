@@ -7,16 +7,19 @@ import { checkSeeds } from '../../model/seeds.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { anything, callable, flag, wire, integer, list, must, oneOf, readOptions, texts } from '../../foundation/base/option-table.ts'
 import type { OptionRule, OptionTable } from '../../foundation/base/option-table.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isInMemory, isPglite } from '../../records/database/describe-database.ts'
 import { readDatabase } from './database-option.ts'
 import { checkScenarios } from '../worlds/scenarios.ts'
+import { WORLD_NAME, isWorldName } from '../persistence/claim-name.ts'
 import { compileEnvelope } from './shape-answer.ts'
 import type { CheckedOptions, EngineOptions } from './options.ts'
 
 const OPTIONS = {
   entities: [checkEntities],
   database: [readDatabase, ':memory:'],
+  persist: [checkPersist],
   schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
   fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isObject), {}],
   renamed: [checkRenamed, {}],
@@ -144,6 +147,11 @@ function checkSecret({ auth, database }: CheckedOptions): void {
       'RestEngine.create: "auth" needs a "secret" with PostgreSQL, the same one for all processes that serve the database: ' +
         'auth({ entity: User, secret: process.env.SECRET }).',
     )
+}
+
+function checkPersist(...[name, place, where]: Parameters<OptionRule>): void {
+  if (runtime.hasFiles) throw new TypeError(`${where}: "persist" is for pages. On Node a file keeps the world: database: 'file.sqlite'.`)
+  must(WORLD_NAME, isWorldName)(name, place, where)
 }
 
 function isByResource(value: unknown): boolean {

@@ -34,6 +34,11 @@ export interface EngineOptions {
    */
   readonly database?: string | URL | ServerDatabase
   /**
+   * In a page: the name under which the world outlives the page. Refused on Node, where `database` names a file. Default: none, so the
+   * world ends with the page.
+   */
+  readonly persist?: string
+  /**
    * `update` (the default) creates missing tables and columns, and drops nothing; `evolve` makes existing tables fit the entities, with all
    * rows, after a copy of a file; `keep` touches nothing, the only choice without entities; `migrate` runs the application's migrations
    * (MikroORM's option `migrations`), by `@mikro-orm/migrations`.
@@ -161,10 +166,10 @@ export interface EngineOptions {
 export type CheckedOptions = Required<
   Omit<
     EngineOptions,
-    'config' | 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'seed' | 'clock' | 'auth' | 'wire'
+    'config' | 'database' | 'entities' | 'envelope' | 'functions' | 'limits' | 'lookup' | 'persist' | 'seed' | 'clock' | 'auth' | 'wire'
   >
 > &
-  Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'seed' | 'clock' | 'auth' | 'wire'> & {
+  Pick<EngineOptions, 'entities' | 'functions' | 'lookup' | 'persist' | 'seed' | 'clock' | 'auth' | 'wire'> & {
     readonly limits: Limits
     /** `undefined` for the engine's own form. */
     readonly envelope: CompiledEnvelope | undefined

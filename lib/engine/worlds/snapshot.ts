@@ -16,6 +16,14 @@ export interface WorldState {
   readonly learned: LearnedNames
 }
 
+/** Stores a world: see `PersistedWorld`. */
+export interface Persisted {
+  /** The state beside the data has changed. */
+  changed(): void
+  /** @throws Error when the last state cannot be stored */
+  end(): Promise<void>
+}
+
 export interface SnapshotContents {
   /** Shared with forks, whose schema is the same. */
   readonly shared: object

@@ -8,7 +8,7 @@ export interface FailedRequest {
   readonly path: string
 }
 
-type OnError = (error: unknown, request: FailedRequest) => void
+export type OnError = (error: unknown, request: FailedRequest) => void
 
 /** The cause of a `RestError`, else the error itself. Undefined for a deliberate refusal. */
 export function findReason(error: unknown): unknown {

@@ -22,7 +22,27 @@ export interface StoredSecrets {
 /** Why some are not possible. */
 export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
 
+/** The content of a SQLite database. */
+export interface ContentBytes {
+  readonly bytes: Uint8Array
+  /** The highest keys by table, where the bytes do not show them. */
+  readonly keys: ReadonlyMap<string, bigint> | undefined
+}
+
+/** The content of a database in memory, for a place that outlives the database. */
+export interface KeptContent {
+  /** Replaces the new content, before `start`. */
+  continue(now: ContentBytes, baseline: ContentBytes): void
+  /** As `WorldStore.differing`. */
+  differing(content: ContentBytes): readonly string[]
+  toBytes(image: WorldImage): ContentBytes
+  /** Calls the listener before each statement that may write. */
+  whenWritten(listener: () => void): void
+}
+
 export interface WorldStore {
+  /** Undefined where the database itself keeps its content. */
+  readonly kept?: KeptContent | undefined
   start(): Awaitable<void>
   /**
    * Returns the same image until something is written.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { bundlePage } from '../../scripts/bundle-page.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
 import { serveFiles } from './serve-page.ts'
@@ -21,6 +21,14 @@ export interface OpenedPage {
   close(): Promise<void>
 }
 
+/** Puts the bundle in the place of `lib/browser.ts`, which the types of specs come from. */
+const asBuilt = (index: string): Plugin => ({
+  name: 'as built',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/lib\/browser\.ts$/ }, () => ({ path: index }))
+  },
+})
+
 /** @param entry a file that ends its work by `globalThis.ready = true` */
 export async function openPage(entry: string): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-page-'))
@@ -36,7 +44,7 @@ export async function openPage(entry: string): Promise<OpenedPage> {
     format: 'esm',
     platform: 'browser',
     target: 'es2024',
-    alias: { 'mikro-rest/browser': join(folder, 'index.js') },
+    plugins: [asBuilt(join(folder, 'index.js'))],
     nodePaths: [join(root, 'node_modules')],
     logLevel: 'warning',
   })

@@ -1,6 +1,6 @@
 /** The page of `persist.spec.ts`: opens engines that keep their world. */
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, auth, loadSqlite, removeWorld, type EngineOptions } from 'mikro-rest/browser'
+import { RestEngine, auth, loadSqlite, removeWorld, type EngineOptions } from '../../lib/browser.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text() } })
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), email: p.string(), password: p.string().hidden() } })

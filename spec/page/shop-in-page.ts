@@ -1,8 +1,8 @@
 /** The page of `engine.spec.ts`: puts what the spec asks for into the window. */
-import { RestEngine, auth, loadSqlite, resource } from 'mikro-rest/browser'
+import { RestEngine, auth, loadSqlite, resource } from '../../lib/browser.ts'
 import { Tag, askShop, logInWith, makeShop, readHash, useMembers, type Library } from './shop.ts'
 
-const library = { RestEngine, auth, resource } as unknown as Library
+const library: Library = { RestEngine, auth, resource }
 
 const inPage = {
   RestEngine,

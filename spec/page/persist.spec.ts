@@ -186,6 +186,32 @@ describe('a world that outlives its page', { skip: NO_BROWSER }, () => {
     assert.equal(answer, 'token_revoked')
   })
 
+  it('is the old or the new state, never half, when the page ends within a save', { timeout: 60_000 }, async () => {
+    const next = await another()
+    let last = 0
+    for (const step of ['write', 'close', 'write', 'close'] as const) {
+      const count = await next.evaluate(async () => {
+        await inPage.open('left')
+        return inPage.count()
+      })
+      assert.ok(count >= last && count % 20 === 1, `${count} notes, and ${last} before`)
+      last = count
+      await next.evaluate(each => {
+        inPage.leaveWithin(each)
+        inPage.write()
+      }, step)
+      await next.waitForURL('about:blank')
+      await next.goto(address)
+      await ready(next)
+    }
+    const integrity = await next.evaluate(async () => {
+      await inPage.open('left')
+      return inPage.integrity()
+    })
+    assert.deepEqual(integrity, [{ integrity_check: 'ok' }])
+    await next.close()
+  })
+
   it('is the old or the new state, never half, when the page ends amid writes', { timeout: 120_000 }, () => endAmidWrites('OPFS'))
 
   it('reports a save without room, goes on in memory, and rejects at the end', async () => {

@@ -6,6 +6,7 @@ import type { SelfTest } from './checks/self-test/self-test.ts'
 import { copyWorld } from './engine/assembly/assemble.ts'
 import { holdAnswer } from './engine/assembly/hold-answer.ts'
 import { internalsOf } from './engine/assembly/internals.ts'
+import { isGroup } from './records/request/filter-groups.ts'
 import { readPath } from './records/request/parse-request.ts'
 import { readPairs } from './records/request/parsed-query.ts'
 
@@ -37,9 +38,12 @@ export async function describeFake(engine: object, tries: boolean): Promise<Fake
   const versions = [...served].map(([name, { model, vocabulary }]) => ({ name, model, vocabulary }))
   const conforms: Fake['conforms'] = (request, response) => holdAnswer(internalsOf(engine).open, request, response)
   const made = tries ? (await tryPromises(engine, { runs: 4 }, true)).readings : new Map<string, never>()
-  const readings = [...made].map(([target, { status, response }]): AnsweredRequest => {
-    const query = readPairs(target, undefined).map(({ name, operator, value }) => [name + operator, value] as const)
-    return { method: 'GET', path: readPath(target), query, status, response }
+  const readings = [...made].flatMap(([target, { status, response }]): AnsweredRequest[] => {
+    const pairs = readPairs(target, undefined)
+    // Each filter is asked alone.
+    if (pairs.some(({ name }) => isGroup(name))) return []
+    const query = pairs.map(({ name, operator, value }) => [name + operator, value] as const)
+    return [{ method: 'GET', path: readPath(target), query, status, response }]
   })
   return { base: options.base, versions, envelope: options.envelope, conforms, readings }
 }

@@ -110,7 +110,7 @@ describe('an engine', () => {
   })
 
   it('names all options where none is near', async () => {
-    await refused({ entities: [User], whatever: 1 }, /unknown option "whatever"\. Known are entities, database, schema, /)
+    await refused({ entities: [User], whatever: 1 }, /unknown option "whatever"\. Known are entities, database, persist, schema, /)
   })
 })
 

@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [116, 37],
   list: [122, 44],
   'list-scope': [148, 46],
-  patch: [193, 53],
-  'patch-scope': [223, 57],
-  post: [190, 50],
-  'post-scope': [209, 52],
+  patch: [193, 52],
+  'patch-scope': [222, 57],
+  post: [189, 49],
+  'post-scope': [208, 51],
 }
 
 describe('a warm request', () => {

@@ -33,6 +33,7 @@ import type { Transactions } from './server/transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
 import { OrmConnection } from '../orm/orm-connection.ts'
 import { writeUnbound } from '../sql/write-unbound.ts'
+import { UnboundValue } from '../../records/database/unbound-value.ts'
 import { EntityManager as SqlEntityManager } from '@mikro-orm/postgresql'
 
 interface ConnectionParts {
@@ -300,7 +301,7 @@ export class RowWriter {
   async run({ sql }: Statement, given: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()
-    const bound = writeUnbound(sql, given, em.getPlatform())
+    const bound = UnboundValue.areMade ? writeUnbound(sql, given, em.getPlatform()) : { sql, parameters: given }
     const { parameters } = bound
     const text = em.config.get('onQuery')(bound.sql, parameters)
     transactions.checkTime()

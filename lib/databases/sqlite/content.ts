@@ -40,7 +40,7 @@ export class Content {
   #clock: Clock | undefined
   #isBehind = false
   #keys = new Autoincrement(new Map())
-  #written: () => void = () => {}
+  #written: (() => void) | undefined
 
   /** Others may have stored values that do not fit their column. */
   readonly hasOtherWriters: boolean
@@ -144,7 +144,7 @@ export class Content {
     if (!this.#started) return
     if (this.#baseline === undefined) this.#keepBaseline()
     this.#image = undefined
-    this.#written()
+    this.#written?.()
   }
 
   /** Takes the baseline at the last moment: most engines are never reset, and many never written to. */

@@ -14,6 +14,7 @@ import type { Observers } from './observers.ts'
 import type { BoundSqliteDriver } from './orm/driver.ts'
 import { countChanges, endedError } from './orm/shared-connection.ts'
 import { writeUnbound } from '../sql/write-unbound.ts'
+import { UnboundValue } from '../../records/database/unbound-value.ts'
 import type { Transactions } from './transactions.ts'
 
 const NONE: readonly unknown[] = []
@@ -86,7 +87,7 @@ export class RowWriter {
     const { recorder } = this.#observers
     const position = recorder?.position
     try {
-      const bound = writeUnbound(sql, parameters, em.getPlatform())
+      const bound = UnboundValue.areMade ? writeUnbound(sql, parameters, em.getPlatform()) : { sql, parameters }
       const text = em.config.get('onQuery')(bound.sql, bound.parameters)
       recorder?.prepare()
       const { changes, lastInsertRowid } = this.#send(text, bound.parameters)

@@ -42,7 +42,7 @@ export class RequestContext implements HookContext {
   #query: Readonly<Record<string, string | readonly string[]>> | undefined
 
   /** In a page. */
-  #within = findCaller()
+  #within = runtime.bindWork?.(CALL)
 
   constructor(parts: ContextParts) {
     this.#parts = parts
@@ -83,7 +83,7 @@ export class RequestContext implements HookContext {
   /** Takes the entity manager of a transaction. */
   enter(em: EntityManager): void {
     this.#em = em
-    this.#within = findCaller()
+    this.#within = runtime.bindWork?.(CALL)
   }
   /** Returns a function to call before each run of a repeatable handler: later runs get the body and state of now. */
   startAgain(): () => void {
@@ -146,9 +146,7 @@ export class RequestContext implements HookContext {
 
 type CallWithin = (work: () => unknown) => unknown
 
-function findCaller(): CallWithin | undefined {
-  return runtime.bindWork?.(work => work())
-}
+const CALL: CallWithin = work => work()
 
 function callWithin(engine: EngineHandle, within: CallWithin): EngineHandle {
   return new Proxy(engine, {

@@ -113,7 +113,8 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    if (shape.plain !== undefined && rules === undefined && isFree(shape, view)) {
+    const isLookedAt = !isFree(shape, view)
+    if (shape.plain !== undefined && rules === undefined && !isLookedAt) {
       const parameters = bindFields(shape, body)
       const { row, columns, plain: statement } = shape
       const change = { row, columns: { columns, parameters: parameters! }, statement, address, shown: address, isTried: true }
@@ -122,7 +123,9 @@ export class RecordChanger {
     }
     // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know before, the changing statement
     // itself looks for the record.
-    const isUnseen = rules?.hides(resource) === true && !hasFixed(resource) && this.#looksFirst(shape, view, rules)
+    const looksBy =
+      rules !== undefined && rules.writing === undefined && !isLookedAt && !this.#connection.mayHoldMisfits ? rules : undefined
+    const isUnseen = looksBy?.hides(resource) === true && !hasFixed(resource)
     let record: JsonRecord | undefined
     if (rules?.asksOf(resource) === true) {
       if (!isUnseen) record = yield* this.#admit(address, body, view, rules)
@@ -144,10 +147,6 @@ export class RecordChanger {
     const { row, columns, statement } = changedShape
     const change = { row, columns: { columns, parameters }, statement, address, shown: address, isUnseen, before: record }
     return (yield* this.#rows.update(change, view, rules))!
-  }
-
-  #looksFirst(shape: RowShape, view: View, rules: RowRules): boolean {
-    return rules.writing === undefined && !this.#connection.mayHoldMisfits && isFree(shape, view)
   }
 
   /** Refuses a record closed to the caller. Returns the record where a fixed filter may hide the record afterwards. */

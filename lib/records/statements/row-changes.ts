@@ -2,7 +2,7 @@
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
-import type { Connection, RowsWritten } from '../database/connection.ts'
+import type { Connection } from '../database/connection.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
@@ -79,29 +79,35 @@ export class RowChanges {
     if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* statementDropped(resource, 'changed', connection)
   }
 
-  /** Returns the number of changed rows. */
+  /**
+   * Returns the number of changed rows.
+   *
+   * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
+   */
   *#set(change: PlannedRowChange, view: View, sendNext: (() => void) | undefined): Coroutine<number> {
     const { row, columns, statement, address, isUnseen } = change
     const { stored, touched } = row
     if (columns.columns.length === 0) return 0
     const connection = this.#connection
     const self = bindKey(address.key, address.resource, stored, connection)
-    const run = (bound: BoundStatement): Coroutine<RowsWritten> => this.#run(bound, change.isWide === true, sendNext)
+    let bound: BoundStatement
     if (touched.length === 0) {
       const { parameters } = columns
       const all = [...parameters, ...self, ...parameters]
       if (isUnseen === true) {
         const scopedStatement = yield* this.#findSeen(change, view)
         all.push(...bindScope(scopedStatement, all.length, view.visibility, connection.dialect))
-        return (yield* run({ statement: scopedStatement, parameters: all })).rows
-      }
-      const known = statement && { statement, parameters: all }
-      return (yield* run(known ?? bindUpdate(columns, stored, self, connection, true))).rows
+        bound = { statement: scopedStatement, parameters: all }
+      } else bound = statement === undefined ? bindUpdate(columns, stored, self, connection, true) : { statement, parameters: all }
+    } else {
+      // Calls functions of the model for real changes only.
+      const differs = bindDiffers(columns, stored, self, connection)
+      if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
+      bound = bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false)
     }
-    // Calls functions of the model for real changes only.
-    const differs = bindDiffers(columns, stored, self, connection)
-    if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
-    return (yield* run(bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false))).rows
+    const running = connection.run(bound.statement, bound.parameters, change.isWide === true ? 'writes' : 'reads')
+    if (running instanceof Promise) sendNext?.()
+    return (yield* wait(running)).rows
   }
 
   #findSeen(
@@ -112,13 +118,6 @@ export class RowChanges {
     let known = visibleStatements.get(statement!)
     if (known === undefined) visibleStatements.set(statement!, (known = new ScopedStatements()))
     return wait(known.find(resource, view.visibility, ({ scopeOf }) => writing.update(row.stored, columns, true, { resource, scopeOf })))
-  }
-
-  /** @param sendNext sends the next statement, where the database takes statements before answering earlier ones */
-  *#run({ statement, parameters }: BoundStatement, isWide: boolean, sendNext: (() => void) | undefined): Coroutine<RowsWritten> {
-    const running = this.#connection.run(statement, parameters, isWide ? 'writes' : 'reads')
-    if (running instanceof Promise) sendNext?.()
-    return yield* wait(running)
   }
 }
 

@@ -25,7 +25,7 @@ interface TouchedRows {
 export class RowRules {
   readonly #connection: Connection
   readonly #reader: Reader
-  readonly #caller: RequestCaller
+  readonly #view: View
   readonly visibility: Visibility
   readonly #touched = new Map<Resource, TouchedRows>()
   /** `undefined`: the caller may write all visible rows. */
@@ -34,7 +34,7 @@ export class RowRules {
   private constructor(connection: Connection, reader: Reader, view: View) {
     this.#connection = connection
     this.#reader = reader
-    this.#caller = new RequestCaller(connection, reader, view)
+    this.#view = view
     this.visibility = view.visibility
     this.writing = WriteRules.of(reader, view)
   }
@@ -67,12 +67,12 @@ export class RowRules {
 
   /** As `requireStays`, of a record now hidden. */
   *refuseLeft(resource: Resource, key: KeyValues): Coroutine<void> {
-    if (yield* wait(this.#caller.mayLeave(resource, key))) return
+    if (yield* wait(this.#caller().mayLeave(resource, key))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
   }
 
   *permit(resource: Resource, action: 'update' | 'delete'): Coroutine<void> {
-    yield* wait(this.#caller.authorize(resource, action))
+    yield* wait(this.#caller().authorize(resource, action))
   }
 
   permits(resource: Resource, action: 'update' | 'delete'): Awaitable<boolean> {
@@ -103,6 +103,10 @@ export class RowRules {
       if (!(seen === undefined ? yield* wait(this.#reader.exists(resource, key, visibility)) : seen.has(formatKey(key)))) unseen.push(key)
     }
     return unseen
+  }
+
+  #caller(): RequestCaller {
+    return new RequestCaller(this.#connection, this.#reader, this.#view)
   }
 
   touch(resource: Resource, key: KeyValues, how: keyof TouchedRows): void {

@@ -272,7 +272,7 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
   return list.toSorted((a, b) => compareIds(a, b, target))
 }
 
-/** Compares key parts; texts, if another program has written a value that is no key. */
+/** Compares parts of keys; as texts, if another program has written a value of another type. */
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]

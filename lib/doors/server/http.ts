@@ -14,8 +14,8 @@ import { findInternals, internalsOf } from '../../engine/assembly/internals.ts'
  * Makes a `node:http` server that answers every request with the engine. The caller calls `listen`. `close` lets requests in flight finish,
  * drops idle connections, and leaves the engine open.
  *
- * @throws TypeError for another object than an engine, an unknown option, a `cors` entry without an origin, or an `allowedHosts` entry that
- * is no name; RangeError for a delay out of range.
+ * @throws TypeError for another object than an engine, an unknown option, a `cors` entry without an origin, or a wrong name in
+ * `allowedHosts`; RangeError for a delay out of range.
  * @example
  * const server = createServer(engine, { cors: 'http://localhost:5173' }).listen(3000, '127.0.0.1')
  */

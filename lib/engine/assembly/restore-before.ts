@@ -40,7 +40,7 @@ function findRecords({ journal }: EngineParts, point: RequestPoint): JournalReco
     })
 }
 
-/** Says why there is no way back, as a sentence. */
+/** Gives the reason for a refusal, as a sentence. */
 export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
   const wayBack = states.find(record)
   return wayBack !== 'here' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined

@@ -73,7 +73,7 @@ function readOperations(body: unknown, within: string | undefined, limits: Limit
 
 function readOperation(given: unknown, index: number, within: string | undefined): PatchOperation {
   const place = `Operation ${index} of the JSON Patch`
-  if (!isObject(given)) throw refuse('value_invalid', `${index}`, `${place} is no object.`)
+  if (!isObject(given)) throw refuse('value_invalid', `${index}`, `${place} must be an object.`)
   const { op, value } = given
   if (!NAMES.some(name => name === op)) throw refuse('not_allowed', `${index}.op`, `${place} has no "op" of RFC 6902.`, NAMES)
   const known = op as PatchOperation['op']

@@ -223,7 +223,7 @@ export function nameReference({ name, key }: RecordRef & { readonly kind: 'exist
   return name ?? recordName(target, key)
 }
 
-/** Names the class, not the root: a record of another class is no match. */
+/** Names a record by its class: a record of another class of the same table has another name. */
 function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }

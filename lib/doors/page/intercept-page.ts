@@ -1,8 +1,9 @@
-/** Intercept page: puts engines in the place of origins for the `fetch` of a page. Refuses options that need the network layers of Node. */
+/** Intercept page: puts engines in the place of origins for `fetch` and XMLHttpRequest of a page. Refuses options that need Node. */
 import { anything, flag, readOptions } from '../../foundation/base/option-table.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from '../server/intercept/addresses.ts'
 import type { InterceptOptions, Interception } from '../server/intercept/intercept.ts'
+import { answerXmlHttp, type XmlHttpClass } from './xml-http-requests.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -15,8 +16,16 @@ const TABLE = { base: [anything], strict: [flag], everywhere: [anything], wire: 
 /** The newest answers. */
 const standing: PageInterception[] = []
 
-/** The function of the page, while interceptions stand. */
-let passOn: Fetch | undefined
+/** Replaced while interceptions stand. A service worker has no XMLHttpRequest. */
+interface PageClients {
+  fetch: Fetch
+  XMLHttpRequest?: XmlHttpClass
+}
+
+const page = globalThis as unknown as PageClients
+
+/** Gives the page its own clients back, while interceptions stand. */
+let passOn: { readonly fetch: Fetch; readonly end: () => void } | undefined
 
 /** @throws Error where an address is intercepted already */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
@@ -54,9 +63,7 @@ class PageInterception implements Interception {
     this.origins = addresses.map(formatAddress)
     this.#onDisposed = onDisposed
     standing.push(this)
-    if (passOn !== undefined) return
-    passOn = globalThis.fetch
-    globalThis.fetch = fetchIntercepted
+    passOn ??= takePage()
   }
 
   get dispatcher(): never {
@@ -68,8 +75,7 @@ class PageInterception implements Interception {
     if (place < 0) return
     standing.splice(place, 1)
     if (standing.length === 0) {
-      // Others may have replaced the function meanwhile.
-      if (globalThis.fetch === fetchIntercepted && passOn !== undefined) globalThis.fetch = passOn
+      passOn?.end()
       passOn = undefined
     }
     this.#onDisposed()
@@ -85,14 +91,38 @@ class PageInterception implements Interception {
   }
 }
 
-const fetchIntercepted: Fetch = async (input, init) => {
-  const request = new Request(input, init)
-  const { origin, pathname } = new URL(request.url)
-  const found = standing.findLast(({ addresses }) => findIntercepted(addresses, origin, pathname) !== undefined)
-  if (found !== undefined) return found.engine.fetch(request)
-  if (standing.some(({ strict }) => strict))
-    throw Object.assign(new TypeError(`fetch: ${origin} is not intercepted, and an interception is strict.`), {
+function takePage(): typeof passOn & {} {
+  const { fetch, XMLHttpRequest } = page
+  const requests = XMLHttpRequest && answerXmlHttp(XMLHttpRequest, findAnswerer('XMLHttpRequest'))
+  page.fetch = fetchIntercepted
+  if (requests !== undefined) page.XMLHttpRequest = requests
+  return {
+    fetch,
+    end() {
+      // Others may have replaced both meanwhile.
+      if (page.fetch === fetchIntercepted) page.fetch = fetch
+      if (requests !== undefined && page.XMLHttpRequest === requests) page.XMLHttpRequest = XMLHttpRequest!
+    },
+  }
+}
+
+/** @param client for the error of a strict interception */
+function findAnswerer(client: string): (address: string) => ((request: Request) => Promise<Response>) | undefined {
+  return address => {
+    const { origin, pathname } = new URL(address)
+    const found = standing.findLast(({ addresses }) => findIntercepted(addresses, origin, pathname) !== undefined)
+    if (found !== undefined) return request => found.engine.fetch(request)
+    if (!standing.some(({ strict }) => strict)) return undefined
+    throw Object.assign(new TypeError(`${client}: ${origin} is not intercepted, and an interception is strict.`), {
       code: 'ERR_NOT_INTERCEPTED',
     })
-  return (passOn ?? globalThis.fetch)(request)
+  }
+}
+
+const findFetch = findAnswerer('fetch')
+
+const fetchIntercepted: Fetch = async (input, init) => {
+  const request = new Request(input, init)
+  const answer = findFetch(request.url) ?? passOn?.fetch ?? page.fetch
+  return answer(request)
 }

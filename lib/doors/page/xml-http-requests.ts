@@ -1,0 +1,78 @@
+/** XML HTTP requests: takes the place of the page's XMLHttpRequest, and sends each request to an engine, or as before. */
+import { XmlHttpExchange, type XmlHttpTarget } from './xml-http-exchange.ts'
+
+interface XmlHttpRequest extends XmlHttpTarget {
+  open(method: string, url: string | URL, isAsync?: boolean, user?: string | null, password?: string | null): void
+}
+
+export type XmlHttpClass = new () => XmlHttpRequest
+
+/** Finds an engine to answer. Throws where the network may not. */
+type FindAnswerer = (address: string) => ((request: Request) => Promise<Response>) | undefined
+
+/** The browser does the same: the browser's object is opened, too, and never sent, so the browser checks names and values. */
+const CHECKED: Readonly<Record<string, (exchange: XmlHttpExchange, name: string, value: string) => void>> = {
+  setRequestHeader: (exchange, name, value) => exchange.addHeader(name, value),
+  overrideMimeType: (exchange, type) => exchange.overrideMediaType(type),
+}
+
+const METHODS: Readonly<Record<string, (exchange: XmlHttpExchange, ...args: unknown[]) => unknown>> = {
+  send: (exchange, body) => exchange.send(body),
+  abort: exchange => exchange.abort(),
+  getResponseHeader: ({ response }, name) => response?.headers.get(String(name)) ?? null,
+  getAllResponseHeaders: ({ response }) => [...(response?.headers ?? [])].map(([name, value]) => `${name}: ${value}\r\n`).join(''),
+}
+
+const VALUES: Readonly<Record<string, (exchange: XmlHttpExchange) => unknown>> = {
+  readyState: ({ state }) => state,
+  status: ({ response }) => response?.status ?? 0,
+  statusText: ({ response }) => response?.statusText ?? '',
+  response: ({ value }) => value,
+  responseText: ({ text }) => text,
+  responseURL: ({ responseUrl }) => responseUrl,
+  responseXML: ({ document }) => document,
+}
+
+/** The base of relative addresses. */
+const BASE = globalThis as { readonly document?: { readonly baseURI: string }; readonly location?: { readonly href: string } }
+
+/** @param Native the page's class */
+export function answerXmlHttp(Native: XmlHttpClass, find: FindAnswerer): XmlHttpClass {
+  /** Of the requests that an engine answers. */
+  const exchanges = new WeakMap<XmlHttpRequest, XmlHttpExchange>()
+  const Answered = class XMLHttpRequest extends Native {
+    override open(method: string, url: string | URL, isAsync = true, ...credentials: (string | null)[]): void {
+      const asked = URL.parse(String(url), BASE.document?.baseURI ?? BASE.location?.href)?.href
+      // The browser refuses what is no address.
+      const answer = asked === undefined ? undefined : find(asked)
+      if (answer !== undefined && !isAsync)
+        throw new TypeError(
+          `XMLHttpRequest: ${asked} is intercepted, and an engine answers asynchronously: open the request without "false".`,
+        )
+      super.open(method, url, isAsync, ...credentials)
+      exchanges.get(this)?.leave()
+      if (answer === undefined) exchanges.delete(this)
+      else exchanges.set(this, new XmlHttpExchange(this, method, asked!, answer))
+    }
+  }
+  const ownMember = (name: string, request: XmlHttpRequest): unknown => Reflect.get(Native.prototype as object, name, request)
+  const define = (name: string, member: PropertyDescriptor): unknown =>
+    Object.defineProperty(Answered.prototype, name, { configurable: true, enumerable: true, ...member })
+  for (const [name, read] of Object.entries(VALUES))
+    define(name, {
+      get(this: XmlHttpRequest) {
+        const exchange = exchanges.get(this)
+        return exchange === undefined ? ownMember(name, this) : read(exchange)
+      },
+    })
+  for (const [name, run] of Object.entries({ ...METHODS, ...CHECKED }))
+    define(name, {
+      value(this: XmlHttpRequest, ...args: [string, string]): unknown {
+        const exchange = exchanges.get(this)
+        const isOwn = exchange === undefined || name in CHECKED
+        const answer = isOwn ? (ownMember(name, this) as (...given: string[]) => unknown).apply(this, args) : undefined
+        return exchange === undefined ? answer : run(exchange, ...args)
+      },
+    })
+  return Answered
+}

@@ -9,6 +9,9 @@ import { JsonBody, rulesOf } from './json-body.ts'
 /** Rejects where the signal is aborted, the body was read before, the engine is closed, or the connection is lost. */
 export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
+  // Nobody aborts it.
+  const isEndless = (typeof asked === 'string' || asked instanceof URL) && !init?.signal
+  const signal = isEndless ? undefined : request.signal
   const headers = Object.fromEntries(request.headers)
   // A fragment in the URL is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
@@ -24,11 +27,8 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     }
   }
   try {
-    return write(
-      engine,
-      await engine.ask(request.method, target, undefined, body, new WholeClient(headers, request.signal, request.url, wire)),
-      received,
-    )
+    const client = new WholeClient(headers, signal, request.url, wire)
+    return write(engine, await engine.ask(request.method, target, undefined, body, client), received)
   } catch (cause) {
     // The error of the real `fetch`.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause

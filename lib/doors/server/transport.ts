@@ -22,7 +22,7 @@ export interface ReceivedRequest {
 
 interface WholeSender {
   readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface TransportEngine {

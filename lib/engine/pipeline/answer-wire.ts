@@ -1,6 +1,6 @@
 /** Answer wire: hands a request of another grammar to its wire, with an API whose calls are whole requests of the engine's own grammar. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
-import { runCoroutine, type Coroutine } from '../../foundation/async/awaitable.ts'
+import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -8,12 +8,14 @@ import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
 import type {
   Wire,
+  WireAnswer,
   WireApi,
   WireAttribute,
   WireExpanded,
   WireList,
   WireLogIn,
   WireQuery,
+  WireRequest,
   WireResource,
 } from '../../foundation/base/wire.ts'
 import { isInferred } from '../../model/inferred-entities.ts'
@@ -22,54 +24,72 @@ import { isRelation, type Attribute, type Model, type RelationAttribute, type Re
 import type { Tally } from '../../records/plan/answer-limits.ts'
 import { isOpen } from '../../records/plan/visibility.ts'
 import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
-import { WireCall, keepCallerHeaders, readCarried, readRefusal, type WireConditions } from '../../records/request/inner-request.ts'
-import { NO_HEADERS } from '../../records/request/parse-request.ts'
+import { WireCall, readCarried, readRefusal, type WireConditions } from '../../records/request/inner-request.ts'
+import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
+import { answerFailure } from './answer-failure.ts'
 import { findAddress, type Arrival, type StageParts } from './arrival.ts'
+import type { Services } from './operate.ts'
 import { finishAnswer } from './respond.ts'
 import { buildWireAnswer, readWireRequest } from './wire-message.ts'
 
 interface Stages {
   readonly parts: StageParts
-  /** The stages of the engine's own grammar. */
-  readonly pass: (arrival: Arrival, parts: StageParts) => Coroutine<RestResponse>
+  readonly pass: (arrival: Arrival, end: RequestAbort, parts: StageParts) => Coroutine<RestResponse>
 }
 
 export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort, stages: Stages): Promise<RestResponse> {
   const { parts } = stages
-  const { context, record, trace } = arrival
-  const { base } = findAddress(context, parts.options)
-  const body = arrival.body instanceof FormBody ? arrival.body.plain() : arrival.body
-  const request = readWireRequest({ ...arrival, headers: context.headers ?? NO_HEADERS, body }, base)
-  if (record !== undefined && body !== undefined) record.keep(body)
-  trace?.enter('handler')
-  const readOnly = parts.options.readOnly || (context instanceof LazyClient && context.readOnly)
-  const version = parts.options.versions[0] ?? NO_VERSION
-  const { transaction } = parts.served.get(version)!
-  const tally: Tally = { bytes: 0, records: 0 }
-  const api = new CallsOfWire(
-    { headers: keepCallerHeaders(request.headers), base, readOnly, connected: context as object },
-    { version, root: formatRoot(base, version), arrival, end, stages, tally },
-  )
+  const { path, context, record } = arrival
+  try {
+    const { base } = findAddress(context, parts.options)
+    const body = arrival.body instanceof FormBody ? arrival.body.plain() : arrival.body
+    const request = readWireRequest({ method: arrival.method, path, headers: context.headers ?? NO_HEADERS, body }, base)
+    const { method } = request
+    if (record !== undefined && body !== undefined) record.keep(body)
+    arrival.trace?.enter('handler')
+    const readOnly = parts.options.readOnly || (context instanceof LazyClient && context.readOnly)
+    const version = parts.options.versions[0] ?? NO_VERSION
+    const sender = { headers: request.headers, base, readOnly, connected: context as object }
+    const tally: Tally = { bytes: 0, records: 0 }
+    const api = new CallsOfWire(sender, { version, root: formatRoot(base, version), arrival, end, stages, tally })
+    const response =
+      readOnly || READ_METHODS.includes(method)
+        ? checkAnswer(await wire.answer(request, api), end)
+        : await answerWhole(request, wire, api, { end, tally, transaction: parts.served.get(version)!.transaction })
+    if (record !== undefined) weighAnswer(record, tally, response.body)
+    return finishAnswer(response, 'route', { method, path, context, request: undefined }, parts)
+  } catch (error) {
+    end.throwIfReached()
+    return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request: undefined }, parts)
+  }
+}
+
+function checkAnswer(answer: WireAnswer, end: RequestAbort): RestResponse {
+  const response = buildWireAnswer(answer, 'wire.answer')
+  end.throwIfReached()
+  end.checkTime()
+  return response
+}
+
+type WholeParts = Pick<CallParts, 'end' | 'tally'> & Pick<Services, 'transaction'>
+
+/** One transaction. After a meeting with another request, the wire may begin anew. */
+async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, tally, transaction }: WholeParts): Promise<RestResponse> {
   let isLate = false
   const answer = async (): Promise<RestResponse> => {
     tally.bytes = tally.records = 0
-    const answered = await wire.answer(request, api)
-    const given = buildWireAnswer(answered, 'wire.answer')
-    isLate = given.status >= 400 && answered.again === true
-    end.throwIfReached()
-    end.checkTime()
-    return given
+    const answered = await wire.answer(asked, api)
+    const response = checkAnswer(answered, end)
+    isLate = response.status >= 400 && answered.again === true
+    return response
   }
-  const isWhole = !readOnly && !READ_METHODS.includes(request.method)
   const { repeatable = false } = wire
-  const mayRepeat = isWhole && (typeof repeatable === 'boolean' ? repeatable : repeatable(request))
-  const place = mayRepeat ? { resource: request.path, id: undefined } : undefined
+  const mayRepeat = typeof repeatable === 'boolean' ? repeatable : repeatable(asked)
+  const place = mayRepeat ? { resource: asked.path, id: undefined } : undefined
   const write = (): Promise<RestResponse> => commitUnlessRefused(work => transaction(work, end, place), answer)
-  let response = isWhole ? await write() : await answer()
-  if (mayRepeat && isLate) response = await write()
-  if (record !== undefined) weighAnswer(record, tally, response.body)
-  return finishAnswer(response, 'route', { method: request.method, path: arrival.path, context, request: undefined }, parts)
+  const response = await write()
+  return mayRepeat && isLate ? write() : response
 }
 
 /** The journal drops bodies by their weight. A wire may have read more than the answer shows. */
@@ -106,6 +126,8 @@ interface CallOfWire {
   readonly conditions?: WireConditions | undefined
 }
 
+const NO_QUESTION: CallOfWire = Object.freeze({})
+
 const QUERY_NAMES = ['where', 'sort', 'limit', 'offset', 'attributes', 'expand']
 const EXPANDED_NAMES = [...QUERY_NAMES, 'count']
 
@@ -129,7 +151,7 @@ class CallsOfWire implements WireApi {
   }
 
   as(headers: Readonly<Record<string, string>>): WireApi {
-    return new CallsOfWire({ ...this.#sender, headers: keepCallerHeaders(headers) }, this.#parts)
+    return new CallsOfWire({ ...this.#sender, headers }, this.#parts)
   }
 
   async list(resource: WireResource | string, query: WireQuery = {}): Promise<WireList> {
@@ -141,10 +163,10 @@ class CallsOfWire implements WireApi {
   async get(
     resource: WireResource | string,
     id: string | number | bigint,
-    query: Pick<WireQuery, 'attributes' | 'expand'> = {},
+    query?: Pick<WireQuery, 'attributes' | 'expand'>,
   ): Promise<never> {
-    checkNames(query, ['attributes', 'expand'], 'api.get')
-    return this.#carried('GET', pathOf(resource, id), readWireQuery(query))
+    if (query !== undefined) checkNames(query, ['attributes', 'expand'], 'api.get')
+    return this.#carried('GET', pathOf(resource, id), query === undefined ? NO_QUESTION : readWireQuery(query))
   }
 
   async create(resource: WireResource | string, body: unknown): Promise<unknown> {
@@ -156,7 +178,7 @@ class CallsOfWire implements WireApi {
   }
 
   async remove(resource: WireResource | string, id: string | number | bigint): Promise<unknown> {
-    return this.#carried('DELETE', pathOf(resource, id), {})
+    return this.#carried('DELETE', pathOf(resource, id), NO_QUESTION)
   }
 
   async ask(method: string, path: string, query?: QueryInput, body?: unknown): Promise<unknown> {
@@ -165,19 +187,22 @@ class CallsOfWire implements WireApi {
     return this.#carried(method, path, { query, body })
   }
 
-  async #carried(method: string, path: string, question: CallOfWire): Promise<never> {
-    return readCarried((await this.#ask(method, path, question)).body) as never
+  #carried(method: string, path: string, question: CallOfWire): Awaitable<never> {
+    return chain(this.#ask(method, path, question), ({ body }) => readCarried(body) as never)
   }
 
   /** @throws RestError for a refusal */
-  async #ask(method: string, path: string, { query, body, conditions }: CallOfWire): Promise<RestResponse> {
+  #ask(method: string, path: string, { query, body, conditions }: CallOfWire): Awaitable<RestResponse> {
     const { root, arrival, end, stages, tally } = this.#parts
     const context = new WireCall(this.#sender, end, conditions)
     const inner = { method, path: root + path, query, body, context, trace: arrival.trace, record: undefined, tally }
-    const response = await runCoroutine(stages.pass(inner, stages.parts))
-    if (response.status < 400) return response
-    throw readRefusal(response)
+    return chain(runCoroutine(stages.pass(inner, end, stages.parts)), acceptAnswer)
   }
+}
+
+function acceptAnswer(response: RestResponse): RestResponse {
+  if (response.status < 400) return response
+  throw readRefusal(response)
 }
 
 function describeLogIn({ options: { auth }, authentication }: StageParts, version: string): WireLogIn | undefined {
@@ -194,8 +219,14 @@ function describeLogIn({ options: { auth }, authentication }: StageParts, versio
 }
 
 function pathOf(resource: WireResource | string, id?: string | number | bigint): string {
-  const path = `/${encodeURIComponent(typeof resource === 'string' ? resource : resource.name)}`
-  return id === undefined ? path : `${path}/${String(id).split(',').map(encodeURIComponent).join(',')}`
+  const path = `/${encode(typeof resource === 'string' ? resource : resource.name)}`
+  return id === undefined ? path : `${path}/${PLAIN.test(String(id)) ? id : String(id).split(',').map(encodeURIComponent).join(',')}`
+}
+
+const PLAIN = /^[\w,-]+$/
+
+function encode(segment: string): string {
+  return PLAIN.test(segment) ? segment : encodeURIComponent(segment)
 }
 
 /** A path of expanded relations before a name: `posts.`. */

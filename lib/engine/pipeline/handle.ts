@@ -9,7 +9,7 @@ import { allowedMethods, checkMethod, findVersion, resolveBesideRoutes, resolveP
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
 import { LazyClient, RequestAbort, WholeClient } from '../../foundation/async/abort.ts'
-import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
+import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { assertJson, isObject } from '../../foundation/json/json.ts'
@@ -36,24 +36,39 @@ import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.t
 import type { Upsert } from './upsert.ts'
 import { findWire } from './wire-message.ts'
 
+/** Answers in the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
+export function answerRequest(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
+  const { context } = arrival
+  const isTransport = context instanceof LazyClient
+  if (context !== NO_CONTEXT && !isTransport && !(context instanceof WholeClient))
+    checkNames(context, ['headers', 'signal'], 'handle: context')
+  const given = context instanceof InnerClient ? context.end : undefined
+  const budget = parts.options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0
+  const end = given ?? new RequestAbort(context, parts.life.generation, budget)
+  const wire = findWire(context)
+  if (wire === undefined) return runCoroutine(passStages(arrival, end, parts))
+  return chain(wires ?? loadWires(), loaded => {
+    wires = loaded
+    return loaded.answerWire(wire, arrival, end, { parts, pass: passStages })
+  })
+}
+
+const loadWires = () => import('./answer-wire.ts')
+
+/** Loaded with the first request in another grammar. */
+let wires: Awaited<ReturnType<typeof loadWires>> | undefined
+
 /**
  * The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request
  * waits.
  *
  * @throws errors of the caller, and the reason of an aborted signal
  */
-export function* passStages(arrival: Arrival, parts: StageParts): Coroutine<RestResponse> {
+function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Coroutine<RestResponse> {
   const { path, context, trace, record } = arrival
   const { routes, authentication } = parts
-  const end = limitTime(arrival, parts)
   let request: Request | undefined
   try {
-    const wire = findWire(context)
-    if (wire !== undefined) {
-      answerWire ??= (yield* wait(loadAnswerWire())).answerWire
-      return yield* wait(answerWire(wire, arrival, end, { parts, pass: passStages }))
-    }
-
     // Method, path and query are read without the model.
     request = readRequest(arrival, parts)
 
@@ -97,11 +112,6 @@ function answerResolved(resolved: ResolvedRequest, parts: StageParts): Awaitable
   return parameters.upsert === undefined ? answerOne(resolved, parts) : answerUpsert(resolved, parts)
 }
 
-const loadAnswerWire = () => import('./answer-wire.ts')
-
-/** Loaded with the first request in another grammar. */
-let answerWire: Awaited<ReturnType<typeof loadAnswerWire>>['answerWire'] | undefined
-
 interface AdmittedRequest {
   readonly arrival: Arrival
   readonly request: Request
@@ -124,7 +134,6 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   return finishAnswer(answer, kind, { method, path: arrival.path, context: arrival.context, request }, parts)
 }
 
-/** Custom routes that have asked for the request. */
 function passedBy({ context }: Arrival): readonly object[] | undefined {
   return context instanceof InnerClient ? context.passed : undefined
 }
@@ -138,7 +147,6 @@ interface ResolvedRequest extends AdmittedRequest, Pick<Operation, 'target' | 'a
 
 const NO_METHODS: readonly string[] = Object.freeze([])
 
-/** Checks method and parameters, too. */
 function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: ReadonlyMap<string, Services>): ResolvedRequest {
   const { arrival, principal, end } = admitted
   const { method, segments } = admitted.request
@@ -149,7 +157,6 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
   arrival.record?.resolved(target, services.model)
   const allowed = checkMethod(method, target, own, request.query.pairs.length > 0)
-  // Most requests have no parameters.
   const given =
     request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
   const asked = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
@@ -344,15 +351,6 @@ function createTogether(resolved: ResolvedRequest, resource: Resource, parts: St
   const { view } = findOperation(resolved, request, parts)
   if (view.visibility !== EVERYTHING) return undefined
   return chain(services.writer.createAll(resource, request.body as readonly unknown[], view), all => all?.map(({ record }) => record))
-}
-
-/** The signals of sender and world, and the time budget. */
-function limitTime({ context }: Arrival, { options, life }: StageParts): RequestAbort {
-  if (context instanceof InnerClient && context.end !== undefined) return context.end
-  const isTransport = context instanceof LazyClient
-  if (context !== NO_CONTEXT && !isTransport && !(context instanceof WholeClient))
-    checkNames(context, ['headers', 'signal'], 'handle: context')
-  return new RequestAbort(context, life.generation, options.limits.timeout ?? (isTransport ? context.budget : undefined) ?? 0)
 }
 
 /** Notes for the journal what was sent. */

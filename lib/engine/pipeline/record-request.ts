@@ -4,7 +4,7 @@
  */
 import { LazyClient } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
-import { runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
@@ -23,7 +23,7 @@ import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import { NO_CONTEXT, findAddress, type Arrival, type HandleContext, type StageParts } from './arrival.ts'
-import { passStages, readRequest } from './handle.ts'
+import { answerRequest, readRequest } from './handle.ts'
 import { findWire } from './wire-message.ts'
 import type { KeptStates } from '../worlds/kept-states.ts'
 
@@ -82,7 +82,6 @@ export class RequestRecorder {
       states.note(record)
     }
     if (outer !== undefined) return runInside(outer, () => this.#record(arrival))
-    // Most requests are not measured.
     if (!options.serverTiming && journal?.keepsStatements !== true) return this.#record(arrival)
     return this.#measureArrival(arrival)
   }
@@ -109,7 +108,7 @@ export class RequestRecorder {
     const trace = new Trace({ isRecorded: false })
     const arrival = { method: 'GET', path, query: undefined, body: undefined, context, trace, record: undefined }
     return this.#count(
-      traces.within(trace, () => this.#inside.run(true, async () => runCoroutine(passStages(arrival, this.#parts)))),
+      traces.within(trace, () => this.#inside.run(true, async () => answerRequest(arrival, this.#parts))),
       undefined,
     )
   }
@@ -120,7 +119,7 @@ export class RequestRecorder {
     const record = new JournalRecord(method, path, false, 0, 0)
     const trace = new Trace({ keeps: true, isRecorded: false })
     const arrival = { method, path, query, body, context, trace, record }
-    const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => runCoroutine(passStages(arrival, this.#parts))))
+    const answering = this.#measure(trace, undefined, () => this.#inside.run(true, () => answerRequest(arrival, this.#parts)))
     const response = await joinPieces(await this.#count(answering, undefined))
     return this.#explanation({ method, path }, record, response, { trace })
   }
@@ -237,19 +236,21 @@ export class RequestRecorder {
   }
 
   /** Closing waits for counted requests. */
-  async #count(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
+  #count(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
     const { life, journal } = this.#parts
     life.enter()
-    try {
-      const response = await answering
-      if (record !== undefined) journal?.end(record, response)
-      return response
-    } catch (error) {
-      this.#recordFailure(record, error)
-      throw error
-    } finally {
-      life.leave()
-    }
+    return answering.then(
+      response => {
+        life.leave()
+        if (record !== undefined) journal?.end(record, response)
+        return response
+      },
+      (error: unknown) => {
+        life.leave()
+        this.#recordFailure(record, error)
+        throw error
+      },
+    )
   }
 
   /** A wrong call is no request. */
@@ -278,14 +279,14 @@ export class RequestRecorder {
   readonly #passFaults = (arrival: Arrival): Awaitable<RestResponse> =>
     this.#parts.faults.rules.length > 0 && this.#inside.current === undefined
       ? this.#meetFaults(arrival)
-      : runCoroutine(passStages(arrival, this.#parts))
+      : answerRequest(arrival, this.#parts)
 
   async #meetFaults(arrival: Arrival): Promise<RestResponse> {
     const { method, path, query, body, context, trace, record } = arrival
     trace?.enter('fault')
     const answering = async (): Promise<RestResponse> => {
       trace?.enter('parse')
-      const response = await this.#inside.run(true, () => runCoroutine(passStages(arrival, this.#parts)))
+      const response = await this.#inside.run(true, () => answerRequest(arrival, this.#parts))
       trace?.enter('fault')
       return response
     }

@@ -32,7 +32,7 @@ export function readWireRequest({ method, path: sent, headers, body }: SentToWir
     method: method.toUpperCase(),
     path,
     base,
-    segments: path.split('/').slice(1).filter(isFilled).map(decodeSegment),
+    segments: readSegments(path),
     pairs: mark < 0 ? [] : readPairs(target.slice(mark + 1)),
     headers: headers as WireRequest['headers'],
     body,
@@ -41,6 +41,11 @@ export function readWireRequest({ method, path: sent, headers, body }: SentToWir
 
 function isFilled(segment: string): boolean {
   return segment !== ''
+}
+
+function readSegments(path: string): string[] {
+  const segments = path.split('/').slice(1).filter(isFilled)
+  return path.includes('%') || path.includes('\0') ? segments.map(decodeSegment) : segments
 }
 
 function decodeSegment(segment: string): string {

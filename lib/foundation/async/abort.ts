@@ -3,7 +3,7 @@ import { restError } from '../errors/errors.ts'
 import type { Wire } from '../base/wire.ts'
 
 interface RequestClient {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Lower-case names. Headers may be made on first use. */
@@ -25,19 +25,23 @@ export interface Connected {
 /** A client that has sent everything. */
 export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
-  readonly isSecure: boolean
-  readonly host: string
-
+  readonly signal: AbortSignal | undefined
   readonly wire: Wire | undefined
+  readonly #url: string
 
-  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal, url: string, wire: Wire | undefined) {
-    const { protocol, host } = new URL(url)
+  constructor(headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined, url: string, wire: Wire | undefined) {
     this.wire = wire
     this.headers = headers
     this.signal = signal
-    this.isSecure = protocol === 'https:'
-    this.host = host
+    this.#url = url
+  }
+
+  get isSecure(): boolean {
+    return this.#url.startsWith('https:')
+  }
+
+  get host(): string {
+    return new URL(this.#url).host
   }
 }
 

@@ -30,7 +30,7 @@ export interface WireConditions {
 /** Headers about the outer message alone: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
-export function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_MESSAGE.test(name)))
 }
 
@@ -53,16 +53,13 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
     isEngine: boolean,
     isSame = false,
   ) {
-    super(
-      { headers: isSame ? request.headers : keepCallerHeaders(request.headers) },
-      {
-        base: request.base,
-        readOnly: request.readOnly,
-        isSecure: request.connected.isSecure === true,
-        trusts: request.connected.trusts,
-        isPlain: true,
-      },
-    )
+    super(isSame ? request : { headers: keepCallerHeaders(request.headers) }, {
+      base: request.base,
+      readOnly: request.readOnly,
+      isSecure: request.connected.isSecure === true,
+      trusts: request.connected.trusts,
+      isPlain: true,
+    })
     this.principal = principal
     this.isEngine = isEngine
     this.passed = passed
@@ -82,14 +79,25 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** A request that a wire asks for: see `WireApi`. Takes all headers: `keepCallerHeaders` is called once for all requests. */
+/** A request that a wire asks for: see `WireApi`. Most requests need no headers. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly conditions: WireConditions | undefined
+  /** All of the outer request. */
+  readonly #sent: Readonly<Record<string, string>>
 
   constructor(request: SentAround, end: RequestAbort, conditions: WireConditions | undefined) {
     super({ request, principal: undefined, end }, false, true)
+    this.#sent = request.headers
     this.conditions = conditions
+  }
+
+  override get headers(): Readonly<Record<string, string>> {
+    return keepCallerHeaders(this.#sent)
+  }
+
+  override header(name: string): string | undefined {
+    return OF_ONE_MESSAGE.test(name) ? undefined : this.#sent[name]
   }
 }
 

@@ -258,3 +258,44 @@ describeStores('a list whose other side is a property that is not stored', () =>
     assert.deepEqual([refused.status, refused.body.errors[0].code], [422, 'read_only'])
   })
 })
+
+describeStores('a list whose members are removed with their link', () => {
+  const Article: EntitySchema = defineEntity({
+    name: 'Article',
+    properties: { id: p.integer().primary(), comments: () => p.oneToMany(Comment).mappedBy('article').orphanRemoval() },
+  })
+  const Comment: EntitySchema = defineEntity({
+    name: 'Comment',
+    properties: { id: p.integer().primary(), number: p.integer().unique(), article: () => p.manyToOne(Article) },
+  })
+  const seed = {
+    articles: [{ id: 1 }, { id: 2 }],
+    comments: [1, 1, 2].map((article, index) => ({ id: index + 1, number: index + 1, article })),
+  }
+
+  for (const [way, subscribers] of [
+    ['statements', []],
+    ['the unit of work', [{ afterFlush: () => {} }]],
+  ] as const)
+    it(`gives a new member the unique value of one that leaves, and of no other, by ${way}`, async () => {
+      await using engine = await createEngine({
+        entities: [Article, Comment],
+        seed,
+        onError: failing,
+        orm: { subscribers: [...subscribers] },
+      })
+      const change = (comments: unknown): ReturnType<typeof engine.handle> =>
+        engine.handle('PATCH', '/v1/articles/1', undefined, { comments })
+      const taken = await change([{ number: 3 }])
+      assert.equal(taken.status, 409)
+      assert.equal(taken.body.errors[0].attribute, 'comments.0.number')
+      assert.equal((await change([1, 2, { number: 2 }])).status, 409)
+      assert.equal((await change([1, { number: 2 }])).status, 200)
+      const { comments } = (await engine.handle('GET', '/v1/comments?sort=number&attributes=number,article')).body
+      assert.deepEqual(comments, [
+        { number: 1, article: 1 },
+        { number: 2, article: 1 },
+        { number: 3, article: 2 },
+      ])
+    })
+})

@@ -5,7 +5,7 @@ import type { Dialect, Reading } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { idFromJson, idToSegment, keyToSegment, takeKeyParts, sameKey, type KeyValues, type RecordKey } from '../../model/key.ts'
-import { findHierarchyRoot, type Attribute, type Resource } from '../../model/model.ts'
+import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import { readExists, readRows } from '../read/run-read.ts'
 import { findAttribute, findChange, findGivenValue } from './find-change.ts'
 import { lookForOne, lookForSome, lookForTaken } from './look-ups.ts'
@@ -60,6 +60,11 @@ export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues 
   return key
 }
 
+interface LeavingMembers {
+  readonly link: ToOneAttribute
+  readonly key: KeyValues
+}
+
 interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
@@ -68,6 +73,8 @@ interface DatabaseCheck extends Checking {
   readonly seen: Set<string>
   /** Whether a record exists: a body may link one often. */
   readonly found: Map<string, boolean>
+  /** A new record may take their unique values. */
+  readonly leaving?: LeavingMembers | undefined
 }
 
 export function checkChanges(
@@ -151,8 +158,9 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
   for (const { ref, relation } of references) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
-      // The owner counts as new: its present members may be about to go. The database refuses remaining conflicts.
-      yield* checkRecord(ref.record, { ...check, self: undefined, implied: name === undefined ? undefined : { name, owner: change } })
+      // The owner counts as new: present members may leave.
+      const implied = name === undefined ? undefined : { name, owner: change }
+      yield* checkRecord(ref.record, { ...check, self: undefined, implied, leaving: findLeaving(relation, check.self) })
       continue
     }
     const { target } = relation
@@ -181,6 +189,12 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
       })
     }
   }
+}
+
+/** `PATCH /v1/articles/3 { "comments": [{ "number": 1 }] }` removes other comments. */
+function findLeaving(relation: RelationAttribute, owner: KeyValues | undefined): LeavingMembers | undefined {
+  const link = owner !== undefined && relation.orphanRemoval ? owningAttribute(relation) : undefined
+  return link === undefined || link.targetKey !== undefined ? undefined : { link, key: owner! }
 }
 
 interface SoughtLink {
@@ -263,7 +277,7 @@ interface UniquePart {
 /** @param missing links without a record for the caller, skipped so that uniqueness reveals nothing about hidden records */
 function* checkUniques(
   change: RecordInput,
-  { self, implied, dialect, errors, seen }: DatabaseCheck,
+  { self, implied, dialect, errors, seen, leaving }: DatabaseCheck,
   missing: ReadonlySet<RecordRef>,
 ): Reading<void> {
   const { resource } = change
@@ -276,9 +290,9 @@ function* checkUniques(
     let taken = parts.every(part => part.given) && seen.has(text)
     seen.add(text)
     if (!taken && parts.every(part => part.newRecord === undefined)) {
-      const statement = lookForTaken(resource, parts, self !== undefined, dialect)
-      const given = parts.flatMap(part => part.values)
-      taken = statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
+      taken = yield* isTaken(resource, parts, self, dialect)
+      if (taken && leaving !== undefined)
+        taken = !(yield* isTaken(resource, [...parts, { attribute: leaving.link, given: true, values: leaving.key }], self, dialect))
     }
     if (!taken) continue
     // A hidden attribute is named only where the body gives a value.
@@ -294,6 +308,12 @@ function* checkUniques(
       })
     }
   }
+}
+
+function* isTaken(resource: Resource, parts: readonly UniquePart[], self: KeyValues | undefined, dialect: Dialect): Reading<boolean> {
+  const statement = lookForTaken(resource, parts, self !== undefined, dialect)
+  const given = parts.flatMap(part => part.values)
+  return statement !== undefined && (yield* readExists(statement, { ...WHOLE, key: self ?? [], given }, dialect))
 }
 
 function formatPart({ values, newRecord }: UniquePart): string {

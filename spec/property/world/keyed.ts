@@ -245,7 +245,7 @@ export class Keyed implements AsyncDisposable {
         .map(({ type, resource: name, id, before, after }) => ({
           type,
           resource: name,
-          id: this.#read(id, name as Name),
+          id: this.#readChanged(id, name as Name, after ?? before),
           before: this.#readRecord(before, false),
           after: this.#readRecord(after, false),
         }))
@@ -317,6 +317,12 @@ export class Keyed implements AsyncDisposable {
     if (known !== undefined) return known
     for (let id = 1; id < 10; id++) if (keyOf(of, id) === textOf(shown)) return id
     return assert.fail(`${textOf(shown)} is no key of ${of}`)
+  }
+
+  /** A new record may have the key that another one gives up in the same request. */
+  #readChanged(shown: unknown, of: Name, record: Readonly<Record<string, unknown>> | null): unknown {
+    const key = this.keyed.has(of) ? record?.[KEYS[of]] : record?.['id']
+    return key !== undefined && textOf(key) === textOf(shown) ? Number(record!['id']) : this.#read(shown, of)
   }
 
   /** The keys that records have got since the seed, by their IDs, and the other way round. */

@@ -2,9 +2,10 @@
  * Bundles the library for pages: the entry `mikro-rest/browser`, and the parts that are loaded on demand. MikroORM and Kysely stay
  * imports: an application's bundler shares them with the entities. Other packages are in the files. `npm run build` writes them.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
+import { readLicenses } from './licenses.ts'
 import { pageModules } from './page-modules.ts'
 
 /** Packages for the application's bundler. */
@@ -36,22 +37,5 @@ export async function bundlePage(root: string, folder: string): Promise<void> {
   })
   mkdirSync(folder, { recursive: true })
   for (const { path, text } of outputFiles) writeFileSync(path, text)
-  writeFileSync(join(folder, 'licenses.txt'), PACKAGES.map(name => readLicense(root, name)).join('\n\n'))
-}
-
-function readLicense(root: string, name: string): string {
-  const folder = join(root, 'node_modules', name)
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string; license: string }
-  const text = ['LICENSE', 'license', 'LICENSE.md'].map(file => readText(join(folder, file))).find(each => each !== undefined)
-  if (text === undefined) throw new Error(`${dirname(folder)} has no text of a licence of ${name}.`)
-  return `${name} ${version}, ${license}\n\n${text.trim()}\n`
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  writeFileSync(join(folder, 'licenses.txt'), readLicenses(root, PACKAGES))
 }

@@ -3,11 +3,11 @@
  * what is in it. `npm run build` writes them into dist/workbench/; a server in a clone makes them when it is first asked for one.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { DIAGRAM_STYLE } from '../lib/description/diagram/svg.ts'
+import { readLicenses } from './licenses.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -38,7 +38,7 @@ export async function bundleWorkbench(): Promise<Map<string, string>> {
   const files = new Map(
     outputFiles.map(({ path, text }) => (path.endsWith('.css') ? withDiagram(text) : ([basename(path), text] as const))),
   )
-  files.set('licenses.txt', PACKAGES.map(readLicense).join('\n\n'))
+  files.set('licenses.txt', readLicenses(root, PACKAGES))
   return files
 }
 
@@ -46,10 +46,4 @@ export async function bundleWorkbench(): Promise<Map<string, string>> {
 function withDiagram(style: string): readonly [name: string, text: string] {
   const text = style.trimEnd() + DIAGRAM_STYLE
   return [`style-${createHash('sha256').update(text).digest('hex').slice(0, 8).toUpperCase()}.css`, text]
-}
-
-function readLicense(name: string): string {
-  const folder = join(root, 'node_modules', name)
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string; license: string }
-  return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`
 }

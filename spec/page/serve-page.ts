@@ -4,7 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, relative } from 'node:path'
 
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.wasm': 'application/wasm',
+}
 
 export interface ServedPage {
   readonly address: string
@@ -14,7 +19,7 @@ export interface ServedPage {
 /** @param sent is told of each file that is sent */
 export async function serveFiles(files: ReadonlyMap<string, Buffer>, sent?: (path: string, content: Buffer) => void): Promise<ServedPage> {
   const server = createServer(({ url = '/' }, response) => {
-    const path = url === '/' ? '/index.html' : url
+    const path = url.endsWith('/') ? `${url}index.html` : url
     const content = files.get(path)
     if (content !== undefined) sent?.(path, content)
     response.writeHead(content === undefined ? 404 : 200, { 'content-type': TYPES[extname(path)] ?? 'text/plain' }).end(content)
@@ -29,11 +34,12 @@ export async function serveFiles(files: ReadonlyMap<string, Buffer>, sent?: (pat
   }
 }
 
-export async function servePage(folder: string): Promise<ServedPage> {
+/** @param base the path of the folder: `/demo` */
+export async function servePage(folder: string, base = '', sent?: (path: string, content: Buffer) => void): Promise<ServedPage> {
   const files = new Map<string, Buffer>()
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name)
-    if (entry.isFile()) files.set(`/${relative(folder, file).replaceAll('\\', '/')}`, await readFile(file))
+    if (entry.isFile()) files.set(`${base}/${relative(folder, file).replaceAll('\\', '/')}`, await readFile(file))
   }
-  return serveFiles(files)
+  return serveFiles(files, sent)
 }

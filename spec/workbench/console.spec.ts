@@ -13,6 +13,7 @@ import {
   copyOfWritten,
   findBodyFault,
   hrefOfRequest,
+  isOfClients,
   pathAndQuery,
   readHeaders,
   readRequest,
@@ -159,6 +160,16 @@ describe('requests of the console', () => {
     assert.throws(() => readHeaders('nothing'), /a name, a colon and a value/)
     assert.match(findBodyFault('{')!, /not JSON/)
     assert.equal(findBodyFault(' '), undefined)
+    const outline = { root: '/api/v1', hasWire: true } as const
+    const targets = ['/api/v1', '/api/v1/users?name=A', '/api/v1?depth=1', '/api/v10/users', '/api/users', '/users']
+    assert.deepEqual(
+      targets.filter(target => isOfClients(target, outline)),
+      ['/api/v10/users', '/api/users', '/users'],
+    )
+    assert.deepEqual(
+      [{ root: '/api/v1' }, { root: '', hasWire: true } as const, undefined].map(each => isOfClients('/users', each)),
+      [false, false, false],
+    )
     const written = { method: 'POST', target: '/v1/sites?depth=0', headers: '', body: '{"a":1}' }
     assert.deepEqual(copyOfWritten(written, '7'), { method: 'POST', path: '/v1/sites?depth=0', query: [], body: { a: 1 }, user: '7' })
     assert.equal('body' in copyOfWritten({ ...written, method: 'GET' }, ''), false)

@@ -34,10 +34,14 @@ export interface JsonFile {
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
-  const text = decode(bytes, name)
+  return readJsonText(name, path, decode(bytes, name), { name: basename(name, extname(name)), ...options })
+}
+
+/** @throws CommandError, TypeError for a text that is not JSON, or whose data cannot be served. */
+export function readJsonText(name: string, path: string, text: string, options: InferOptions): JsonFile {
   const data = parseJson(text, name, parseLong)
   const oddities = readOddities(dropByteOrderMark(text))
-  return { name, path, text, collections: infer(data, name, { name: basename(name, extname(name)), ...oddities, ...options }) }
+  return { name, path, text, collections: infer(data, name, { ...oddities, ...options }) }
 }
 
 /** Names a member with its collection: `['orders', 0, 'id']` and `['profile', 'id']` alike. */
@@ -77,7 +81,7 @@ function countBy(names: readonly string[]): ReadonlyMap<string, number> {
 }
 
 /** Keeps the byte order mark, so that a save writes the mark back. */
-function decode(bytes: Buffer, name: string): string {
+export function decode(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

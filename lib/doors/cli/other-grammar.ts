@@ -18,6 +18,8 @@ const GRAMMARS = {
 } satisfies Readonly<Record<string, OtherGrammar>>
 export type Grammar = keyof typeof GRAMMARS
 
+export const GRAMMAR_NAMES = Object.keys(GRAMMARS) as readonly Grammar[]
+
 export function loadWire(name: Grammar): Promise<Wire> {
   return GRAMMARS[name].load()
 }
@@ -28,10 +30,9 @@ export function listPathsOf(name: Grammar, { resources }: Model, isFile: boolean
 }
 
 export function toGrammar(name: string | undefined): Grammar | undefined {
-  const names = Object.keys(GRAMMARS) as Grammar[]
-  const grammar = names.find(each => each === name)
+  const grammar = GRAMMAR_NAMES.find(each => each === name)
   if (grammar !== undefined || name === undefined) return grammar
-  throw misuse(`--as takes ${names.join(', ')}, got "${name}".${formatHint(findNearest(name, names))}`)
+  throw misuse(`--as takes ${GRAMMAR_NAMES.join(', ')}, got "${name}".${formatHint(findNearest(name, GRAMMAR_NAMES))}`)
 }
 
 interface Served {

@@ -13,6 +13,7 @@ import { isObject } from '../../foundation/json/json.ts'
 import { JSON_TYPE } from '../../foundation/base/response.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { WholeText } from '../../foundation/http/text-stream.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { NO_VERSION, listVersions } from '../../records/request/address.ts'
 import { WORKBENCH } from '../../records/request/reserved-paths.ts'
 import { PAGE_POLICY } from './page-policy.ts'
@@ -84,18 +85,18 @@ export async function answerWorkbench(engine: WorkbenchEngine, request: SentWork
 }
 
 async function findAnswer(engine: WorkbenchEngine, request: SentWorkbenchRequest, path: string): Promise<TransportResponse> {
-  if (path === '') return answerPage(request)
   if (path === '/outline.json') return answerOutline(engine, request)
   if (path === '/diagram.svg') return answerDiagram(engine, request)
   if (path === '/resource.html') return answerResource(engine, request)
   if (path === '/counts') return json({ counts: await count(engine, request) })
-  const { texts } = await findWorkbenchFiles()
+  if (path === '' && runtime.hasFiles) return answerPage(request)
   const name = path.slice(1)
-  const text = texts.get(name)
+  const text = runtime.hasFiles ? (await findWorkbenchFiles()).texts.get(name) : undefined
   if (text === undefined)
     throw restError(
       'path_unknown',
-      `There is nothing at ${request.base}${PATH}${path.slice(0, 200)}: the workbench is ${request.base}${PATH}.`,
+      `There is nothing at ${request.base}${PATH}${path.slice(0, 200)}: the workbench is ` +
+        `${runtime.hasFiles ? request.base + PATH : 'this page'}.`,
     )
   const type = name.endsWith('.css') ? 'text/css' : name.endsWith('.js') ? 'text/javascript' : 'text/plain'
   const kept = { 'content-type': `${type}; charset=UTF-8`, 'cache-control': 'private, max-age=31536000, immutable' }

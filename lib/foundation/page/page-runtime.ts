@@ -34,6 +34,8 @@ export const runtime: Runtime = {
   createContext: createWorkContext,
   bindWork,
   nextTurn,
+  // A page ends whatever waits.
+  spare: () => {},
   // oxlint-disable-next-line no-console -- the place for warnings in a page
   warn: warning => console.warn(warning),
   isSame: isSameValue,

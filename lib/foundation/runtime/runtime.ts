@@ -24,6 +24,8 @@ export interface Runtime {
   readonly bindWork?: <Arguments extends unknown[], Result>(work: (...args: Arguments) => Result) => (...args: Arguments) => Result
   /** Lets the event loop run. */
   nextTurn(): Promise<void>
+  /** Lets the program end before the timer does. */
+  spare(timer: ReturnType<typeof setTimeout>): void
   warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void
   /** Compares parts and classes, too; 0 is not -0. */
   isSame(a: unknown, b: unknown): boolean
@@ -45,6 +47,7 @@ const NODE: Runtime = {
   folder: () => process.cwd(),
   createContext: () => new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)(),
   nextTurn: () => new Promise(resolve => setImmediate(resolve)),
+  spare: timer => void timer.unref(),
   warn: (warning, about) => process.emitWarning(warning, about),
   isSame: (a, b) => builtin.util.isDeepStrictEqual(a, b),
   countBytes: text => Buffer.byteLength(text),

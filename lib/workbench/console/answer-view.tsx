@@ -5,13 +5,16 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
+import { outline } from '../state/outline.ts'
 import { explainRequest, judge, type RequestOutcome } from './run-request.ts'
-import type { WrittenRequest } from './sent-request.ts'
+import { isOfClients, type WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
+  // The OpenAPI document and the test controls know the engine's own grammar.
+  const isOwn = !isOfClients(request.target, outline.value)
   const [tab, setTab] = useState('body')
-  useEffect(() => setTab(before => (before === 'explain' ? before : 'body')), [outcome])
+  useEffect(() => setTab(before => (before === 'explain' && isOwn ? before : 'body')), [outcome])
   const size = new TextEncoder().encode(answer.text).length
   return (
     <section class="card answer" aria-labelledby="answer-title">
@@ -21,7 +24,7 @@ export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
           <span class="dim">{size.toLocaleString('en')} bytes</span>
         </h2>
       </div>
-      <Verdict key={answer.took} outcome={outcome} />
+      {isOwn ? <Verdict key={answer.took} outcome={outcome} /> : null}
       <Tabs
         label="Parts of the answer"
         chosen={tab}
@@ -29,7 +32,7 @@ export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
         tabs={[
           { name: 'body', title: 'Body', content: () => <Body body={answer.body as unknown} /> },
           { name: 'headers', title: 'Headers', content: () => <Headers headers={answer.headers} /> },
-          { name: 'explain', title: 'Explain', content: () => <Explained request={request} /> },
+          ...(isOwn ? [{ name: 'explain', title: 'Explain', content: () => <Explained request={request} /> }] : []),
         ]}
       />
     </section>

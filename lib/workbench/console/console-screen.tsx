@@ -11,7 +11,7 @@ import { AnswerView } from './answer-view.tsx'
 import { findExamples } from './example-requests.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest, type RequestOutcome } from './run-request.ts'
-import { copyOfWritten, hrefOfRequest, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
+import { copyOfWritten, hrefOfRequest, isOfClients, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
 import { signal } from '@preact/signals'
 
 export default function ConsoleScreen() {
@@ -48,7 +48,9 @@ export default function ConsoleScreen() {
     <>
       <h1 class="visually-hidden">Console</h1>
       {outline.value?.hasWire === true ? (
-        <p class="dim">Clients of this server speak another grammar, by the option “wire”. The console asks in the engine’s own.</p>
+        <p class="dim">
+          Clients of this server speak another grammar, by the option “wire”. The console speaks it, too, and the engine’s own below {root}.
+        </p>
       ) : null}
       <RequestForm request={request} onChange={setRequest} onSend={sent => void send(sent)} isSending={isSending} />
       <Copies request={request} />
@@ -71,7 +73,9 @@ function Copies({ request }: { readonly request: WrittenRequest }) {
       copies={[
         { name: 'curl', write: async () => asCurl(copied, await target()) },
         { name: 'fetch', write: async () => asFetch(copied, await target()) },
-        { name: 'engine.handle', write: () => asHandle(copied) },
+        isOfClients(request.target, outline.value)
+          ? { name: 'engine.handle', write: undefined, why: 'The engine’s own grammar is another.' }
+          : { name: 'engine.handle', write: () => asHandle(copied) },
         client === undefined
           ? { name: 'typed client', write: undefined, why: 'The typed client has no call for this path.' }
           : { name: 'typed client', write: async () => asClient(ofClient, await target()) ?? '' },

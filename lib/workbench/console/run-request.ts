@@ -3,7 +3,7 @@ import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
-import { readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
+import { isOfClients, readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
 
 interface ConformityReport {
   /** Whether the document has the path. */
@@ -19,7 +19,8 @@ export interface RequestOutcome {
 /** Sends even invalid JSON, so that the API reports the mistake. */
 export async function runRequest(request: WrittenRequest): Promise<RequestOutcome> {
   const { method, target, headers, body } = request
-  const options = { headers: readHeaders(headers), ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
+  const grammar = isOfClients(target, outline.value) ? { 'x-workbench': 'client' } : {}
+  const options = { headers: { ...grammar, ...readHeaders(headers) }, ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
   const answer = await sendAsUser(method, target, options)
   if (!['GET', 'HEAD', 'OPTIONS'].includes(method)) dataChanged()
   return { request, answer }

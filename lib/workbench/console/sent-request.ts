@@ -51,6 +51,13 @@ export function findBodyFault(body: string): string | undefined {
   }
 }
 
+/** Whether a request is in the grammar of the option `wire`. The engine's own grammar is below its root. */
+export function isOfClients(target: string, outline: { readonly root: string; readonly hasWire?: true } | undefined): boolean {
+  if (outline?.hasWire !== true || outline.root === '') return false
+  const [path = ''] = target.split('?', 1)
+  return path !== outline.root && !path.startsWith(`${outline.root}/`)
+}
+
 export function takesBody(method: string): boolean {
   return ['POST', 'PATCH', 'PUT'].includes(method)
 }

@@ -1,7 +1,7 @@
 /** Read entry: reads a request in full. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
-import { control, mint, send, type Answer } from '../state/ask.ts'
+import { control, mint, origin, send, type Answer } from '../state/ask.ts'
 import { clock, knownFaults, type RequestSummary } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import { world } from '../state/place.ts'
@@ -57,7 +57,7 @@ export async function targetOf(user: string | undefined): Promise<CopyTarget> {
 
 export function targetWithout(): CopyTarget {
   const { base = '', root = '', version = '', resources = [] } = outline.value ?? {}
-  return { origin: location.origin, base, root, version, resources, world: world.value }
+  return { origin, base, root, version, resources, world: world.value }
 }
 
 /** Sends a request like an app: the journal records the request, and faults apply. */

@@ -1,7 +1,7 @@
 /** Requests screen: lists requests, and explains a chosen request. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorNotice, Empty } from '../parts/notice.tsx'
-import { base } from '../state/ask.ts'
+import { base, isServed, origin } from '../state/ask.ts'
 import { recording, type Mark, type RequestSummary } from '../state/live.ts'
 import { world } from '../state/place.ts'
 import { clearJournal, collect, goOn, isPaused, items, journalError, waiting, type ListedItem } from './journal.ts'
@@ -130,7 +130,8 @@ function Nothing({ isNarrowed }: { readonly isNarrowed: boolean }) {
   return (
     <Empty title="No requests yet">
       <p>
-        What apps and tests ask comes here as it happens. Try <code>curl {location.origin + pathOf('')}</code>
+        What apps and tests ask comes here as it happens. Try{' '}
+        <code>{isServed ? `curl ${origin}${pathOf('')}` : `fetch('${pathOf('')}')`}</code>
       </p>
     </Empty>
   )

@@ -34,6 +34,11 @@ export class Refusal extends Error {
 /** Before the version: `/api`. */
 export const base = document.body.dataset['base'] ?? ''
 
+/** Undefined on a server's page. */
+const { origin: elsewhere } = document.body.dataset
+export const isServed = elsewhere === undefined
+export const origin = elsewhere ?? location.origin
+
 export const isReachable = signal(true)
 
 /** Unanswered requests. */

@@ -3,6 +3,7 @@
  * stream has a bounded queue of its own. Refuses with listeners_exhausted.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import type { JournalRecord } from '../../../engine/journal/journal-record.ts'
 import { summarize } from '../../../engine/journal/create-entry.ts'
@@ -75,7 +76,8 @@ async function* formatEach(events: AsyncIterator<EngineEvent>): AsyncGenerator<s
 async function orBeat<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const beat = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), BEAT).unref()
+    timer = setTimeout(() => resolve(undefined), BEAT)
+    runtime.spare(timer)
   })
   try {
     return await Promise.race([promise, beat])

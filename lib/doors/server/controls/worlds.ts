@@ -5,6 +5,7 @@
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
 import { refuseImpossible } from './engine-refusal.ts'
 import { internalsOf } from '../../../engine/assembly/internals.ts'
 import type { EngineInternals } from '../../../engine/assembly/engine-internals.ts'
@@ -126,7 +127,7 @@ export class Worlds {
     if (isEager) this.keepStatements()
     if (isEager || this.#main.internals.recorded !== undefined) void this.#start()
     this.#timer = setInterval(() => void this.#closeIdle(), Math.max(1, idle / ROUNDS))
-    this.#timer.unref()
+    runtime.spare(this.#timer)
   }
 
   /** Keeps statements of the engine's own world, as other worlds do from the beginning. */

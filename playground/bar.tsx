@@ -1,0 +1,83 @@
+/** Bar: says above the workbench where its engine runs, and changes, passes on and saves the data. */
+import { render } from 'preact'
+import { useState } from 'preact/hooks'
+import { DataDialog } from './data-dialog.tsx'
+import { keepData, writeLink, type GivenData } from './given-data.ts'
+import { LinkDialog } from './link-dialog.tsx'
+import { writeData, type PlayedWorld } from './played-world.ts'
+import { saveFile } from './save-file.ts'
+
+interface Refused {
+  readonly data: GivenData | undefined
+  readonly error: Error
+}
+
+/** The workbench has rendered itself into the body: a child that it does not know stays. */
+export function showBar(world: PlayedWorld, refused: Refused | undefined): void {
+  const place = document.createElement('aside')
+  place.className = 'playground'
+  place.ariaLabel = 'Playground'
+  document.querySelector('.top')!.before(place)
+  render(<Bar world={world} refused={refused} />, place)
+}
+
+type Shown =
+  | { readonly dialog: 'data'; readonly text?: string | undefined; readonly error?: Error }
+  | { readonly dialog: 'link'; readonly link: Promise<string> }
+
+function Bar({ world: { engine, example, own, title }, refused }: { readonly world: PlayedWorld; readonly refused: Refused | undefined }) {
+  const [shown, setShown] = useState<Shown | undefined>(
+    refused === undefined ? undefined : { dialog: 'data', text: refused.data?.text, error: refused.error },
+  )
+  const close = (): void => setShown(undefined)
+  const write = async (): Promise<string> => (own === undefined ? '' : writeData(engine, own.file))
+  const showData = async (): Promise<void> => setShown({ dialog: 'data', text: own === undefined ? undefined : await write() })
+  const showLink = (): void => setShown({ dialog: 'link', link: write().then(async text => writeLink({ text, as: own?.as })) })
+  return (
+    <>
+      <p>
+        <strong>Playground</strong> The server is this page: nothing leaves your browser.
+      </p>
+      {example === undefined ? null : (
+        <p>
+          Try <a href={`#/console/GET?${example}`}>GET {example}</a>
+        </p>
+      )}
+      <span class="grow" />
+      <div class="bar">
+        {own === undefined ? null : (
+          <>
+            <button type="button" onClick={showLink}>
+              Link
+            </button>
+            <button type="button" onClick={() => void write().then(text => saveFile('db.json', text))}>
+              Download
+            </button>
+            <button type="button" onClick={serveSample}>
+              Sample
+            </button>
+          </>
+        )}
+        <button type="button" class="main" onClick={() => void showData()}>
+          Your db.json …
+        </button>
+      </div>
+      {shown?.dialog === 'data' ? (
+        <DataDialog
+          key={title}
+          text={shown.text}
+          as={refused?.data?.as ?? own?.as}
+          error={shown.error}
+          notes={engine.notes}
+          onClose={close}
+        />
+      ) : null}
+      {shown?.dialog === 'link' ? <LinkDialog link={shown.link} onClose={close} /> : null}
+    </>
+  )
+}
+
+function serveSample(): void {
+  keepData(undefined)
+  location.assign(location.pathname)
+}

@@ -31,7 +31,9 @@ const why = (what: string): string => `${what} needs Node, and the engine runs i
 /** Functions of a module that a file imports, and perhaps never calls. */
 const refuseCalls = (what: string): string =>
   `const refuse = name => { throw new Error(${JSON.stringify(`${what}.`)} + name + ${JSON.stringify(why(''))}) }\n` +
-  'module.exports = new Proxy({}, { get: (_, name) => typeof name === "string" && name !== "__esModule" ? () => refuse(name) : undefined })'
+  // esbuild copies the members, and keeps what is inherited.
+  'const members = { get: (_, name) => typeof name === "string" && name !== "__esModule" ? () => refuse(name) : undefined }\n' +
+  'module.exports = Object.create(new Proxy({}, members))'
 
 const refuseLoading = (what: string): string => `throw new Error(${JSON.stringify(why(what))})`
 

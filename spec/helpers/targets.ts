@@ -67,7 +67,7 @@ export interface TargetOptions extends Omit<EngineOptions, 'database'> {
 
 type Place = readonly [Door, Store]
 
-/** Answers are held against the description of the API, unless Node has held the same answers (spec/page/api.spec.ts). */
+/** Answers are held against the description of the API, unless Node has held the same answers (spec/page/specs.spec.ts). */
 const CONFORMS = process.env['SPEC_CONFORMS'] !== '0'
 
 /** A request over HTTP has 5 seconds, unless it is told otherwise: a machine that does much else takes longer. */

@@ -1,6 +1,6 @@
 /** Opens a page in Chromium that runs spec files against engines in the page: `node:test`, `node:assert` and the like have stand-ins. */
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -10,13 +10,12 @@ import { serveFiles } from './serve-page.ts'
 import type { RunResult } from './stand-ins/test.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const require = createRequire(import.meta.url)
 const at = (name: string): string => join(root, 'spec/page/stand-ins', name)
 
 /** By what specs import. */
 const STAND_INS: readonly (readonly [RegExp, string])[] = [
   [/^node:test$/, at('test.ts')],
-  [/^node:assert\/strict$/, at('assert.ts')],
+  [/^node:assert(?:\/strict)?$/, at('assert.ts')],
   [/^node:timers\/promises$/, at('timers.ts')],
   [/^better-sqlite3$/, at('better-sqlite3.ts')],
   [/^pg$/, at('pg.ts')],
@@ -28,24 +27,35 @@ const BY_NAME: Readonly<Record<string, string>> = { 'ajv/dist/2020.js': 'ajv', '
 
 const standIns: Plugin = {
   name: 'stand-ins',
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
     for (const [filter, path] of STAND_INS) onResolve({ filter }, () => ({ path }))
+    const isOfNode = (name: string): boolean => builtinModules.includes(name.replace('node:', ''))
+    onResolve({ filter: /^[\w:/]+$/ }, ({ path, importer }) =>
+      isOfNode(path) && !importer.startsWith(join(root, 'lib/')) ? { path: path.replace('node:', ''), namespace: 'of Node' } : undefined,
+    )
+    onLoad({ filter: /./, namespace: 'of Node' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(at('node-modules.ts'))}).standInFor(${JSON.stringify(path)})`,
+      resolveDir: root,
+    }))
     onResolve({ filter: /\/server-database\.ts$/ }, ({ path }) => ({ path, namespace: 'refused' }))
-    // MikroORM for Node loads better-sqlite3; entities need the base alone.
-    const base = require.resolve('@mikro-orm/sql')
-    onResolve({ filter: /^@mikro-orm\/sqlite$/ }, ({ importer }) => (importer.startsWith(join(root, 'lib/')) ? undefined : { path: base }))
+    onResolve({ filter: /^@mikro-orm\/sqlite$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'lib/')) ? undefined : { path: at('sqlite-orm.ts') },
+    )
   },
 }
 
 export interface OpenedSpecs {
-  /** @param leftOut parts of titles of tests that are left out */
-  run(file: string, leftOut: readonly string[]): Promise<RunResult>
+  /**
+   * @param leftOut parts of titles of tests that are left out
+   * @param runs of each property; undefined: as on Node
+   */
+  run(file: string, leftOut: readonly string[], runs?: number): Promise<RunResult>
   close(): Promise<void>
 }
 
 /** @param files paths of spec files in the repository */
 export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> {
-  const nameOf = (file: string): string => basename(file, '.ts')
+  const nameOf = (file: string): string => file.replace(/^spec\/|\.ts$/g, '').replaceAll('/', '.')
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: {
@@ -75,11 +85,8 @@ export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> 
   await page.goto(server.address)
   await page.waitForFunction('globalThis.ready === true', undefined, { timeout: 30_000 })
   return {
-    run: (file, leftOut) =>
-      page.evaluate(([path, parts]) => (globalThis as unknown as RunningPage).runFile(path, parts), [
-        `/${nameOf(file)}.js`,
-        leftOut,
-      ] as const),
+    run: (file, leftOut, runs) =>
+      page.evaluate(given => (globalThis as unknown as RunningPage).runFile(...given), [`/${nameOf(file)}.js`, leftOut, runs] as const),
     async close() {
       await context.close()
       await borrowed.close()
@@ -89,5 +96,5 @@ export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> 
 }
 
 interface RunningPage {
-  runFile(path: string, leftOut: readonly string[]): Promise<RunResult>
+  runFile(path: string, leftOut: readonly string[], runs?: number): Promise<RunResult>
 }

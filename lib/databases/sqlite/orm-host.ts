@@ -40,6 +40,10 @@ export class OrmHost implements ConnectionHost {
     return this.#observers.traces?.current
   }
 
+  get within(): ConnectionHost['within'] {
+    return this.#transactions.within
+  }
+
   checkTime(): void {
     this.#transactions.checkTime()
   }

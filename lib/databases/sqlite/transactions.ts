@@ -30,6 +30,8 @@ export interface OpenTransaction {
   readonly end?: RequestAbort | undefined
 }
 
+const CALL = <T>(work: () => T): T => work()
+
 const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 
 export class Transactions {
@@ -38,6 +40,8 @@ export class Transactions {
   /** When `em.begin()` was called, by performance.now(), while open: nothing shows which work belongs to the transaction. */
   #begunByHand: number | undefined
   readonly #current = new Surroundings<OpenTransaction>()
+  /** In a page, of the open transaction. */
+  #within: typeof CALL | undefined
 
   constructor(observers: Observers) {
     this.observers = observers
@@ -52,6 +56,18 @@ export class Transactions {
   /** Everything called knows the transaction. */
   run<T, A extends unknown[]>(transaction: OpenTransaction, work: (...args: A) => T, ...args: A): T {
     return this.#current.run(transaction, work, ...args)
+  }
+
+  /** Undefined where the surroundings show a transaction. */
+  get within(): typeof CALL | undefined {
+    return this.#within === undefined || this.#current.current !== undefined ? undefined : this.#within
+  }
+
+  /** Keeps the surroundings for statements of the transaction. Returns a function that ends it. */
+  keep(): () => void {
+    const before = this.#within
+    this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined
+    return () => (this.#within = before)
   }
 
   /** For work that waits for nothing: see `Surroundings.runAtOnce`. */

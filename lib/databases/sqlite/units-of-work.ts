@@ -89,6 +89,7 @@ export class UnitsOfWork {
     if (trx !== undefined) transaction.trx = trx
     rememberManager(em, trx)
     transaction.open = true
+    const end = this.#transactions.keep()
     try {
       const result = await work(em)
       transaction.end?.throwIfReached()
@@ -102,6 +103,8 @@ export class UnitsOfWork {
         this.#warnOfRollback(failure as Error)
       }
       throw error
+    } finally {
+      end()
     }
   }
 

@@ -1,6 +1,12 @@
 /** Give buffer: gives MikroORM the class Buffer, with which it copies values, where the page has none. Loads the package `buffer`. */
 
+const page = globalThis as { ['Buffer']?: { from(bytes: ArrayBuffer): Uint8Array<ArrayBuffer> } }
+
 export async function giveBuffer(): Promise<void> {
-  const page = globalThis as { ['Buffer']?: unknown }
-  if (page['Buffer'] === undefined) page['Buffer'] = (await import('buffer/index.js')).default.Buffer
+  page['Buffer'] ??= (await import('buffer/index.js')).default.Buffer as unknown as NonNullable<(typeof page)['Buffer']>
+}
+
+/** Values of entities are of this class, as on Node. */
+export function toBuffer(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return page['Buffer']?.from(bytes.buffer) ?? bytes
 }

@@ -8,6 +8,11 @@ export class AssertionError extends Error {
   constructor({ message }: { readonly message: string }) {
     super(message)
   }
+
+  /** The engine has a class of its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return (value as Partial<Error> | null)?.name === 'AssertionError'
+  }
 }
 
 type Message = string | Error | undefined

@@ -29,6 +29,18 @@ interface Test {
   readonly work: Work
 }
 
+class Context {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get mock(): never {
+    throw new LeftOut('a page has no mocked timers')
+  }
+}
+
 /** Thrown by what a page cannot have: the test, or the suite of the hook, is left out. */
 export class LeftOut extends Error {}
 
@@ -86,6 +98,9 @@ export async function runDeclared(leftOut: readonly string[]): Promise<RunResult
   return result
 }
 
+/** A property that fails gives the error as a cause. */
+const isLeftOut = (error: unknown): boolean => error instanceof LeftOut || (error as Error | null)?.cause instanceof LeftOut
+
 async function runSuite(
   suite: Suite,
   outer: readonly Suite[],
@@ -105,10 +120,10 @@ async function runSuite(
       else {
         try {
           for (const each of path) for (const work of each.beforeEach) await work({})
-          await child.work({ name: child.name })
+          await child.work(new Context(child.name))
           result.passed++
         } catch (error) {
-          if (error instanceof LeftOut) result.skipped++
+          if (isLeftOut(error)) result.skipped++
           else fail(child.name, error)
         } finally {
           for (const each of path.toReversed()) for (const work of each.afterEach) await work({})
@@ -116,7 +131,7 @@ async function runSuite(
       }
     }
   } catch (error) {
-    if (error instanceof LeftOut) {
+    if (isLeftOut(error)) {
       result.skipped += suite.children.length
       return
     }

@@ -33,6 +33,8 @@ export interface ConnectionHost {
   readonly observer: WriteObserver | undefined
   /** Of the caller's request. */
   readonly trace: Trace | undefined
+  /** In a page: runs a statement as part of the open transaction, where MikroORM has waited, and so lost the request. */
+  readonly within: (<T>(work: () => T) => T) | undefined
   /** Returns at once when the connection is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): PreparedQuery

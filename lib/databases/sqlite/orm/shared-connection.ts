@@ -55,6 +55,11 @@ export class SharedConnection implements DatabaseConnection {
   }
 
   execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    const { within } = this.#host
+    return within === undefined ? this.#trace(sql, parameters) : within(() => this.#trace(sql, parameters))
+  }
+
+  #trace<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
     const { trace } = this.#host
     if (trace === undefined) return this.#execute(sql, parameters)
     return trace.statement<QueryResult<R>>(

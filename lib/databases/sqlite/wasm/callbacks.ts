@@ -134,7 +134,7 @@ export class Callbacks {
       }
       case BLOB: {
         const at = calls.sqlite3_value_blob(value)
-        return this.#heap.readBytes(at, calls.sqlite3_value_bytes(value))
+        return this.#heap.readBlob(at, calls.sqlite3_value_bytes(value))
       }
       default:
         return null

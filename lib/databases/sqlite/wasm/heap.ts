@@ -1,4 +1,5 @@
 /** Heap: reads and writes texts, bytes and numbers in the memory of SQLite. */
+import { toBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
 /** Shorter texts are read and written letter by letter: a decoder costs more. */
@@ -56,6 +57,11 @@ export class Heap {
 
   readBytes(at: number, length: number): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.bytesAt(at, length))
+  }
+
+  /** Entities hold a Buffer, as on Node. */
+  readBlob(at: number, length: number): Uint8Array<ArrayBuffer> {
+    return toBuffer(this.readBytes(at, length))
   }
 
   readText(at: number, length: number): string {

@@ -36,7 +36,7 @@ export function readColumn({ calls, heap }: Sqlite, statement: number, column: n
     }
     case BLOB: {
       const at = calls.sqlite3_column_blob(statement, column)
-      return heap.readBytes(at, calls.sqlite3_column_bytes(statement, column))
+      return heap.readBlob(at, calls.sqlite3_column_bytes(statement, column))
     }
     default:
       return null

@@ -1,0 +1,93 @@
+/**
+ * The specs of the API, of kinds of models, of properties, of the test kit and of the journal hold for an engine in a page of Chromium, as
+ * for an engine on Node. Properties have three runs there: they look for what differs from Node, and Node has looked for the rest.
+ */
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { NO_BROWSER } from '../helpers/chromium.ts'
+import { openSpecs, type OpenedSpecs } from './open-specs.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const FOLDERS = 'spec/{api,kinds,property,testing,journal}/**/*.spec.ts'
+
+const ON_FILES = 'are about files, which a page has not'
+const LONG = 'take as long as a fifth of the others'
+
+/** Files that a page cannot run, each with the reason. */
+const FILES_NOT_IN_PAGE: Readonly<Record<string, string>> = {
+  'spec/kinds/everything.spec.ts': ON_FILES,
+  'spec/kinds/matrix.spec.ts': 'reads the docs, and knows other specs by their text',
+  'spec/kinds/own-links.spec.ts': LONG,
+  'spec/kinds/read-from-source.spec.ts': 'reads the types of entities from files',
+  'spec/kinds/target-keys.spec.ts': LONG,
+  'spec/property/evolve.spec.ts': ON_FILES,
+  'spec/property/existing-files.spec.ts': ON_FILES,
+  'spec/property/json-files.spec.ts': ON_FILES,
+  'spec/property/planned-files.spec.ts': ON_FILES,
+  'spec/property/stored-forms.spec.ts': ON_FILES,
+  'spec/property/unchanged.spec.ts': ON_FILES,
+  'spec/property/write-rules.spec.ts': 'counts what many runs meet',
+  'spec/testing/given/readable.spec.ts': 'runs processes',
+}
+
+const NO_SURROUNDINGS = 'behind a wait of code that is not of the library nothing shows the transaction of a request'
+
+/**
+ * Tests that a page cannot pass, by a part of their titles, each with the reason. Tests that start a server, open a file or make a MikroORM
+ * of their own are left out, too, by stand-ins.
+ */
+const NOT_IN_PAGE: Readonly<Record<string, string>> = {
+  'a hook that calls the engine [': NO_SURROUNDINGS,
+  'also when a hook makes a request inside another': NO_SURROUNDINGS,
+  'are none for an inner request whose outer one is rolled back': NO_SURROUNDINGS,
+  'in a transaction that the caller has opened with MikroORM': NO_SURROUNDINGS,
+  'told of a request inside a transaction of the test': NO_SURROUNDINGS,
+  'not those of a rolled back transaction, nor are they lost': NO_SURROUNDINGS,
+  'works inside a transaction of the caller': NO_SURROUNDINGS,
+  'a signal [file]': 'a page has no files',
+  'requests that are aborted, without a status': 'Chromium has a sentence of its own for a signal without a reason',
+  'finds all of the two-letter codes': 'takes four seconds of a processor',
+  'of the schemas of other programs give them again': 'a page has no evolution of files',
+}
+
+const MOST_LEFT_OUT = 100
+
+/** Of each property. */
+const RUNS = 3
+
+const files = globSync(FOLDERS, { cwd: root })
+  .filter(file => !(file in FILES_NOT_IN_PAGE))
+  .toSorted()
+
+describe('the specs in a page', { skip: NO_BROWSER }, () => {
+  let opened: OpenedSpecs
+  const counts = { passed: 0, skipped: 0 }
+  before(
+    async () => {
+      opened = await openSpecs(files)
+    },
+    { timeout: 120_000 },
+  )
+  after(() => opened?.close())
+
+  for (const file of files)
+    it(`${file} passes`, { timeout: 120_000 }, async () => {
+      const { passed, skipped, failures } = await opened.run(
+        file,
+        Object.keys(NOT_IN_PAGE),
+        file.startsWith('spec/property/') ? RUNS : undefined,
+      )
+      assert.deepEqual(failures, [])
+      assert.ok(passed + skipped > 0)
+      counts.passed += passed
+      counts.skipped += skipped
+    })
+
+  it('leave out no more than is known', () => {
+    console.log(`# in a page: ${counts.passed} tests passed, ${counts.skipped} were left out`)
+    assert.ok(counts.passed > 2500 && counts.skipped <= MOST_LEFT_OUT, JSON.stringify(counts))
+  })
+})

@@ -130,6 +130,7 @@ const OPERATORS = [
   '$and',
   '$or',
   '$re',
+  '$ire',
 ]
 
 /** What a wire may give as `where`, and what it may not. */

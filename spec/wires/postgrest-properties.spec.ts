@@ -163,7 +163,23 @@ describeStores('requests in the grammar of PostgREST', () => {
       'on_conflict',
       'columns',
     ]
-    const operators = ['eq.', 'neq.', 'gt.', 'like.', 'ilike.', 'in.(', 'is.', 'cs.', 'not.eq.', 'eq(any).{', 'isdistinct.', '']
+    const operators = [
+      'eq.',
+      'neq.',
+      'gt.',
+      'like.',
+      'ilike.',
+      'in.(',
+      'is.',
+      'cs.',
+      'match.',
+      'imatch(any).{',
+      'adj.',
+      'not.eq.',
+      'eq(any).{',
+      'isdistinct.',
+      '',
+    ]
     for (let turn = 0; turn < 3000; turn++) {
       const table = ['users', 'posts', 'comments', 'tags'][pick(4)]!
       const pairs = Array.from({ length: 1 + pick(3) }, (): [string, string] => [

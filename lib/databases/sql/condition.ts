@@ -30,6 +30,8 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
       return flavour.matchesAny(node, scope)
     case 'like':
       return flavour.like(node, scope)
+    case 'expression':
+      return flavour.expression(node, scope)
     case 'contains':
       return flavour.contains(node, scope)
     case 'unlinked':

@@ -49,6 +49,7 @@ export interface Flavour {
   readonly matchesAny: (node: Condition & { readonly kind: 'matchAny' }, columns: ColumnScope) => Sql
   /** `$like` in a filter of MikroORM. */
   readonly like: (node: Condition & { readonly kind: 'like' }, columns: ColumnScope) => Sql
+  readonly expression: (node: Condition & { readonly kind: 'expression' }, columns: ColumnScope) => Sql
   readonly contains: (node: Condition & { readonly kind: 'contains' }, columns: ColumnScope) => Sql
 
   /**

@@ -81,6 +81,7 @@ export const FIELD_ERRORS = {
   flag_needed: 'the attribute exists only with a flag parameter',
   not_sortable: 'the attribute cannot be sorted by',
   operator_invalid: 'the operator does not go with this attribute or value',
+  expression_invalid: 'the regular expression is malformed, or too costly',
   limit_exceeded: 'a limit of the engine is exceeded',
   required: 'the attribute must be given',
   null_not_allowed: 'the attribute cannot be null',

@@ -6,14 +6,15 @@
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { isContainment, readContainment, weigh } from './containment.ts'
-import { keyOfEntity } from '../../model/entity-key.ts'
+import { isEntity, keyValues, typedValue } from './given-values.ts'
 import type { Condition, KeyRef, Operand, ValueRef } from '../plan/read-plan.ts'
 import { all, any, certain, complement, isNull, not, unlessNull, type TernaryCondition } from './ternary-condition.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { MAX_LEVELS, MAX_PARTS } from '../request/filter-groups.ts'
 import { isVisible, visibleNames, type Visibility } from '../plan/visibility.ts'
-import { isText, readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
+import { parseExpression } from '../../foundation/expressions/parse-expression.ts'
+import { isText, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
 /** A client's condition: knows the attributes that the client may filter by, under their public names. */
@@ -23,6 +24,8 @@ interface CallerLimits {
   /** Of conditions before. */
   readonly values: readonly unknown[]
 }
+
+type RefusalCode = 'value_invalid' | 'operator_invalid' | 'expression_invalid'
 
 export class FilterQueryReader {
   readonly values: unknown[]
@@ -113,7 +116,10 @@ export class FilterQueryReader {
     return attribute
   }
 
-  #wrong(where: string, what: string, code: 'value_invalid' | 'operator_invalid' = 'value_invalid'): Error {
+  #wrong(where: string, what: string, code: RefusalCode = 'value_invalid'): Error {
+    // In the condition of a parameter, the expression is the client's.
+    if (this.#caller === undefined && code === 'expression_invalid' && where.startsWith('parameter "'))
+      return parameterError({ code, detail: `The ${where} cannot be read: ${what}`, parameter: where.split('"')[1]! })
     if (this.#caller === undefined) return new Error(`${where}: ${what}`)
     return parameterError({
       code,
@@ -188,6 +194,7 @@ export class FilterQueryReader {
   #scalar(attribute: ScalarAttribute, value: unknown, operand: Operand, where: string): TernaryCondition {
     if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Uint8Array)
       return this.#isAnyOf([value], attribute.type, operand, where)
+    if (value instanceof RegExp) return this.#regExp(value, operand, where)
     if (Array.isArray(value)) return this.#isAnyOf(value, attribute.type, operand, where)
     this.#descend(where)
     this.shape += '{'
@@ -226,6 +233,9 @@ export class FilterQueryReader {
         const value = this.#ref(given, { kind: 'text' }, where)
         return unlessNull({ kind: 'like', operand, fold: operator === '$ilike', value }, () => isNull(operand))
       }
+      case '$re':
+      case '$ire':
+        return this.#expression(given, operator === '$ire', operand, where)
       case '$exists':
         this.shape += String(given)
         return given === false ? certain(isNull(operand)) : not(certain(isNull(operand)))
@@ -235,6 +245,21 @@ export class FilterQueryReader {
         if (isContainment(operator)) return this.#contains(operator, given, operand, where)
         throw this.#unknownOperator(operator, where)
     }
+  }
+
+  /** As in MikroORM, the text between the slashes is an expression of the database. */
+  #regExp({ source, flags }: RegExp, operand: Operand, where: string): TernaryCondition {
+    if (flags !== '' && flags !== 'i') throw this.#wrong(where, `a regular expression has the flag "i", or none; not "${flags}".`)
+    this.shape += flags === 'i' ? '$ire' : '$re'
+    return this.#expression(source, flags === 'i', operand, where)
+  }
+
+  #expression(given: unknown, fold: boolean, operand: Operand, where: string): TernaryCondition {
+    const { type } = operand.attribute
+    if (this.#caller !== undefined && !isText(type)) throw this.#wrong(where, 'a regular expression matches texts.', 'operator_invalid')
+    if (typeof given !== 'string') throw this.#wrong(where, 'a regular expression is a string.')
+    parseExpression(given, what => this.#wrong(where, `invalid regular expression: ${what}.`, 'expression_invalid'))
+    return unlessNull({ kind: 'expression', operand, fold, value: this.#ref(given, { kind: 'text' }, where) }, () => isNull(operand))
   }
 
   #contains(operator: string, given: unknown, operand: Operand, where: string): TernaryCondition {
@@ -363,36 +388,13 @@ function isWithinReach({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'json' && type.codec === undefined && source.kind !== 'getter' && source.kind !== 'none'
 }
 
-function isEntity(value: object): boolean {
-  return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
-}
-
 /** Whether a value is compared with a column. */
 function isBare(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBare)
   if (typeof value !== 'object' || value === null || value instanceof Date) return true
   if (isEntity(value)) return false
   const entries = Object.entries(value)
-  const compares = (name: string): boolean => ['$eq', '$ne', '$in', '$nin', '$gt', '$gte', '$lt', '$lte', '$like', '$exists'].includes(name)
+  const compares = (name: string): boolean =>
+    ['$eq', '$ne', '$in', '$nin', '$gt', '$gte', '$lt', '$lte', '$like', '$ilike', '$re', '$ire', '$exists'].includes(name)
   return entries.length > 0 && entries.every(([name, given]) => compares(name) && isBare(given))
-}
-
-/** Reads a value of JavaScript code: of the property's own type, or in JSON form. */
-export function typedValue(value: unknown, type: ScalarType): unknown {
-  if (value instanceof Date)
-    return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
-  if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
-  if (value === null || value === undefined) return undefined
-  if (type.kind === 'jsonValue') return typeof value === 'string' ? value : typeof value === 'object' ? undefined : JSON.stringify(value)
-  // A value that no record can have, such as a text too long for the column, finds nothing.
-  return readScalar(value, { kind: type.kind })
-}
-
-function keyValues(value: unknown, target: Resource): readonly unknown[] | undefined {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && isEntity(value)) {
-    return keyOfEntity(target, Reference.unwrapReference(value) as Record<string, unknown>)
-  }
-  const parts = (Array.isArray(value) ? value : [value]).flat(5) as unknown[]
-  const key = parts.map((part, index) => (target.key[index] === undefined ? undefined : typedValue(part, target.key[index].type)))
-  return key.length !== target.key.length || key.includes(undefined) ? undefined : key
 }

@@ -4,7 +4,8 @@
  */
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
-import { FilterQueryReader, typedValue } from './orm-filter.ts'
+import { typedValue } from './given-values.ts'
+import { FilterQueryReader } from './orm-filter.ts'
 
 export interface ReadScope {
   readonly condition: Condition | undefined

@@ -56,6 +56,8 @@ export type Condition =
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
   /** SQL's own LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
+  /** A regular expression. With `fold` case does not count. */
+  | { readonly kind: 'expression'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   /** Of a list in one column, or of JSON; the value is JSON text. */
   | { readonly kind: 'contains'; readonly how: Containment; readonly operand: Operand; readonly value: ValueRef }
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }

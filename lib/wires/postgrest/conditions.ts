@@ -1,9 +1,9 @@
 /** Conditions: the filters of PostgREST's grammar as conditions of the api. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
-import { Failure, notServed, unreadable } from './failure.ts'
+import { Failure, noOperator, notServed, unreadable } from './failure.ts'
 import { columnOf, needColumn, typeOf } from './tables.ts'
 import { TextReader, type Step } from './text-reader.ts'
-import { readText } from './values.ts'
+import { nameType, readText } from './values.ts'
 
 export type WireCondition = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,23 @@ interface FilterSubject {
 
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
-const OF_RANGES = new Set(['sl', 'sr', 'nxl', 'nxr', 'adj'])
+
+/** Operators as PostgreSQL writes them, for its refusals. */
+const SIGNS: Readonly<Record<string, string>> = {
+  like: '~~',
+  ilike: '~~*',
+  match: '~',
+  imatch: '~*',
+  cs: '@>',
+  cd: '<@',
+  ov: '&&',
+  sl: '<<',
+  sr: '>>',
+  nxr: '&<',
+  nxl: '&>',
+  adj: '-|-',
+}
+const OF_RANGES = new Set(['sl', 'sr', 'nxr', 'nxl', 'adj'])
 const SEARCH = new Set(['fts', 'plfts', 'phfts', 'wfts'])
 
 /** @throws Failure for an operator that cannot be read, or that is not served */
@@ -54,8 +70,7 @@ export function makeCondition(api: WireApi, resource: WireResource, path: string
   const expression = parseExpression(sent)
   const attribute = needColumn(resource, name)
   const type = typeOf(api, attribute)
-  if (steps.length > 0 && !isDocument(attribute))
-    throw new Failure(400, '42883', `operator does not exist: ${type ?? 'record'} ->> unknown`)
+  if (steps.length > 0 && !isDocument(attribute)) throw noOperator(`${nameType(type ?? 'record')} ->> unknown`)
   const made = compare({ api, attribute, steps, type }, expression)
   return expression.isNot ? { $not: made } : made
 }
@@ -65,9 +80,7 @@ function isDocument({ kind, type }: WireAttribute): boolean {
 }
 
 function compare(subject: FilterSubject, { operator, quantifier, text }: Expression): WireCondition {
-  if (operator === 'match' || operator === 'imatch')
-    throw notServed(`The operator "${operator}" (a regular expression of a client could stop the server; "like" and "ilike" take patterns)`)
-  if (OF_RANGES.has(operator)) throw notServed(`The operator "${operator}" of ranges`)
+  if (OF_RANGES.has(operator)) throw refuseOperator(subject, operator)
   if (SEARCH.has(operator)) return search(subject, text)
   if (quantifier === undefined) return compareOne(subject, operator, text)
   const inner = /^\{([^]*)\}$/.exec(text)?.[1]
@@ -87,9 +100,13 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
     case 'lte':
       return place(subject, { [`$${operator}`]: readOne(subject, text) })
     case 'like':
-      return place(subject, { $like: pattern(subject, text) })
     case 'ilike':
-      return place(subject, { $ilike: pattern(subject, text) })
+      needText(subject, `${SIGNS[operator]!} unknown`)
+      return place(subject, { [`$${operator}`]: pattern(text) })
+    case 'match':
+    case 'imatch':
+      needText(subject, `${SIGNS[operator]!} unknown`)
+      return place(subject, { [operator === 'match' ? '$re' : '$ire']: readText(text, 'text') })
     case 'in':
       return isAnyOf(subject, text)
     case 'is':
@@ -102,7 +119,7 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
       return subject.type === 'array' ? place(subject, { $contained: readArray(text) }) : isContained(subject, text)
     case 'ov':
       if (subject.type === 'array') return place(subject, { $overlap: readArray(text) })
-      throw notServed(`The operator "ov" of the type ${subject.type ?? 'record'}`)
+      throw refuseOperator(subject, operator)
     default:
       throw unreadable('filter', `${operator}.${text}`, `unexpected "${operator[0]!}" expecting "not" or operator (eq, gt, ...)`)
   }
@@ -121,7 +138,7 @@ function place({ api, attribute, steps }: FilterSubject, comparison: WireConditi
 function equals(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
   if (steps.at(-1)?.isText === true) return place(subject, { $in: listForms(text) })
-  if (type === 'json' && steps.length === 0) throw new Failure(400, '42883', 'operator does not exist: json = unknown')
+  if (type === 'json' && steps.length === 0) throw noOperator('json = unknown')
   if (attribute.kind === 'toOneOf') throw notServed(`A filter on "${columnOf(attribute)}"`)
   return place(subject, { $eq: readOne(subject, text) })
 }
@@ -139,10 +156,26 @@ function readOne({ steps, type }: FilterSubject, text: string): unknown {
   return readText(text, steps.at(-1)!.isText ? 'text' : 'json')
 }
 
+/** @param operator with what follows: `~ unknown` */
+function needText({ type, steps }: FilterSubject, operator: string): void {
+  if (steps.at(-1)?.isText === false) throw noOperator(`jsonb ${operator}`)
+  if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined) throw noOperator(`${nameType(type)} ${operator}`)
+}
+
+/** What PostgreSQL says of an operator that the type of a column does not have; no column here has a range. */
+function refuseOperator({ type, steps }: FilterSubject, operator: string): Failure {
+  const name = nameType(steps.at(-1)?.isText === true ? 'text' : (type ?? 'record'))
+  const what = `${name} ${SIGNS[operator]!} unknown`
+  // The operators of ranges are those that shift the bits of numbers.
+  if ((operator === 'sl' || operator === 'sr') && (type === 'integer' || type === 'bigint'))
+    return new Failure(400, '42804', `argument of WHERE must be type boolean, not type ${type}`)
+  if (operator !== 'cd') return noOperator(what)
+  const hint = 'Could not choose a best candidate operator. You might need to add explicit type casts.'
+  return new Failure(400, '42725', `operator is not unique: ${what}`, { hint })
+}
+
 /** `*` is `%`; a backslash takes the next character as it is. */
-function pattern({ type, steps }: FilterSubject, text: string): string {
-  if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined)
-    throw new Failure(400, '42883', `operator does not exist: ${type} ~~ unknown`)
+function pattern(text: string): string {
   if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw new Failure(400, '22025', 'LIKE pattern must not end with escape character')
   return String(readText(text, 'text')).replaceAll('*', '%')
 }
@@ -172,7 +205,7 @@ function is(subject: FilterSubject, text: string): WireCondition {
 function contains(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
   if (type === 'array') return place(subject, { $contains: readArray(text) })
-  if (!isDocument(attribute)) throw notServed(`The operator "cs" of the type ${type ?? 'record'}`)
+  if (!isDocument(attribute)) throw refuseOperator(subject, 'cs')
   const value = readText(text, 'json')
   if (attribute.kind === 'embedded') return containsParts(subject, value)
   if (steps.some(({ name }) => /^-?\d+$/.test(name))) throw notServed('The operator "cs" of a place in a list')
@@ -197,8 +230,8 @@ function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
 
 function isContained(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
-  if (type !== 'json' || steps.length > 0)
-    throw notServed(`The operator "cd" of ${steps.length > 0 ? 'a part of JSON' : (type ?? 'record')}`)
+  if (steps.length > 0) throw notServed('The operator "cd" of a part of JSON')
+  if (type !== 'json') throw refuseOperator(subject, 'cd')
   return { [attribute.name]: { $contained: readText(text, 'json') } }
 }
 
@@ -218,13 +251,14 @@ function readArray(text: string): unknown[] {
 
 /** Asks for all words; unlike full-text search, with endings as written. */
 function search(subject: FilterSubject, text: string): WireCondition {
+  needText(subject, '@@ tsquery')
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
   const words = text
     .split(/[\s&]+/)
     .map(word => word.replaceAll(/^["']+|["']+$/g, ''))
     .filter(word => word !== '')
   const literal = (word: string): string => word.replaceAll(/[\\%_]/g, String.raw`\$&`)
-  return { $and: words.map(word => place(subject, { $ilike: pattern(subject, `%${literal(word)}%`) })) }
+  return { $and: words.map(word => place(subject, { $ilike: pattern(`%${literal(word)}%`) })) }
 }
 
 /**

@@ -36,6 +36,13 @@ export function notServed(what: string): Failure {
   return new Failure(400, '0A000', `${what} is not served here.`)
 }
 
+/** @param what as PostgreSQL says it: `integer ~ unknown` */
+export function noOperator(what: string): Failure {
+  return new Failure(404, '42883', `operator does not exist: ${what}`, {
+    hint: 'No operator matches the given name and argument types. You might need to add explicit type casts.',
+  })
+}
+
 /** What a call of the api throws. */
 interface ThrownRefusal {
   readonly status: number
@@ -134,7 +141,11 @@ function translateEntry(entry: Entry, message: string, { resource }: RefusedRequ
     case 'key_fixed':
       return new Failure(400, '428C9', `column "${column}" can only be updated to DEFAULT`, { details: text })
     case 'operator_invalid':
-      return new Failure(400, '42883', `operator does not exist: ${text}`)
+      return noOperator(text)
+    case 'expression_invalid': {
+      const [found, hint] = /invalid regular expression: [^]*?(?=\.?$)/.exec(text)![0].split('; ') as [string, string?]
+      return new Failure(400, '2201B', found, hint === undefined ? {} : { hint })
+    }
     case 'limit_exceeded':
       return new Failure(400, '54001', text)
     default:

@@ -1,11 +1,11 @@
 /** Select: reads `select` into a tree of tables, each with its columns, its embedded tables and, later, its filters. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
-import { Failure, unreadable } from './failure.ts'
+import { noOperator, unreadable, Failure } from './failure.ts'
 import type { ShownRow } from './keys.ts'
 import { findColumn, findRelation, needColumn, type TableRelation } from './tables.ts'
 import { TextReader, type Step } from './text-reader.ts'
-import { checkCast } from './values.ts'
+import { checkCast, nameType } from './values.ts'
 
 export type AggregateName = 'count' | 'sum' | 'avg' | 'min' | 'max'
 
@@ -154,7 +154,7 @@ function resolveValue(resource: WireResource, item: RawItem): ColumnItem | Aggre
     return { kind: 'aggregate', key: alias ?? 'count', how: 'count', of: undefined, cast: aggregateCast ?? cast }
   const attribute = needColumn(resource, name)
   if (steps.length > 0 && attribute.type !== 'json' && attribute.kind !== 'embedded')
-    throw new Failure(400, '42883', `operator does not exist: ${attribute.type ?? 'record'} -> unknown`)
+    throw noOperator(`${nameType(attribute.type ?? 'record')} -> unknown`)
   const names = steps.map(step => step.name).filter(each => !/^-?\d+$/.test(each))
   const column: ColumnItem = { kind: 'column', key: alias ?? (steps.length > 0 ? names.at(-1) : undefined) ?? name, attribute, steps, cast }
   return aggregate === undefined ? column : { kind: 'aggregate', key: alias ?? aggregate, how: aggregate, of: column, cast: aggregateCast }

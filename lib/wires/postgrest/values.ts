@@ -8,6 +8,11 @@ const NAMES: Readonly<Record<string, string>> = {
   time: 'time without time zone',
 }
 
+/** As PostgreSQL names the type of a column that MikroORM makes. */
+export function nameType(type: string): string {
+  return { json: 'jsonb', array: 'text[]', blob: 'bytea', any: 'text' }[type] ?? NAMES[type] ?? type
+}
+
 function badValue(text: string, type: string): Failure {
   const code = ['date', 'datetime', 'time'].includes(type) ? '22007' : '22P02'
   return new Failure(400, code, `invalid input syntax for type ${NAMES[type] ?? type}: "${text.slice(0, 200)}"`)

@@ -16,7 +16,7 @@ import { differs } from './write-rows.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
-import { OWN_TYPE, TIME_LAST, CONTAINED, GIVEN_LIKE, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
+import { OWN_TYPE, TIME_LAST, CONTAINED, EXPRESSION, EXPRESSION_FOLDED, GIVEN_LIKE, LIKE, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
@@ -38,6 +38,8 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
     isOneOf: (operand, values, columns) => isOneOfValues(operand, values, columns, own),
     compare: (node, columns) => compareValue(node, columns, own),
     ...compileMatches(folding),
+    expression: ({ operand, value, fold }, columns) =>
+      sql`${compileText(operand, columns)} ~ ${filterValue(value, operand.attribute, fold ? EXPRESSION_FOLDED : EXPRESSION)}`,
     contains: compileContains,
 
     differs,

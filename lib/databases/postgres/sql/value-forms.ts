@@ -4,6 +4,7 @@ import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/json/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { encode, formatTime, keepPossible } from './encode.ts'
+import { formatExpression } from './format-expression.ts'
 
 /** Of date-times: the last microsecond that is shown as the same millisecond. */
 export const TIME_LAST: OwnForm = {
@@ -32,6 +33,14 @@ export const LIKE = pattern(formatLike)
 export const GIVEN_LIKE: OwnForm = {
   of: 'value',
   encode: value => (typeof value === 'string' ? keepPossible(value.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')) : null),
+}
+
+/** Regular expressions. */
+export const EXPRESSION = expression(false)
+export const EXPRESSION_FOLDED = expression(true)
+
+function expression(fold: boolean): OwnForm {
+  return { of: 'value', encode: value => (typeof value === 'string' ? formatExpression(value, fold) : null) }
 }
 
 /** A text as a number. */

@@ -9,6 +9,7 @@ import { TimeChecks } from '../sql/time-checks.ts'
 import type { SqlFunctions } from '../../../records/database/world-store.ts'
 import { addForeignFunctions } from './foreign-functions.ts'
 import { containsFunction } from '../sql/contains.ts'
+import { expressionFunction } from '../sql/match-expression.ts'
 import { likeFunction } from '../sql/match-like.ts'
 import { jsonFunction, matchFunction, momentFunction, roundedFunction, timeFunction } from '../sql/match.ts'
 import { nameBroken } from './broken-columns.ts'
@@ -176,6 +177,7 @@ export class SqliteDatabase {
     this.pages = new CountedPages(this.timeChecks.estimate)
     this.db.function('mikro_match', { deterministic: true, directOnly: true }, matchFunction(this.timeChecks.checkClock))
     this.db.function('mikro_like', { deterministic: true, directOnly: true }, likeFunction(this.timeChecks.checkClock))
+    this.db.function('mikro_expression', { deterministic: true, directOnly: true }, expressionFunction(this.timeChecks.checkClock))
     this.db.function('mikro_contains', { deterministic: true, directOnly: true }, containsFunction(this.timeChecks.checkClock))
     this.db.function('mikro_json', { deterministic: true, directOnly: true }, jsonFunction)
     this.#reach = new ReachableCounter(this.db, this.timeChecks.checkClock)

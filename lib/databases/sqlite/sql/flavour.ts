@@ -34,6 +34,8 @@ export const SQLITE_FLAVOUR: Flavour = {
     return sql`mikro_match(${compileText(operand, columns)}, ${bind({ from: 'filterPatterns', filter })}, ${String(fold)})`
   },
   like: matchLike,
+  expression: ({ operand, value, fold }, columns) =>
+    sql`mikro_expression(${compileText(operand, columns)}, ${filterValue(value, operand.attribute)}, ${fold ? '1' : '0'})`,
   contains({ how, operand, value }, columns) {
     const form = `${operand.attribute.type.kind === 'array' ? 'list' : 'json'} ${how}`
     return sql`mikro_contains(${compileOperand(operand, columns)}, ${literal(form)}, ${filterValue(value, operand.attribute)})`

@@ -1,0 +1,29 @@
+/** Given values: values and keys in conditions of JavaScript code, as values of their attributes. */
+import { Reference } from '@mikro-orm/core'
+import { keyOfEntity } from '../../model/entity-key.ts'
+import type { Resource } from '../../model/model.ts'
+import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
+
+export function isEntity(value: object): boolean {
+  return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
+}
+
+/** Reads a value of JavaScript code: of the property's own type, or in JSON form. */
+export function typedValue(value: unknown, type: ScalarType): unknown {
+  if (value instanceof Date)
+    return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
+  if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
+  if (value === null || value === undefined) return undefined
+  if (type.kind === 'jsonValue') return typeof value === 'string' ? value : typeof value === 'object' ? undefined : JSON.stringify(value)
+  // A value that no record can have, such as a text too long for the column, finds nothing.
+  return readScalar(value, { kind: type.kind })
+}
+
+export function keyValues(value: unknown, target: Resource): readonly unknown[] | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && isEntity(value)) {
+    return keyOfEntity(target, Reference.unwrapReference(value) as Record<string, unknown>)
+  }
+  const parts = (Array.isArray(value) ? value : [value]).flat(5) as unknown[]
+  const key = parts.map((part, index) => (target.key[index] === undefined ? undefined : typedValue(part, target.key[index].type)))
+  return key.length !== target.key.length || key.includes(undefined) ? undefined : key
+}

@@ -1,0 +1,149 @@
+/** Operators of PostgREST: `match` and `imatch`, and what PostgreSQL says of operators that the type of a column does not have. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Client } from 'pg'
+import { defineEntity, p } from '@mikro-orm/core'
+import { postgrest, supabase } from '../../lib/wires/postgrest/index.ts'
+import { RestEngine } from '../../lib/index.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
+import { findNoServer, SERVER_URL } from '../postgres/server-database.ts'
+import { entities, openClient, seed } from './supabase-model.ts'
+
+interface Said {
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+}
+
+async function ask(engine: RestEngine, path: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  const response = await engine.fetch(`http://api.test/${path}`)
+  return { status: response.status, body: await response.json() }
+}
+
+describeStores('match and imatch', () => {
+  const engineOf = suiteEngine({ entities, seed, versions: [], wire: postgrest() })
+  const idsOf = async (query: string, table = 'users'): Promise<unknown> => {
+    const { status, body } = await ask(engineOf(), `${table}?select=id&order=id&${query}`)
+    return status === 200 ? (body as { id: number }[]).map(({ id }) => id) : [status, (body as Said).code]
+  }
+
+  it('find rows, alone, negated, quantified, in groups, in embedded tables and in JSON', async () => {
+    assert.deepEqual(await idsOf('name=match.^[AB]'), [1, 2])
+    assert.deepEqual(await idsOf('name=match.^a'), [])
+    assert.deepEqual(await idsOf('name=imatch.^a'), [1])
+    assert.deepEqual(await idsOf(`name=match.${encodeURIComponent('\\(x\\)$')}`), [4])
+    assert.deepEqual(await idsOf('name=not.match.^[AB]'), [3, 4])
+    assert.deepEqual(await idsOf('name=match(any).{^A,y$}'), [1, 3])
+    assert.deepEqual(await idsOf('name=imatch(all).{^D,"d"}'), [4])
+    assert.deepEqual(await idsOf('or=(name.match.^A,name.imatch."^(bob|cy)$",age.gt.100)'), [1, 2, 3])
+    assert.deepEqual(await idsOf('name=match.*'), [400, '2201B'], 'a star is no wildcard')
+    assert.deepEqual(await idsOf('age=fts.1'), [404, '42883'])
+    assert.deepEqual(await idsOf('meta->>color=match.^r', 'posts'), [1, 3, 5])
+    assert.deepEqual(await idsOf('title=match.[12]$&select=id,users!inner(name)&users.name=imatch.^(ann|bob)$', 'posts'), [1])
+  })
+
+  it('are regexMatch and regexIMatch of supabase-js', async () => {
+    await using engine = await createEngine({ entities, seed, versions: [], wire: supabase() })
+    const opened = await openClient(engine)
+    using _ = opened
+    const users = (): never => opened.sb.from('users').select!('id').order!('id') as never
+    const found = async (query: PromiseLike<{ readonly data: unknown }>): Promise<unknown> => (await query).data
+    const query = users() as unknown as Record<
+      'regexMatch' | 'regexIMatch',
+      (column: string, given: string) => PromiseLike<{ readonly data: unknown }>
+    >
+    assert.deepEqual(await found(query.regexMatch('name', '^(Ann|Cy)$')), [{ id: 1 }, { id: 3 }])
+    const other = users() as unknown as typeof query
+    assert.deepEqual(await found(other.regexIMatch('name', '^(ANN|CY)$')), [{ id: 1 }, { id: 3 }])
+  })
+
+  it('are refused as PostgreSQL refuses them', async () => {
+    const said = async (expression: string, column = 'name'): Promise<unknown> => {
+      const { status, body } = await ask(engineOf(), `users?${column}=match.${encodeURIComponent(expression)}`)
+      const { code, message, hint } = body as Said
+      return [status, code, message, hint]
+    }
+    const malformed = (what: string, hint: string | null = null): unknown => [400, '2201B', `invalid regular expression: ${what}`, hint]
+    assert.deepEqual(await said('(a'), malformed('parentheses () not balanced'))
+    assert.deepEqual(await said('a\\'), malformed('invalid escape \\ sequence'))
+    assert.deepEqual(await said('[b-a]'), malformed('invalid character range'))
+    const taken = 'there are characters, classes, groups, "|", repetitions, "^" and "$"'
+    assert.deepEqual(await said('(a)\\1'), malformed('the back-reference "\\1" is not taken', taken))
+    const most = 'with repetitions written out, it may have 1000 characters'
+    assert.deepEqual(await said('(a{99}){99}'), malformed('regular expression is too complex', most))
+    assert.deepEqual(await said('a'.repeat(5000)), malformed('regular expression is too complex', 'it may have 1000 characters'))
+    const hint = 'No operator matches the given name and argument types. You might need to add explicit type casts.'
+    assert.deepEqual(await said('1', 'age'), [404, '42883', 'operator does not exist: integer ~ unknown', hint])
+    const nul = await ask(engineOf(), 'users?name=imatch.%00')
+    assert.deepEqual([nul.status, (nul.body as Said).code], [400, '22021'])
+  })
+})
+
+const Row = defineEntity({
+  name: 'Row',
+  tableName: 'all_types',
+  properties: {
+    id: p.integer().primary(),
+    large: p.bigint(),
+    amount: p.decimal(),
+    ratio: p.double(),
+    text: p.string(),
+    on: p.boolean(),
+    at: p.datetime(),
+    day: p.date(),
+    hour: p.time(),
+    uuid: p.uuid(),
+    doc: p.json(),
+    tags: p.array(),
+    bytes: p.blob(),
+  },
+})
+
+const COLUMNS: Readonly<Record<string, string>> = {
+  id: 'integer',
+  large: 'bigint',
+  amount: 'numeric',
+  ratio: 'double precision',
+  text: 'text',
+  on: 'boolean',
+  at: 'timestamptz',
+  day: 'date',
+  hour: 'time',
+  uuid: 'uuid',
+  doc: 'jsonb',
+  tags: 'text[]',
+  bytes: 'bytea',
+}
+const SIGNS: Readonly<Record<string, string>> = {
+  sl: '<<', sr: '>>', nxr: '&<', nxl: '&>', adj: '-|-', cs: '@>', cd: '<@', ov: '&&', match: '~', imatch: '~*', like: '~~', ilike: '~~*',
+} // prettier-ignore
+
+describe('operators that a type does not have', { skip: await findNoServer() }, () => {
+  it('are refused as PostgreSQL refuses them', async () => {
+    await using engine = await RestEngine.create({ entities: [Row], versions: [], wire: postgrest() })
+    const server = new Client({ connectionString: SERVER_URL })
+    await server.connect()
+    try {
+      await server.query(`create temporary table all_types (${Object.entries(COLUMNS).map(each => `"${each.join('" ')}`).join(', ')})`) // prettier-ignore
+      let refused = 0
+      for (const column of Object.keys(COLUMNS)) {
+        for (const [operator, sign] of Object.entries(SIGNS)) {
+          const { status, body } = await ask(engine, `all_types?${column}=${operator}.{}`)
+          try {
+            await server.query(`select 1 from all_types where "${column}" ${sign} $1`, ['{}'])
+          } catch (error) {
+            const { code, message, hint } = error as Partial<Said>
+            // Bytes have a LIKE of their own.
+            assert.deepEqual([status, (body as Said).code, (body as Said).message, (body as Said).hint], [code === '42883' ? 404 : 400, code, message, hint ?? null], `${column} ${operator}`) // prettier-ignore
+            refused++
+            continue
+          }
+          assert.ok(status === 200 || ['blob', 'bytes'].includes(column), `${column} ${operator}: ${status} ${JSON.stringify(body)}`)
+        }
+      }
+      assert.ok(refused > 120, String(refused))
+    } finally {
+      await server.end()
+    }
+  })
+})

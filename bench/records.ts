@@ -29,7 +29,7 @@ const resources = Array.from({ length: RESOURCES }, (_, resource) => {
   const source = new BuilderSource()
   const entries = names.map((name, at) => {
     const decode = decoders[at]
-    return [name, decode === undefined ? `r[${at}]` : `${source.helper(decode)}(r[${at}])`] as const
+    return [name, decode === undefined ? source.column(at) : source.call(decode, source.column(at))] as const
   })
   const looped = (row: readonly unknown[]): object => {
     const record: Record<string, unknown> = {}

@@ -29,8 +29,11 @@ const asBuilt = (index: string): Plugin => ({
   },
 })
 
-/** @param entry a file that ends its work by `globalThis.ready = true` */
-export async function openPage(entry: string): Promise<OpenedPage> {
+/**
+ * @param entry a file that ends its work by `globalThis.ready = true`
+ * @param policy the page's Content-Security-Policy
+ */
+export async function openPage(entry: string, policy?: string): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-page-'))
   await bundlePage(root, folder)
   const { outputFiles } = await build({
@@ -50,7 +53,8 @@ export async function openPage(entry: string): Promise<OpenedPage> {
   })
   const files = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
   files.set('/sqlite3.wasm', await readFile(WASM))
-  files.set('/index.html', Buffer.from('<!doctype html><title>shop</title><script type="module" src="/page.js"></script>'))
+  const meta = policy === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${policy}">`
+  files.set('/index.html', Buffer.from(`<!doctype html><title>shop</title>${meta}<script type="module" src="/page.js"></script>`))
   const loaded = new Map<string, Buffer>()
   const served = await serveFiles(files, (path, content) => loaded.set(path, content))
   const borrowed = await borrowBrowser()

@@ -5,9 +5,12 @@ import {
   type Platform,
   type MikroORM,
   EntitySchema,
+  Utils,
+  ValidationError,
   type EntityProperty,
   type NamingStrategy,
 } from '@mikro-orm/core'
+import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
 import type { Opening } from '../../records/database/world-store.ts'
 import { forEngine } from './run-migrations.ts'
 import { createRequire } from 'node:module'
@@ -29,6 +32,7 @@ export function optionsForEngine(
   const referred = new ReferredColumns(orm.namingStrategy)
   return {
     ...orm,
+    ...(mayGenerateCode() ? {} : { compiledFunctions: refuseCompiled() }),
     entities,
     // Off by default. `TsMorphMetadataProvider` would write types to a folder of the application's MikroORM, and needs an asynchronous
     // start.
@@ -46,6 +50,22 @@ export function optionsForEngine(
       },
     } satisfies Options['discovery'],
   }
+}
+
+/** Refuses calls of the functions that MikroORM would generate. */
+class RefusedFunctions {
+  readonly __version = Utils.getORMVersion()
+}
+
+function refuseCompiled(): RefusedFunctions {
+  const refuse = (): never => {
+    const text =
+      "MikroORM's unit of work generates functions, and the policy of the page or process forbids it: allow 'unsafe-eval' " +
+      '(Content-Security-Policy: script-src). Reads, and writes by statements, need no permission: see "engine.explain".'
+    // Any other error could be of an entity's constructor.
+    throw new ValidationError(text)
+  }
+  return new Proxy(new RefusedFunctions(), { get: (known, name) => (Reflect.get(known, name) as unknown) ?? (() => refuse) })
 }
 
 /**

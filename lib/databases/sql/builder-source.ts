@@ -1,31 +1,77 @@
-/** Builder source: generates the function that makes records from rows. */
+/**
+ * Builder source: generates the function that makes records from rows: `r=>({"id":r[0],"name":h[0](r[1])})`. Where a policy forbids texts
+ * as code (a page without `'unsafe-eval'`), functions take the values.
+ */
+import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 
-/** Collects the helpers `h`, and writes the source text of an expression over the row `r`. */
+/** A value of a record, by the row `r`. */
+export interface RowValue {
+  readonly source: string
+  readonly of: Builder
+}
+
 export class BuilderSource {
-  readonly helpers: unknown[] = []
-  readonly #shared = new Map<string, string>()
+  readonly #helpers: unknown[] = []
+  readonly #shared = new Map<string, unknown>()
   /** Places in a row whose lengths add to the counted bytes of the answer. */
   readonly long = new Set<number>()
 
-  helper(value: unknown): string {
-    return `h[${this.helpers.push(value) - 1}]`
+  column(at: number): RowValue {
+    return { source: `r[${at}]`, of: row => row[at] }
   }
 
-  /** Adds a helper that several values share. */
-  shared(name: string, make: () => unknown): string {
-    const known = this.#shared.get(name) ?? this.helper(make())
-    this.#shared.set(name, known)
-    return known
+  constant(value: unknown): RowValue {
+    return { source: JSON.stringify(value), of: () => value }
+  }
+
+  call(helper: (...values: never[]) => unknown, ...values: readonly RowValue[]): RowValue {
+    const run = helper as (...given: unknown[]) => unknown
+    const known = this.#helpers.indexOf(helper)
+    const at = known < 0 ? this.#helpers.push(helper) - 1 : known
+    const [first] = values
+    return {
+      source: `h[${at}](${values.map(({ source }) => source).join(',')})`,
+      of: values.length === 1 ? row => run(first!.of(row)) : row => run(...values.map(({ of }) => of(row))),
+    }
+  }
+
+  /** Makes what several values share. */
+  share<T>(name: string, make: () => T): T {
+    if (!this.#shared.has(name)) this.#shared.set(name, make())
+    return this.#shared.get(name) as T
+  }
+
+  list(values: readonly RowValue[]): RowValue {
+    return { source: `[${values.map(({ source }) => source).join(',')}]`, of: row => values.map(({ of }) => of(row)) }
   }
 
   /** An object literal gives every record the same hidden class. Keys come from the model. */
-  object(entries: readonly (readonly [string, string])[]): string {
-    return `{${entries.map(([key, value]) => `${key === '__proto__' ? `["__proto__"]` : JSON.stringify(key)}:${value}`).join(',')}}`
+  object(entries: readonly (readonly [string, RowValue])[]): RowValue {
+    const members = entries.map(([key, { source }]) => `${key === '__proto__' ? `["__proto__"]` : JSON.stringify(key)}:${source}`)
+    return { source: `{${members.join(',')}}`, of: row => Object.fromEntries(entries.map(([key, { of }]) => [key, of(row)])) }
   }
 
-  finish(expression: string): Builder {
+  /** Gives null where one or each column is NULL. */
+  unlessNull(columns: readonly RowValue[], which: 'some' | 'every', value: RowValue): RowValue {
+    const tests = columns.map(({ source }) => `${source}===null`).join(which === 'some' ? '||' : '&&')
+    return {
+      source: `(${tests}?null:${value.source})`,
+      of: row => (columns[which](({ of }) => of(row) === null) ? null : value.of(row)),
+    }
+  }
+
+  choose(chosen: RowValue, values: ReadonlyMap<string, RowValue>, otherwise: RowValue): RowValue {
+    const tests = [...values].map(([text, { source }]) => `String(${chosen.source})===${JSON.stringify(text)}?${source}:`)
+    return {
+      source: `(${tests.join('')}${otherwise.source})`,
+      of: row => (values.get(String(chosen.of(row))) ?? otherwise).of(row),
+    }
+  }
+
+  finish({ source, of }: RowValue): Builder {
+    if (!mayGenerateCode()) return of
     // eslint-disable-next-line typescript/no-implied-eval -- generated from the model alone, once per plan
-    return (new Function('h', `"use strict";return r=>(${expression})`) as (helpers: unknown[]) => Builder)(this.helpers)
+    return (new Function('h', `"use strict";return r=>(${source})`) as (helpers: readonly unknown[]) => Builder)(this.#helpers)
   }
 }

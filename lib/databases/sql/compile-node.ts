@@ -12,13 +12,13 @@ import {
   type ToOneAttribute,
 } from '../../model/model.ts'
 import type { Field, ShownPart, RecordNode } from '../../records/plan/read-plan.ts'
-import { BuilderSource } from './builder-source.ts'
+import { BuilderSource, type RowValue } from './builder-source.ts'
 import { condition } from './condition.ts'
 import { MemberReader, decodeDocument, documentAt } from './decode-document.ts'
 import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
-import { addKey, isRecalled, keyExpression, keyThere } from './row-key.ts'
-import { VALUE_BYTES, estimateBytes, scalarExpression, type NodeContext } from './scalar-value.ts'
+import { addKey, isRecalled, keyValue, keyThere } from './row-key.ts'
+import { VALUE_BYTES, estimateBytes, scalarValue, type NodeContext } from './scalar-value.ts'
 import { existing, isExact, keyOrder, type Select } from './select.ts'
 import { compileStatements } from './child-statements.ts'
 import { name, sql, text, type Sql } from './sql.ts'
@@ -29,14 +29,14 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   const context: NodeContext = { scope, select, source, children }
   const entries = node.fields.map(field => {
     const known = children.length
-    const shown = fieldExpression(field, context)
-    const expression = node.exact === true ? leaveOut(shown, field, context) : shown
+    const shown = fieldValue(field, context)
+    const value = node.exact === true ? leaveOut(shown, field, context) : shown
     const { classValues } = field.attribute
     // Records of other classes lack the attribute, and need no statements for it.
     if (classValues !== undefined)
       for (const [index, child] of children.entries())
         if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(classValues, context), child.only) }
-    return { name: field.attribute.name, expression, of: classValues }
+    return { name: field.attribute.name, value, classes: classValues }
   })
   const renders = node.fields.flatMap(field => {
     const { classValues } = field.attribute
@@ -45,7 +45,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     )
   })
   return {
-    build: source.finish(recordExpression(entries, context)),
+    build: source.finish(recordValue(entries, context)),
     renders,
     source: renders.length === 0 ? undefined : stored(scope, select),
     children,
@@ -56,10 +56,12 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
 }
 
 /** Where the column has NULL, the holder has the value, null too; a lacking attribute is undefined. */
-function leaveOut(expression: string, { kind, attribute }: Field, { scope, select, source }: NodeContext): string {
-  if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return expression
+function leaveOut(shown: RowValue, { kind, attribute }: Field, { scope, select, source }: NodeContext): RowValue {
+  if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return shown
   const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
-  return `((${expression})??${source.shared('held', () => new MemberReader().find)}(r[${at}],${JSON.stringify(attribute.name)}))`
+  const find = source.share('held', () => new MemberReader().find)
+  const held = source.call(find, source.column(at), source.constant(attribute.name))
+  return { source: `((${shown.source})??${held.source})`, of: row => shown.of(row) ?? held.of(row) }
 }
 
 /** The renders inside an embedded object come before its own. */
@@ -75,23 +77,21 @@ function place(embedded: string, { within = [] }: { readonly within?: readonly s
 
 interface FieldEntry {
   readonly name: string
-  readonly expression: string
-  readonly of: ReadonlySet<string> | undefined
+  readonly value: RowValue
+  /** Undefined: all classes have the attribute. */
+  readonly classes: ReadonlySet<string> | undefined
 }
 
 /** Returns an object literal; in a hierarchy, one for each class, and the row chooses. */
-function recordExpression(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): string {
-  const literalOf = (of: readonly FieldEntry[]): string =>
-    source.object(of.map(({ name: called, expression }) => [called, expression] as const))
+function recordValue(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): RowValue {
+  const literalOf = (of: readonly FieldEntry[]): RowValue => source.object(of.map(({ name: called, value }) => [called, value] as const))
   const { hierarchy } = scope.resource
-  if (hierarchy === undefined || entries.every(({ of }) => of === undefined)) return literalOf(entries)
-  const discriminator = `r[${select.add(text(scope.column(hierarchy.column)))}]`
-  let expression = literalOf(entries.filter(({ of }) => of === undefined))
-  for (const value of hierarchy.byValue.keys()) {
-    const own = entries.filter(({ of }) => of?.has(value) !== false)
-    expression = `String(${discriminator})===${JSON.stringify(value)}?${literalOf(own)}:${expression}`
-  }
-  return `(${expression})`
+  if (hierarchy === undefined || entries.every(({ classes }) => classes === undefined)) return literalOf(entries)
+  const discriminator = source.column(select.add(text(scope.column(hierarchy.column))))
+  const records = [...hierarchy.byValue.keys()].map(
+    value => [value, literalOf(entries.filter(({ classes }) => classes?.has(value) !== false))] as const,
+  )
+  return source.choose(discriminator, new Map(records), literalOf(entries.filter(({ classes }) => classes === undefined)))
 }
 
 function allow(first: (row: Row) => boolean, second: ((row: Row) => boolean) | undefined): (row: Row) => boolean {
@@ -104,58 +104,58 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
 }
 
 /** The value of a relation is null at first, and set by a statement of its own. */
-function fieldExpression(field: Field, context: NodeContext): string {
-  const { children } = context
+function fieldValue(field: Field, context: NodeContext): RowValue {
+  const { children, source } = context
   switch (field.kind) {
     case 'scalar':
-      return scalarExpression(field.attribute, context)
+      return scalarValue(field.attribute, context)
     case 'embedded': {
       const inside: CompiledChild[] = []
-      const expression = embeddedExpression(field.attribute, field.fields, { ...context, children: inside })
+      const value = embeddedValue(field.attribute, field.fields, { ...context, children: inside })
       children.push(...inside.map(child => ({ ...child, ...place(field.attribute.name, child) })))
-      return expression
+      return value
     }
     case 'reference':
-      return referenceExpression(field.attribute, context)
+      return referenceValue(field.attribute, context)
     case 'record':
       children.push(recordChild(field.attribute, field.node, context, field.part))
-      return 'null'
+      return source.constant(null)
     case 'count':
       children.push(countChild(field, context))
-      return '0'
+      return source.constant(0)
     case 'references':
     case 'records':
       children.push(listChild(field, context))
-      return 'null'
+      return source.constant(null)
     case 'oneOf':
-      return oneOfExpression(field, context)
+      return oneOfValue(field, context)
   }
 }
 
 /** A linked record of several entities: ID and entity; null if statements for the entities read the record. */
-function oneOfExpression({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): string {
+function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
-  let expression = 'null'
+  const linked = new Map<string, RowValue>()
+  // All branches have one column.
+  let discriminator = source.constant(null)
   for (const { branch, node } of shown) {
     const { column, value } = branch.discriminator
     const at = select.add(text(scope.column(column)))
+    discriminator = source.column(at)
     if (node !== undefined) {
       children.push({ ...recordChild(branch, node, context), only: row => row[at] === value })
       continue
     }
     // An image shows what the row holds, even if the linked record is gone.
     const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
-    const id = keyExpression(key, branch.target.key, select, source)
-    const tagged = source.object([
-      [attribute.typeName, JSON.stringify(branch.target.singular)],
-      ['id', 'id'],
-    ])
-    expression = `r[${at}]===${JSON.stringify(value)}?(id=>id===null?null:${tagged})(${id}):${expression}`
+    const id = keyValue(key, branch.target.key, select, source)
+    const tag = (given: unknown): unknown => (given === null ? null : { [attribute.typeName]: branch.target.singular, id: given })
+    linked.set(value, source.call(tag, id))
   }
-  return `(${expression})`
+  return source.choose(discriminator, linked, source.constant(null))
 }
 
-function referenceExpression(attribute: ToOneAttribute, { scope, select, source }: NodeContext): string {
+function referenceValue(attribute: ToOneAttribute, { scope, select, source }: NodeContext): RowValue {
   const isHere = attribute.owner && attribute.targetKey === undefined
   // An image shows what the row holds, even if the linked record is gone.
   const isImage = scope.tables.recall !== undefined
@@ -163,7 +163,7 @@ function referenceExpression(attribute: ToOneAttribute, { scope, select, source 
     !isHere || (isImage && isRecalled(attribute))
       ? keyThere(attribute, scope)
       : (isImage ? scope.foreignKey(attribute) : scope.toOne(attribute).id).map(text)
-  return keyExpression(columns, idParts(attribute.target), select, source)
+  return keyValue(columns, idParts(attribute.target), select, source)
 }
 
 /** All stored plain attributes, private ones too, for render functions; with getters, the keys of links, too. */
@@ -177,7 +177,7 @@ function stored(scope: FromClause, select: Select): Builder {
       isStored(attribute) || (hasGetters && attribute.kind === 'toOne' && attribute.owner),
   )
   return source.finish(
-    source.object(plain.map(attribute => [attribute.name, fieldExpression(makeField(attribute), { ...context, children: [] })] as const)),
+    source.object(plain.map(attribute => [attribute.name, fieldValue(makeField(attribute), { ...context, children: [] })] as const)),
   )
 }
 
@@ -194,21 +194,21 @@ function makeField(attribute: ScalarAttribute | EmbeddedAttribute | ToOneAttribu
   return { kind: 'embedded', attribute, fields: attribute.attributes.filter(isStored).map(makeField) }
 }
 
-function embeddedExpression(attribute: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
-  const { scope, select } = context
-  if (attribute.document !== undefined) return documentExpression({ ...attribute, document: attribute.document }, fields, context)
-  const object = objectExpression(attribute, fields, context)
+function embeddedValue(attribute: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): RowValue {
+  const { scope, select, source } = context
+  if (attribute.document !== undefined) return documentValue({ ...attribute, document: attribute.document }, fields, context)
+  const object = objectValue(attribute, fields, context)
   if (!attribute.nullable) return object
   // An embedded object with columns of its own is null when all columns are.
-  const columns = tableColumns(attribute).map(column => `r[${select.add(text(scope.column(column)))}]===null`)
-  return `(${columns.join('&&')}?null:${object})`
+  const columns = tableColumns(attribute).map(column => source.column(select.add(text(scope.column(column)))))
+  return source.unlessNull(columns, 'every', object)
 }
 
-function documentExpression(
+function documentValue(
   attribute: EmbeddedAttribute & { readonly document: NonNullable<EmbeddedAttribute['document']> },
   fields: readonly Field[],
   context: NodeContext,
-): string {
+): RowValue {
   const { scope, select, source, children } = context
   const { column, keys } = attribute.document
   const at = select.add(text(scope.column(column)))
@@ -223,22 +223,21 @@ function documentExpression(
       putInside({ object }, ['object', ...within], field.attribute.name, ids[index])
     return object
   }
-  const ids = references.map(({ field }) => referenceExpression(field.attribute, context))
-  return `${source.helper(decode)}(r[${at}],[${ids.join(',')}])`
+  const ids = references.map(({ field }) => referenceValue(field.attribute, context))
+  return source.call(decode, source.column(at), source.list(ids))
 }
 
 /** Returns an object literal; with several classes, one for each, and the discriminator chooses. */
-function objectExpression({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): string {
+function objectValue({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): RowValue {
   const { source } = context
-  const entries = fields.map(field => [field.attribute.name, fieldExpression(field, context)] as const)
+  const entries = fields.map(field => [field.attribute.name, fieldValue(field, context)] as const)
   if (variants === undefined) return source.object(entries)
-  const discriminator = scalarExpression(byName.get(variants.discriminator) as ScalarAttribute, context)
-  let expression = source.object(entries)
-  for (const [value, attributes] of variants.byValue) {
-    const own = source.object(attributes.flatMap(attribute => entries.filter(([key]) => key === attribute.name)))
-    expression = `String(${discriminator})===${JSON.stringify(value)}?${own}:${expression}`
-  }
-  return `(${expression})`
+  const discriminator = scalarValue(byName.get(variants.discriminator) as ScalarAttribute, context)
+  const objects = [...variants.byValue].map(
+    ([value, attributes]) =>
+      [value, source.object(attributes.flatMap(attribute => entries.filter(([key]) => key === attribute.name)))] as const,
+  )
+  return source.choose(discriminator, new Map(objects), source.object(entries))
 }
 
 /** Finds links in an embedded object, with their paths. */
@@ -365,7 +364,7 @@ function findBareId({ id: [column], resource, tables: { flavour } }: FromClause)
 export function compileIds(scope: FromClause, select: Select, shown = false): CompiledNode {
   const source = new BuilderSource()
   const [columns, parts] = shown ? [scope.id, idParts(scope.resource)] : [scope.key, scope.resource.key]
-  const key = keyExpression(columns.map(text), parts, select, source)
+  const key = keyValue(columns.map(text), parts, select, source)
   return {
     build: source.finish(key),
     renders: [],

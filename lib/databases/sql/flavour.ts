@@ -5,7 +5,7 @@ import type { ValueForm } from '../../records/database/value-form.ts'
 import type { KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Condition, Operand, ValueRef, SortTerm } from '../../records/plan/read-plan.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import type { BuilderSource } from './builder-source.ts'
+import type { BuilderSource, RowValue } from './builder-source.ts'
 import type { Sql } from './sql.ts'
 
 /** A table, with the tables of its to-one relations. */
@@ -100,8 +100,8 @@ export interface Flavour {
   readonly readsBare: boolean
   /** Undefined: the database returns the JSON value. */
   readonly findDecoder: (type: ScalarType) => Decoder | undefined
-  /** JavaScript that makes the JSON value from the expression `value`; NULL is null. */
-  readonly readValue: (type: ScalarType, value: string, source: BuilderSource) => string
+  /** Makes the JSON value of a column; NULL is null. */
+  readonly readValue: (type: ScalarType, value: RowValue, source: BuilderSource) => RowValue
 }
 
 /** The value is not NULL. */

@@ -9,7 +9,7 @@ import { BuilderSource } from './builder-source.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable, type Recall } from './from-clause.ts'
-import { isRecalled, keyExpression, referredColumn, tableWith } from './row-key.ts'
+import { isRecalled, keyValue, referredColumn, tableWith } from './row-key.ts'
 import { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
 
@@ -50,7 +50,7 @@ export function compileLink(
   const select = new Select(flavour)
   const source = new BuilderSource()
   const key = columns.map(column => text(`${alias}.${name(column)}`))
-  return { id: source.finish(keyExpression(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
+  return { id: source.finish(keyValue(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
 /** A key to remember when a record is deleted or its key changes: rows with another key of the record still need its ID. */
@@ -99,5 +99,5 @@ export function compileShownLink(
   const there = new FromClause(target, select.tables, select.tables.next())
   const found = sql`(select ${there.id[0]!} from ${formatTable(target)} as ${there.alias} where ${there.column(key[0]!.column)} = ${link})`
   const column = recall(found, memberName(target), 0, link)
-  return { id: source.finish(keyExpression([column], [shownKey.part], select, source)), columns: select.columns.map(each => each.text) }
+  return { id: source.finish(keyValue([column], [shownKey.part], select, source)), columns: select.columns.map(each => each.text) }
 }

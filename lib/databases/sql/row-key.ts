@@ -1,24 +1,24 @@
 /** Row key: keys of records and links, in statements and in records. */
 import { idParts, joinKey } from '../../model/key.ts'
 import { referredParts, type KeyPart, type Resource, type ToOneAttribute } from '../../model/model.ts'
-import type { BuilderSource } from './builder-source.ts'
+import type { BuilderSource, RowValue } from './builder-source.ts'
 import { FromClause, conjunction, discriminatorCondition, equal, formatTable } from './from-clause.ts'
 import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected, type Select } from './select.ts'
 import { join, name, sql, text, type Sql } from './sql.ts'
 
 /** Several parts are joined. */
-export function keyExpression(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): string {
+export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): RowValue {
   const { flavour } = select.tables
   const places = columns.map((column, index) => select.add(selected(column, isExact(keyParts[index]!), flavour)))
   for (const [index, at] of places.entries()) if (isLong(keyParts[index]!.type)) source.long.add(at)
-  const raw = places.map(at => `r[${at}]`)
+  const raw = places.map(at => source.column(at))
   const parts = raw.map((part, index) => {
     const decoder = flavour.findDecoder(keyParts[index]!.type)
-    return decoder === undefined ? part : `${source.helper(decoder)}(${part})`
+    return decoder === undefined ? part : source.call(decoder, part)
   })
-  if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : `(${raw[0]!}===null?null:${parts[0]!})`
-  return `(${raw.map(part => `${part}===null`).join('||')}?null:${source.helper(joinKey)}([${parts.join(',')}]))`
+  if (parts.length === 1) return parts[0] === raw[0] ? raw[0]! : source.unlessNull(raw, 'some', parts[0]!)
+  return source.unlessNull(raw, 'some', source.call(joinKey, source.list(parts)))
 }
 
 /** Adds the columns of a key. Returns their places. */

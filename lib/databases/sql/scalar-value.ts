@@ -3,7 +3,7 @@ import type { CompiledChild } from '../../records/database/dialect.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import type { BuilderSource } from './builder-source.ts'
+import type { BuilderSource, RowValue } from './builder-source.ts'
 import { MemberReader } from './decode-document.ts'
 import type { FromClause } from './from-clause.ts'
 import { selected, type Select } from './select.ts'
@@ -33,22 +33,26 @@ export function estimateBytes(fields: readonly Field[]): number {
 export const VALUE_BYTES = 8
 
 /** A JSON value is read and parsed once for all members. */
-function memberExpression(json: ScalarAttribute, [member = '']: readonly string[], { scope, select, source }: NodeContext): string {
+function memberValue(json: ScalarAttribute, [member = '']: readonly string[], { scope, select, source }: NodeContext): RowValue {
   const at = select.add(scope.tables.flavour.shown(json, scope))
   source.long.add(at)
-  return `(${source.shared('members', () => new MemberReader().read)}(r[${at}],${JSON.stringify(member)}))`
+  return source.call(
+    source.share('members', () => new MemberReader().read),
+    source.column(at),
+    source.constant(member),
+  )
 }
 
-export function scalarExpression(attribute: ScalarAttribute, { scope, select, source }: NodeContext): string {
+export function scalarValue(attribute: ScalarAttribute, { scope, select, source }: NodeContext): RowValue {
   const { type } = attribute
   // A getter's value is set later.
-  if (attribute.source.kind === 'getter') return 'null'
+  if (attribute.source.kind === 'getter') return source.constant(null)
   if (attribute.source.kind === 'within')
-    return memberExpression(attribute.source.json, attribute.source.names, { scope, select, source, children: [] })
+    return memberValue(attribute.source.json, attribute.source.names, { scope, select, source, children: [] })
   const { selectSql, exact = type.kind === 'bigint' && type.asNumber !== true } = type.codec ?? {}
   const { flavour } = scope.tables
   const value = flavour.shown(attribute, scope)
   const at = select.add(selected(selectSql === undefined ? value : { ...value, text: selectSql(value.text) }, exact, flavour))
   if (isLong(type)) source.long.add(at)
-  return flavour.readValue(type, `r[${at}]`, source)
+  return flavour.readValue(type, source.column(at), source)
 }

@@ -122,11 +122,11 @@ function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
     const source = new BuilderSource()
     const { singular } = resource
     const entries = [
-      ['success', 'true'],
-      ['timestamp', 'r[0]'],
-      ['resource', JSON.stringify(singular)],
-      [singular, 'r[1]'],
-      ...(envelopes === done ? [['status', '"OK"'] as const] : []),
+      ['success', source.constant(true)],
+      ['timestamp', source.column(0)],
+      ['resource', source.constant(singular)],
+      [singular, source.column(1)],
+      ...(envelopes === done ? [['status', source.constant('OK')] as const] : []),
     ] as const
     envelopes.set(resource, (build = source.finish(source.object(entries))))
   }

@@ -1,6 +1,6 @@
 /** Decode: turns PostgreSQL's texts, in the time zone UTC, into JSON values. */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
-import type { BuilderSource } from '../../sql/builder-source.ts'
+import type { BuilderSource, RowValue } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
 import { parseServerTime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -66,10 +66,11 @@ export function decodeBare(value: unknown, { kind }: ScalarType): unknown {
 }
 
 /** See `Flavour.readValue`. */
-export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
+export function readValue(type: ScalarType, value: RowValue, source: BuilderSource): RowValue {
   const decoder = findDecoder(type)
   if (decoder === undefined) return value
-  if (type.kind === 'integer') return `(${value}===null?null:+${value})`
-  if (type.kind === 'boolean') return `(${value}===null?null:${value}==="t")`
-  return `(${value}===null?null:${source.helper(decoder)}(${value}))`
+  const decoded = source.call(decoder, value)
+  if (type.kind === 'integer') return source.unlessNull([value], 'some', { ...decoded, source: `+${value.source}` })
+  if (type.kind === 'boolean') return source.unlessNull([value], 'some', { ...decoded, source: `${value.source}==="t"` })
+  return source.unlessNull([value], 'some', decoded)
 }

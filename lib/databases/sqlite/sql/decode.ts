@@ -2,7 +2,7 @@
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
-import type { BuilderSource } from '../../sql/builder-source.ts'
+import type { BuilderSource, RowValue } from '../../sql/builder-source.ts'
 import { decodeDatetime, decodeJson, decodeNumber, decodeOdd, formatDecimal } from '../../sql/decode-document.ts'
 import type { ColumnScope, Decoder } from '../../sql/flavour.ts'
 import { text, type Sql } from '../../sql/sql.ts'
@@ -104,9 +104,10 @@ export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sq
 }
 
 /** See `Flavour.readValue`. */
-export function readValue(type: ScalarType, value: string, source: BuilderSource): string {
+export function readValue(type: ScalarType, value: RowValue, source: BuilderSource): RowValue {
   const decoder = findDecoder(type)
   // Any column may hold bytes.
-  if (decoder === undefined) return `(typeof ${value}==="object"&&${value}!==null?${source.helper(decodeOdd)}(${value}):${value})`
-  return `(${plainTest(type, value)}?${value}:${source.helper(decoder)}(${value}))`
+  const decoded = source.call(decoder ?? decodeOdd, value)
+  const isPlain = decoder === undefined ? `typeof ${value.source}!=="object"||${value.source}===null` : plainTest(type, value.source)
+  return { source: `(${isPlain}?${value.source}:${decoded.source})`, of: row => (value.of(row) === null ? null : decoded.of(row)) }
 }

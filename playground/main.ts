@@ -9,7 +9,7 @@ import { saveByFetch } from './save-file.ts'
 
 interface OpenedWorld {
   readonly world: PlayedWorld
-  /** Data that cannot be served, in whose place the sample is. */
+  /** Data that cannot be served: the world is another. */
   readonly refused?: { readonly data: GivenData | undefined; readonly error: Error }
 }
 
@@ -22,7 +22,7 @@ async function open(): Promise<OpenedWorld> {
     keepData(data)
     return { world }
   } catch (error) {
-    return { world: await openWorld(undefined), refused: { data, error: error as Error } }
+    return { world: await openWorld(isLink(hash) ? readKept() : undefined), refused: { data, error: error as Error } }
   } finally {
     // The fragment is the reader's place in the workbench.
     if (isLink(hash)) history.replaceState(null, '', pathname + search)

@@ -97,8 +97,15 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       await target.fill('/v1/posts?views<2')
       await target.press('Enter')
       await page.getByText('As the OpenAPI document says').waitFor()
-      const sent = { method: 'POST', body: '{ "title": "Third", "views": 3 }', headers: { 'content-type': 'application/json' } }
-      assert.equal(await page.evaluate(async init => (await fetch('/posts', init)).status, sent), 201)
+      const post = (body: string): Promise<string> =>
+        page.evaluate(async text => {
+          const sent = { method: 'POST', body: text, headers: { 'content-type': 'application/json' } }
+          return (await fetch('/posts', sent)).text()
+        }, body)
+      assert.match(await post('{ "title": '), /^{"error":"json_malformed","message":/)
+      // Firefox has no such body, and some browsers do not iterate streams.
+      await page.evaluate('delete Request.prototype.body; delete ReadableStream.prototype[Symbol.asyncIterator]')
+      assert.equal(await post('{ "title": "Third", "views": 3 }'), '{"id":3,"title":"Third","views":3}')
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()])
       const text = await readFile(await download.path(), 'utf8')
       assert.ok(text.startsWith(DATA.slice(0, DATA.indexOf('\n  ]'))), text)
@@ -116,6 +123,8 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
     await visit(link.slice(address.length), async page => {
       await page.getByRole('link', { name: 'posts 3', exact: true }).waitFor()
       await page.getByText('db.json as json-server, in memory').waitFor()
+      await page.reload()
+      await page.getByRole('link', { name: 'posts 3', exact: true }).waitFor()
       assert.equal(new URL(page.url()).hash, '#/data')
       assert.equal(await page.evaluate(async () => (await fetch('/posts/3')).text()), '{"id":3,"title":"Third","views":3}')
     })

@@ -18,9 +18,10 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   const { wire } = engine
   const received = { method: request.method, path: target, headers, wire }
   let body: unknown
-  if (request.body !== null && TAKES_BODY.has(request.method)) {
+  const stream = TAKES_BODY.has(request.method) ? (request.body ?? (await findBody(request))) : null
+  if (stream !== null) {
     try {
-      body = await readBody(request.body, new JsonBody(headers, rulesOf(engine, request.method, wire)))
+      body = await readBody(stream, new JsonBody(headers, rulesOf(engine, request.method, wire)))
     } catch (error) {
       if (error instanceof RestError) return write(engine, engine.refuse(error, received), received)
       throw error
@@ -39,9 +40,23 @@ function toRequest(asked: Request | URL | string, init: RequestInit | undefined)
   return new Request(typeof asked === 'string' ? new URL(asked, 'http://localhost') : asked, init)
 }
 
+/** Firefox has no `Request.body`. */
+async function findBody(request: Request): Promise<ReadableStream<Uint8Array> | null> {
+  if (request.body === null) return null
+  const blob = await request.blob()
+  return blob.size === 0 ? null : blob.stream()
+}
+
+/** Some browsers do not iterate streams. */
 async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Promise<unknown> {
-  // A refusal leaves the loop, which cancels the stream: the rest is never produced.
-  for await (const chunk of stream) body.add(chunk)
+  const reader = stream.getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) body.add(part.value)
+  } catch (error) {
+    // The rest is never produced.
+    await reader.cancel()
+    throw error
+  }
   return body.value()
 }
 

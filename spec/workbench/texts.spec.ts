@@ -53,6 +53,11 @@ describe('the query of a list', () => {
     assert.deepEqual([offset, sort], [50, [{ path: 'owner.name', descending: true }]])
   })
 
+  it('asks for whole records where a name is no path', () => {
+    for (const name of ['home.title', 'a,b', '!a'])
+      assert.equal(readListQuery('', resource('texts', [id, attribute(name)]), NAMES, find).asked, 'limit=50&depth=1')
+  })
+
   it('never asks for more than a page, and leaves what the reader has chosen', () => {
     assert.equal(readListQuery('limit=1000', users, NAMES, find).limit, 50)
     assert.equal(readListQuery('limit=7', users, NAMES, find).limit, 7)

@@ -125,6 +125,9 @@ function readSort(text: string | undefined): ShownSort[] {
     .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
 }
 
+/** Names that a list of paths cannot write, such as `home.title` of a JSON file. */
+const UNWRITTEN = /[.,]|^!/
+
 /** Chooses all attributes except lists; of linked records ID and name. */
 function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
   const named = new Set(
@@ -134,6 +137,7 @@ function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (n
       .map(({ name }) => name),
   )
   const shown = resource.attributes.filter(({ kind, flag }) => kind !== 'toMany' && flag === undefined)
+  if (shown.some(({ name, ids = name }) => UNWRITTEN.test(ids))) return [`${names.depth}=1`]
   const attributes = shown.flatMap(attribute => (named.has(attribute.name) ? namesOf(attribute, find) : [attribute.ids ?? attribute.name]))
   return [
     `${names.attributes}=${attributes.map(encodeSoftly).join(',')}`,

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { DataDialog } from './data-dialog.tsx'
 import { keepData, writeLink, type GivenData } from './given-data.ts'
 import { LinkDialog } from './link-dialog.tsx'
-import { writeData, type PlayedWorld } from './played-world.ts'
+import { writeData, type OwnData, type PlayedWorld } from './played-world.ts'
 import { saveFile } from './save-file.ts'
 
 interface Refused {
@@ -22,17 +22,14 @@ export function showBar(world: PlayedWorld, refused: Refused | undefined): void 
 }
 
 type Shown =
-  | { readonly dialog: 'data'; readonly text?: string | undefined; readonly error?: Error }
+  | { readonly dialog: 'data'; readonly data: GivenData | undefined; readonly error?: Error }
   | { readonly dialog: 'link'; readonly link: Promise<string> }
 
-function Bar({ world: { engine, example, own, title }, refused }: { readonly world: PlayedWorld; readonly refused: Refused | undefined }) {
-  const [shown, setShown] = useState<Shown | undefined>(
-    refused === undefined ? undefined : { dialog: 'data', text: refused.data?.text, error: refused.error },
-  )
+function Bar({ world: { engine, example, own }, refused }: { readonly world: PlayedWorld; readonly refused: Refused | undefined }) {
+  const [shown, setShown] = useState<Shown | undefined>(refused === undefined ? undefined : { dialog: 'data', ...refused })
   const close = (): void => setShown(undefined)
-  const write = async (): Promise<string> => (own === undefined ? '' : writeData(engine, own.file))
-  const showData = async (): Promise<void> => setShown({ dialog: 'data', text: own === undefined ? undefined : await write() })
-  const showLink = (): void => setShown({ dialog: 'link', link: write().then(async text => writeLink({ text, as: own?.as })) })
+  const readData = async ({ as, file }: OwnData): Promise<GivenData> => ({ text: await writeData(engine, file), as })
+  const showData = async (): Promise<void> => setShown({ dialog: 'data', data: own === undefined ? undefined : await readData(own) })
   return (
     <>
       <p>
@@ -47,10 +44,10 @@ function Bar({ world: { engine, example, own, title }, refused }: { readonly wor
       <div class="bar">
         {own === undefined ? null : (
           <>
-            <button type="button" onClick={showLink}>
+            <button type="button" onClick={() => setShown({ dialog: 'link', link: readData(own).then(writeLink) })}>
               Link
             </button>
-            <button type="button" onClick={() => void write().then(text => saveFile('db.json', text))}>
+            <button type="button" onClick={() => void readData(own).then(({ text }) => saveFile('db.json', text))}>
               Download
             </button>
             <button type="button" onClick={serveSample}>
@@ -63,14 +60,7 @@ function Bar({ world: { engine, example, own, title }, refused }: { readonly wor
         </button>
       </div>
       {shown?.dialog === 'data' ? (
-        <DataDialog
-          key={title}
-          text={shown.text}
-          as={refused?.data?.as ?? own?.as}
-          error={shown.error}
-          notes={engine.notes}
-          onClose={close}
-        />
+        <DataDialog given={shown.data} error={shown.error} notes={own === undefined ? [] : engine.notes} onClose={close} />
       ) : null}
       {shown?.dialog === 'link' ? <LinkDialog link={shown.link} onClose={close} /> : null}
     </>

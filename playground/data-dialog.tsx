@@ -2,23 +2,23 @@
 import { useId, useState } from 'preact/hooks'
 import blog from '../fixtures/blog.json' with { type: 'json' }
 import { decode } from '../lib/doors/cli/json-file.ts'
-import { GRAMMAR_NAMES, toGrammar, type Grammar } from '../lib/doors/cli/other-grammar.ts'
+import { GRAMMAR_NAMES, toGrammar } from '../lib/doors/cli/other-grammar.ts'
 import { Dialog, Problem } from './dialog.tsx'
 import { keepData, type GivenData } from './given-data.ts'
 import { openWorld } from './played-world.ts'
 
 interface DataDialogProps {
-  /** Undefined: an example. */
-  readonly text: string | undefined
-  readonly as: Grammar | undefined
+  readonly given: GivenData | undefined
   readonly error: Error | undefined
   readonly notes: readonly string[]
   readonly onClose: () => void
 }
 
-export function DataDialog({ text: given = JSON.stringify(blog, null, 2), as, error: before, notes, onClose }: DataDialogProps) {
+const EXAMPLE: GivenData = { text: JSON.stringify(blog, null, 2), as: undefined }
+
+export function DataDialog({ given = EXAMPLE, error: before, notes, onClose }: DataDialogProps) {
   const id = useId()
-  const [data, setData] = useState<GivenData>({ text: given, as })
+  const [data, setData] = useState(given)
   const [error, setError] = useState(before)
   const [isBusy, setBusy] = useState(false)
   const run = async (work: () => Promise<void>): Promise<void> => {
@@ -31,7 +31,7 @@ export function DataDialog({ text: given = JSON.stringify(blog, null, 2), as, er
     if (file !== undefined) void run(async () => setData({ ...data, text: decode(new Uint8Array(await file.arrayBuffer()), file.name) }))
   }
   return (
-    <Dialog title="Serve your db.json" onClose={onClose}>
+    <Dialog title="Serve your db.json" onClose={onClose} onDrop={take}>
       <p class="dim">An object of lists, as json-server takes. It stays in this tab.</p>
       <input type="file" accept=".json,application/json" aria-label="A file" onChange={event => take(event.currentTarget.files?.[0])} />
       <textarea
@@ -41,11 +41,6 @@ export function DataDialog({ text: given = JSON.stringify(blog, null, 2), as, er
         spellcheck={false}
         value={data.text}
         onInput={event => setData({ ...data, text: event.currentTarget.value })}
-        onDragOver={event => event.preventDefault()}
-        onDrop={event => {
-          event.preventDefault()
-          take(event.dataTransfer?.files[0])
-        }}
       />
       <Problem error={error} />
       <Notes notes={notes} />

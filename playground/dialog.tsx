@@ -6,14 +6,26 @@ interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren
   readonly onClose: () => void
+  /** Elsewhere a browser opens the dropped file in place of the page. */
+  readonly onDrop?: (file: File | undefined) => void
 }
 
-export function Dialog({ title, children, onClose }: DialogProps) {
+export function Dialog({ title, children, onClose, onDrop }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current!.showModal(), [])
   return (
-    <dialog ref={dialog} class="dialog wide" aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="dialog wide"
+      aria-labelledby={id}
+      onClose={onClose}
+      onDragOver={event => event.preventDefault()}
+      onDrop={event => {
+        event.preventDefault()
+        onDrop?.(event.dataTransfer?.files[0])
+      }}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

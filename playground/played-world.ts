@@ -19,7 +19,7 @@ export interface PlayedWorld {
   readonly own: OwnData | undefined
 }
 
-interface OwnData {
+export interface OwnData {
   readonly as: GivenData['as']
   readonly file: JsonFile
 }

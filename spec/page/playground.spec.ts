@@ -8,9 +8,9 @@ import { after, before, describe, it } from 'node:test'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 import { bundlePlayground } from '../../scripts/bundle-playground.ts'
+import { findViolations } from '../helpers/axe.ts'
 import { NO_BROWSER, borrowBrowser, type BorrowedBrowser } from '../helpers/chromium.ts'
 import { watchPage } from '../helpers/watched-page.ts'
-import { PHONE, findFlaws } from '../workbench/browser.ts'
 import { servePage, type ServedPage } from './serve-page.ts'
 
 /** MikroORM says so in each page. */
@@ -73,8 +73,9 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       assert.match(await readFile(await download.path(), 'utf8'), /^{"log":{"version":"1.2"/)
       // The scripts of the workbench are the page's own, not those of a server.
       assert.equal(await page.evaluate(async () => (await fetch('/_ui')).status), 404)
-      await page.setViewportSize(PHONE)
-      assert.deepEqual(await findFlaws(page), [])
+      await page.setViewportSize({ width: 390, height: 844 })
+      assert.deepEqual(await findViolations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     })
   })
 
@@ -84,7 +85,7 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       await page.getByRole('button', { name: 'Your db.json' }).click()
       await chooseFile(page, DATA)
       await page.getByLabel('Clients speak').selectOption('json-server')
-      assert.deepEqual(await findFlaws(page), [])
+      assert.deepEqual(await findViolations(page), [])
       await page.getByRole('button', { name: 'Serve', exact: true }).click()
       await page.getByRole('link', { name: 'posts 2', exact: true }).waitFor()
       await page.getByRole('link', { name: 'GET /posts' }).click()
@@ -148,7 +149,7 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       await page.reload()
       await page.getByRole('link', { name: 'users 24', exact: true }).waitFor()
       await page.getByRole('button', { name: 'Your db.json' }).click()
-      await chooseFile(page, JSON.stringify({ keys: Array.from({ length: 700 }, (_, id) => ({ id, key: hash(`${id}`) })) }))
+      await dropFile(page, JSON.stringify({ keys: Array.from({ length: 700 }, (_, id) => ({ id, key: hash(`${id}`) })) }))
       await serve.click()
       await page.getByRole('link', { name: 'keys 700', exact: true }).waitFor()
       await page.getByRole('button', { name: 'Link' }).click()
@@ -168,7 +169,7 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
       await page.getByText('The link carries no data that can be read').waitFor()
       await page.goto(`${address}#as=odata&db=${pack(DATA)}`)
       await page.getByText('--as takes json-server, postgrest, supabase, got "odata".').waitFor()
-      await page.goto(`${address}#db=${pack(' '.repeat(50_000_000))}`)
+      await page.goto(`${address}#db=${pack(' '.repeat(8_000_000))}`)
       await page.getByText('The link carries more than the 4,000,000 characters that a page takes.').waitFor()
       await page.goto(`${address}#db=${pack(hostile)}`)
       await page.getByRole('link', { name: 'img_src_x_onerror_isRun_1 1', exact: true }).click()
@@ -180,6 +181,12 @@ describe('the playground', { skip: NO_BROWSER, timeout: 120_000 }, () => {
 
 async function chooseFile(page: Page, text: string): Promise<void> {
   await page.getByLabel('A file').setInputFiles({ name: 'shop.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+}
+
+async function dropFile(page: Page, content: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle<{ items: { add(file: File): void } }>('new DataTransfer()')
+  await dataTransfer.evaluate((to, text) => to.items.add(new File([text], 'shop.json')), content)
+  await page.getByRole('dialog').dispatchEvent('drop', { dataTransfer })
 }
 
 function pack(text: string): string {

@@ -1,6 +1,8 @@
 /** `$re` and `$ire`: regular expressions in scopes, parameters and wires, with one meaning on all databases, in a bounded time. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { defineEntity, p } from '@mikro-orm/core'
 import * as fc from 'fast-check'
 import { resource, type RestEngine, type Wire } from '../../lib/index.ts'
@@ -192,4 +194,21 @@ describeStores('a regular expression that meets a long text', store => {
     assert.equal((await engine.fetch(`http://api.test/?where=${encodeURIComponent(where)}`)).status, 503)
     assert.ok(performance.now() - start < 5000)
   })
+})
+
+describe('the first regular expression of a process', () => {
+  for (const [place, expected] of Object.entries({
+    scope: [1, 2],
+    filter: [1, 2],
+    parameter: [1, 2],
+    wire: [1, 2],
+    list: [2],
+    write: [200, 403],
+  }))
+    it(`may stand in: ${place}`, async () => {
+      const worker = new Worker(new URL('first-expression.ts', import.meta.url), { workerData: place })
+      const [found] = (await once(worker, 'message')) as [unknown]
+      assert.deepEqual(found, expected)
+      await once(worker, 'exit')
+    })
 })

@@ -87,7 +87,7 @@ export async function makeShop({ RestEngine, resource, auth }: Library, { lost }
           return next()
         },
       }),
-      resource(Event, { access: async () => (await pause(), true) }),
+      resource(Event, { parameters: { spelt: text => ({ text: { $re: text } }) }, access: async () => (await pause(), true) }),
     ],
   })
 }
@@ -110,6 +110,8 @@ const CALLS: readonly Call[] = [
   ['POST', '/v1/tags', { name: 'fails' }],
   ['GET', '/v1/tags?expand=orders'],
   ['GET', '/v1/events'],
+  ['GET', '/v1/events?spelt=^b%5Cw%2B'],
+  ['GET', '/v1/events?spelt=('],
   ['POST', '/v1/login', { email: 'ann@example.test', password: 'pass of ann' }],
   ['POST', '/v1/login', { email: 'ann@example.test', password: 'wrong' }],
   ['GET', '/v1/orders', undefined, { accept: 'text/csv' }],

@@ -1,6 +1,7 @@
 /** Open engine: opens the database of a new engine, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
+import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
 import { requireNode } from '../../foundation/base/node-version.ts'
 import { Notes } from '../../foundation/errors/notes.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -54,6 +55,7 @@ export async function openEngine<E extends EngineHandle>(
     checkUserEntity(checked, connection.orm)
     const isNew = (checked.schema === 'migrate' && (await opened.migrate())) || isInMemory(checked.database)
     const complete = { ...checked, resources: mergeDefinitions(definitions, checked.resources, connection.orm) }
+    await whenReadable([...connection.orm.getMetadata()].flatMap(({ relations }) => relations.map(({ where }) => where)))
     const parts = await opened.complete(() => {
       const { named } = connection.filters
       const shared = createSharedState(complete, connection.orm, named, { notes, auth })

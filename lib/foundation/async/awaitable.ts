@@ -7,6 +7,10 @@ import { bindSurroundings, keepSurroundings } from './surroundings.ts'
 
 export type Awaitable<T> = T | Promise<T>
 
+export function isThenable(value: unknown): value is PromiseLike<never> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
 export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(bindSurroundings(then)) : then(value)
 }

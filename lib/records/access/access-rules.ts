@@ -3,7 +3,8 @@
  * request depends on the answer. Refuses with forbidden, filter_unsupported, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
-import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
+import { chain, isThenable, type Awaitable } from '../../foundation/async/awaitable.ts'
+import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
 import type { Action, HookContext } from '../../model/hook-context.ts'
 import { parameterError, restError } from '../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -107,13 +108,14 @@ class CallerVisibility implements Visibility {
     const reader = new FilterQueryReader(undefined)
     const where: Condition[] = []
     for (const { name, value } of parameters.own) {
-      const query: unknown = await (root?.rules.parameters.get(name) ?? own.get(name)!)(value, this.ctx)
+      const query: unknown = await whenReadable((root?.rules.parameters.get(name) ?? own.get(name)!)(value, this.ctx))
       if (query !== undefined && query !== null && root !== undefined) where.push(readParameter(query, name, root, reader, model))
     }
     this.where = where
     this.#own = reader.values
     this.shape += reader.shape
     if (conditions === undefined || root === undefined) return this
+    await whenReadable([conditions.root, ...conditions.lists.values()])
     const read = await retryWithRules(this, () => this.#readConditions(conditions, root, { limits, values: reader.values }))
     if (read.condition !== undefined) this.where = [...where, read.condition]
     this.whereOfLists = read.lists
@@ -193,7 +195,7 @@ class CallerVisibility implements Visibility {
     const scopes = this.#scopesOf(resource)
     const read =
       scopes.length === 1 && ownScopes === 1
-        ? readOnlyScope(scopes[0]!(this.ctx), resource)
+        ? readOnlyScope(whenReadable(scopes[0]!(this.ctx)), resource)
         : this.#readScopes(resource, new FilterQueryReader(resource), [], 0)
     const scope = read instanceof Promise ? this.#keep(resource, read) : read
     this.#scopes.set(resource, scope)
@@ -220,7 +222,7 @@ class CallerVisibility implements Visibility {
       conditions.push(isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader))
     }
     for (let index = first; index < scopes.length; index++) {
-      const query = scopes[index]!(this.ctx)
+      const query = whenReadable(scopes[index]!(this.ctx))
       if (isThenable(query)) {
         return chain(Promise.resolve(query), given => {
           add(given, index)
@@ -272,7 +274,7 @@ class WriterVisibility implements Visibility {
     const { write } = resource.rules
     if (write === undefined) return WHOLE
     const rule = settled(
-      write(this.ctx),
+      whenReadable(write(this.ctx)),
       given => readWriteRule(given, resource),
       given => void this.#rules.set(resource, given),
     )
@@ -325,10 +327,6 @@ function readFilter(query: object, resource: Resource, reader: FilterQueryReader
   } catch (error) {
     throw restError('filter_unsupported', `A filter of the model cannot be applied: ${(error as Error).message}`)
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<never> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 /** Reads an answer. `keep` replaces a promise by its value later. */

@@ -13,7 +13,7 @@ import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { MAX_LEVELS, MAX_PARTS } from '../request/filter-groups.ts'
 import { isVisible, visibleNames, type Visibility } from '../plan/visibility.ts'
-import { parseExpression } from '../../foundation/expressions/parse-expression.ts'
+import { expressions } from '../../foundation/expressions/load-expressions.ts'
 import { isText, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
@@ -258,7 +258,7 @@ export class FilterQueryReader {
     const { type } = operand.attribute
     if (this.#caller !== undefined && !isText(type)) throw this.#wrong(where, 'a regular expression matches texts.', 'operator_invalid')
     if (typeof given !== 'string') throw this.#wrong(where, 'a regular expression is a string.')
-    parseExpression(given, what => this.#wrong(where, `invalid regular expression: ${what}.`, 'expression_invalid'))
+    expressions().parse(given, what => this.#wrong(where, `invalid regular expression: ${what}.`, 'expression_invalid'))
     return unlessNull({ kind: 'expression', operand, fold, value: this.#ref(given, { kind: 'text' }, where) }, () => isNull(operand))
   }
 

@@ -56,7 +56,9 @@ declareTypes()
 const needed = new Set<string>()
 const runners = ['node-test', 'vitest', 'playwright'].map(name => `doors/runners/${name}.d.ts`)
 const wires = ['json-server', 'postgrest'].map(name => `wires/${name}/index.d.ts`)
-const entries = ['index.d.ts', 'browser.d.ts', 'model/client/index.d.ts', ...runners, ...wires].map(entry => join(dist, 'lib', entry))
+const entries = ['index.d.ts', 'browser.d.ts', 'doors/page/ask-port.d.ts', 'model/client/index.d.ts', ...runners, ...wires].map(entry =>
+  join(dist, 'lib', entry),
+)
 for (const entry of entries) finishTypes(entry, needed)
 for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

@@ -12,6 +12,9 @@ import { servePage, type ServedPage } from './serve-page.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** Files of the guide, each with a page that loads the file. */
+const PAGES = ['main', 'page', 'msw']
+
 describe('the guide for pages', { skip: NO_BROWSER }, () => {
   let folder: string
   let served: ServedPage
@@ -22,14 +25,19 @@ describe('the guide for pages', { skip: NO_BROWSER }, () => {
       await mkdir(library, { recursive: true })
       await bundlePage(root, join(library, 'dist/browser'))
       await cp(join(root, 'package.json'), join(library, 'package.json'))
-      for (const name of ['@mikro-orm', '@sqlite.org', 'kysely'])
+      for (const name of ['@mikro-orm', '@sqlite.org', 'kysely', 'msw'])
         await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
       for (const { marker, text } of markedBlocks(await readFile(join(root, 'docs/browser.md'), 'utf8')))
         await writeFile(join(folder, marker.replace('file ', '')), text)
-      await writeFile(join(folder, 'index.html'), '<!doctype html><body><script type="module" src="/main.js"></script></body>')
+      for (const name of PAGES) {
+        const page = `<!doctype html><body><script type="module" src="/${name}.js"></script></body>`
+        await writeFile(join(folder, `${name}.html`), page)
+      }
+      await cp(join(root, 'node_modules/msw/lib/mockServiceWorker.js'), join(folder, 'public/mockServiceWorker.js'))
       const { build } = await import('vite')
       const { NODE_ENV } = process.env
-      await build({ root: folder, logLevel: 'error', build: { target: 'es2024' } })
+      const input = PAGES.map(name => join(folder, `${name}.html`))
+      await build({ root: folder, logLevel: 'error', worker: { format: 'es' }, build: { target: 'es2024', rolldownOptions: { input } } })
       // Vite sets the variable.
       if (NODE_ENV === undefined) delete process.env['NODE_ENV']
       served = await servePage(join(folder, 'dist'))
@@ -41,17 +49,18 @@ describe('the guide for pages', { skip: NO_BROWSER }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('shows the users that it asks for', async () => {
-    const borrowed = await borrowBrowser()
-    const context = await borrowed.browser.newContext()
-    const page = await context.newPage()
-    const failures: string[] = []
-    page.on('pageerror', error => void failures.push(String(error.stack)))
-    await page.goto(served.address)
-    await page.waitForFunction("document.body.textContent.includes('Ann')", undefined, { timeout: 20_000 }).catch(() => {})
-    assert.deepEqual(failures, [])
-    assert.equal((await page.textContent('body'))?.trim(), 'Ann')
-    await context.close()
-    await borrowed.close()
-  })
+  for (const name of PAGES)
+    it(`shows the users that it asks for: ${name}.js`, { timeout: 60_000 }, async () => {
+      const borrowed = await borrowBrowser()
+      const context = await borrowed.browser.newContext()
+      const page = await context.newPage()
+      const failures: string[] = []
+      page.on('pageerror', error => void failures.push(String(error.stack)))
+      await page.goto(`${served.address}${name}.html`)
+      await page.waitForFunction("document.body.textContent.includes('Ann')", undefined, { timeout: 20_000 }).catch(() => {})
+      assert.deepEqual(failures, [])
+      assert.equal((await page.textContent('body'))?.trim(), 'Ann')
+      await context.close()
+      await borrowed.close()
+    })
 })

@@ -21,24 +21,29 @@ export interface OpenedPage {
   close(): Promise<void>
 }
 
-/** Puts the bundle in the place of `lib/browser.ts`, which the types of specs come from. */
-const asBuilt = (index: string): Plugin => ({
+/** Puts the bundle in the place of the entries in `lib/`, which the types of specs come from. */
+const asBuilt = (folder: string): Plugin => ({
   name: 'as built',
   setup({ onResolve }) {
-    onResolve({ filter: /\/lib\/browser\.ts$/ }, () => ({ path: index }))
+    onResolve({ filter: /\/lib\/browser\.ts$/ }, () => ({ path: join(folder, 'index.js') }))
+    onResolve({ filter: /\/lib\/doors\/page\/ask-port\.ts$/ }, () => ({ path: join(folder, 'port.js') }))
   },
 })
 
 /**
  * @param entry a file that ends its work by `globalThis.ready = true`
  * @param policy the page's Content-Security-Policy
+ * @param worker a file for `/worker.js`
  */
-export async function openPage(entry: string, policy?: string): Promise<OpenedPage> {
+export async function openPage(
+  entry: string,
+  { policy, worker }: { readonly policy?: string; readonly worker?: string } = {},
+): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-page-'))
   await bundlePage(root, folder)
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { page: entry },
+    entryPoints: { page: entry, ...(worker === undefined ? {} : { worker }) },
     outdir: '/',
     write: false,
     bundle: true,
@@ -47,7 +52,7 @@ export async function openPage(entry: string, policy?: string): Promise<OpenedPa
     format: 'esm',
     platform: 'browser',
     target: 'es2024',
-    plugins: [asBuilt(join(folder, 'index.js'))],
+    plugins: [asBuilt(folder)],
     nodePaths: [join(root, 'node_modules')],
     logLevel: 'warning',
   })

@@ -13,7 +13,7 @@ describe('an engine in a page with a strict policy', { skip: NO_BROWSER }, () =>
   let opened: OpenedPage
   before(
     async () => {
-      opened = await openPage('spec/page/policy-in-page.ts', "script-src 'self' 'wasm-unsafe-eval'")
+      opened = await openPage('spec/page/policy-in-page.ts', { policy: "script-src 'self' 'wasm-unsafe-eval'" })
       await opened.page.evaluate(() => inPage.start())
     },
     { timeout: 120_000 },

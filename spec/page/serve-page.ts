@@ -19,7 +19,8 @@ export interface ServedPage {
 /** @param sent is told of each file that is sent */
 export async function serveFiles(files: ReadonlyMap<string, Buffer>, sent?: (path: string, content: Buffer) => void): Promise<ServedPage> {
   const server = createServer(({ url = '/' }, response) => {
-    const path = url.endsWith('/') ? `${url}index.html` : url
+    const [asked = ''] = url.split('?', 1)
+    const path = asked.endsWith('/') ? `${asked}index.html` : asked
     const content = files.get(path)
     if (content !== undefined) sent?.(path, content)
     response.writeHead(content === undefined ? 404 : 200, { 'content-type': TYPES[extname(path)] ?? 'text/plain' }).end(content)

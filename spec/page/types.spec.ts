@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const PAGE = `
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, auth, client, loadSqlite, resource } from 'mikro-rest/browser'
+import { RestEngine, auth, client, loadSqlite, resource, serveOn } from 'mikro-rest/browser'
+import { connect, type ConnectedEngine } from 'mikro-rest/port'
 
 const User = defineEntity({ name: 'User', properties: { id: p.integer().primary(), name: p.string() } })
 await loadSqlite(fetch(new URL('sqlite3.wasm', location.href)))
@@ -25,9 +26,15 @@ const engine = await RestEngine.create({
 const response: Response = await engine.fetch('/v1/users')
 const { items } = await client(engine, { users: User }).users.list()
 const name: string = items[0]!.name
+const worker: ConnectedEngine = await connect(new Worker(new URL('./worker.js', location.href), { type: 'module' }))
+const shared = await connect(new SharedWorker('./shared.js').port)
+const other: Response = await shared.fetch('/v1/users', { signal: AbortSignal.timeout(100) })
+worker.intercept('https://api.example.test', { strict: true }).dispose()
+serveOn(engine, new MessageChannel().port1)
+serveOn(RestEngine.create({ entities: [User] }))
 // @ts-expect-error -- a page has no servers
 import { createServer } from 'mikro-rest/browser'
-document.body.textContent = name + response.status
+document.body.textContent = name + response.status + other.status
 `
 
 describe('the types of the entry for pages', () => {
@@ -43,7 +50,11 @@ describe('the types of the entry for pages', () => {
       types: [],
       strict: true,
       noEmit: true,
-      paths: { 'mikro-rest/browser': [types], '@mikro-orm/core': [join(root, 'node_modules/@mikro-orm/core')] },
+      paths: {
+        'mikro-rest/browser': [types],
+        'mikro-rest/port': [join(declaredTypes(), 'lib/doors/page/ask-port.d.ts')],
+        '@mikro-orm/core': [join(root, 'node_modules/@mikro-orm/core')],
+      },
     }
     await writeFile(join(folder, 'page.ts'), PAGE)
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['page.ts'] }))

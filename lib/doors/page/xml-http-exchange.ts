@@ -2,7 +2,6 @@
  * XML HTTP exchange: an XMLHttpRequest from `open` to the end, where an engine answers: states, events, the answer in the wanted form
  * (xhr.spec.whatwg.org).
  */
-import { runtime } from '../../foundation/runtime/runtime.ts'
 
 /** A request of the browser, with settings that the browser checks. */
 export interface XmlHttpTarget extends EventTarget {
@@ -241,7 +240,7 @@ export class XmlHttpExchange {
 
 /** The length of a body. The browser tells the length of a form later. */
 function measure(body: unknown): number | undefined {
-  if (typeof body === 'string' || body instanceof URLSearchParams) return runtime.countBytes(String(body))
+  if (typeof body === 'string' || body instanceof URLSearchParams) return new TextEncoder().encode(String(body)).length
   return body instanceof Blob ? body.size : (body as Partial<ArrayBuffer>).byteLength
 }
 

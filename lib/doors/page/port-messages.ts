@@ -1,0 +1,54 @@
+/** Port messages: what a page and an engine in a worker tell each other. Each request has a port of its own. */
+
+/** A worker, the inside of a worker, or a port. */
+export interface MessageEnd {
+  postMessage(message: unknown, transfer: object[]): void
+  addEventListener(name: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(name: 'error', listener: (event: object) => void): void
+  /** Of a port. */
+  start?(): void
+}
+
+/** Of one request. */
+export interface RequestPort extends MessageEnd {
+  start(): void
+  close(): void
+}
+
+/** Messages of the application have no such member. */
+export interface EngineMessage {
+  readonly mikroRest: 'greeting' | EngineAddress | StartFailure | AskedRequest
+}
+
+export interface EngineAddress {
+  readonly base: string
+  readonly versions: readonly string[]
+}
+
+export interface StartFailure {
+  readonly failure: string
+}
+
+export interface AskedRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: ArrayBuffer | undefined
+  /** For `PortAnswer`, and from the page `more`, or `end`. */
+  readonly port: RequestPort
+}
+
+export type PortAnswer =
+  | { readonly status: number; readonly headers: readonly (readonly [string, string])[]; readonly hasBody: boolean }
+  /** Undefined behind the last. */
+  | { readonly piece: Uint8Array | undefined }
+  | { readonly error: { readonly name: string; readonly message: string } }
+
+/** Returns what a message says, unless the message is the application's. */
+export function readMessage(data: unknown): EngineMessage['mikroRest'] | undefined {
+  return (data as Partial<EngineMessage> | null)?.mikroRest
+}
+
+export function sendMessage(end: MessageEnd, mikroRest: EngineMessage['mikroRest'], transfer: object[] = []): void {
+  end.postMessage({ mikroRest } satisfies EngineMessage, transfer)
+}

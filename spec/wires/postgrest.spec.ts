@@ -447,6 +447,8 @@ describe('--as supabase', () => {
     const headers = { apikey: 'anon', authorization: 'Bearer anon', origin: 'http://localhost:5173' }
     const listed = await fetch(`${origin}/rest/v1/posts?title=ilike.t*`, { headers })
     assert.deepEqual([listed.status, await listed.json()], [200, [{ id: 1, title: 'Tea' }]])
+    const matched = await fetch(`${origin}/rest/v1/posts?title=imatch.${encodeURIComponent('^t\\w+$')}`, { headers })
+    assert.deepEqual(await matched.json(), [{ id: 1, title: 'Tea' }])
     assert.equal(listed.headers.get('access-control-allow-origin'), '*')
     assert.match(listed.headers.get('access-control-expose-headers')!, /Content-Range/)
     assert.equal(await command.stop(), 0)

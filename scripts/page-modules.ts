@@ -17,7 +17,7 @@ const TWINS: Readonly<Record<string, string>> = {
 }
 
 /** Files of lib/ that a page never needs: loading one is refused. */
-const REFUSED = /\/lib\/(?:databases\/(?:postgres|sqlite\/(?:evolve|introspect))|doors\/engines|engine\/recording)\//
+export const REFUSED = /\/lib\/(?:databases\/(?:postgres|sqlite\/(?:evolve|introspect))|doors\/engines|engine\/recording)\//
 
 const MIKRO_ORM = 'databases/sqlite/orm/page-mikro-orm.ts'
 

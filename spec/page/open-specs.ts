@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import { pageModules } from '../../scripts/page-modules.ts'
+import { REFUSED, pageModules } from '../../scripts/page-modules.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
 import { serveFiles } from './serve-page.ts'
 import type { RunResult } from './stand-ins/test.ts'
@@ -32,6 +32,11 @@ const standIns: Plugin = {
     const isOfNode = (name: string): boolean => builtinModules.includes(name.replace('node:', ''))
     onResolve({ filter: /^[\w:/]+$/ }, ({ path, importer }) =>
       isOfNode(path) && !importer.startsWith(join(root, 'lib/')) ? { path: path.replace('node:', ''), namespace: 'of Node' } : undefined,
+    )
+    onResolve({ filter: /^\..*\/lib\// }, ({ path, resolveDir, importer }) =>
+      importer.startsWith(join(root, 'spec/')) && REFUSED.test(join(resolveDir, path))
+        ? { path: basename(path), namespace: 'of Node' }
+        : undefined,
     )
     onLoad({ filter: /./, namespace: 'of Node' }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(at('node-modules.ts'))}).standInFor(${JSON.stringify(path)})`,

@@ -1,4 +1,4 @@
-/** What specs take of other modules of Node, in a page: paths. A test that calls anything else is left out. */
+/** What specs take, in a page, of other modules of Node and of files that need Node: paths. A test that calls more is left out. */
 import { scrypt } from '@noble/hashes/scrypt.js'
 import { isSameValue } from '../../../lib/foundation/page/same-value.ts'
 import { LeftOut } from './test.ts'

@@ -28,7 +28,7 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     await opened.page.evaluate(() => inPage.loadSqlite('/sqlite3.wasm'))
   })
 
-  it('loads at most 570 KB of scripts, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
+  it('loads at most 30 scripts of 570 KB, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
     const body = await opened.page.evaluate(async () => {
       const shop = await inPage.makeShop(inPage.library)
       return (await shop.handle('GET', '/v1/tags')).body as { count: number }
@@ -37,6 +37,8 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     const sizes = [...opened.loaded].map(([path, content]) => ({ isWasm: path.endsWith('.wasm'), bytes: gzipSync(content).length }))
     const sum = (isWasm: boolean): number => sizes.reduce((all, each) => (each.isWasm === isWasm ? all + each.bytes : all), 0)
     console.log(`# scripts: ${sum(false)} bytes, SQLite: ${sum(true)} bytes`)
+    const scripts = sizes.filter(({ isWasm }) => !isWasm).length
+    assert.ok(scripts <= 30, `${scripts} scripts`)
     assert.ok(sum(false) < 570_000, `${sum(false)} bytes of scripts`)
     assert.ok(sum(true) < 410_000, `${sum(true)} bytes of WebAssembly`)
     const text = [...opened.loaded.values()].map(String).join('\n')

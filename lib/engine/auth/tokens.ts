@@ -43,7 +43,7 @@ function refuseToken(code: ErrorCode & `token_${string}`, detail: string) {
 export class SigningKey {
   readonly publicKey: PublicKey
   readonly secretKey: Uint8Array
-  /** Of the platform: `node:crypto` verifies some seventy times as fast as tweetnacl, the signer. */
+  /** `node:crypto` verifies some seventy times as fast as tweetnacl, the signer. */
   readonly isSigned: (text: string, signature: Uint8Array) => boolean
   readonly markKey: Uint8Array
   /** Verifying takes longer than reading a record. */
@@ -64,7 +64,9 @@ export class SigningKey {
       use: 'sig',
       x: runtime.formatBytes(pair.publicKey, 'base64url'),
     })
-    this.isSigned = secrets.verifier(this.publicKey.x)
+    const verify = (text: string, signature: Uint8Array): boolean =>
+      signature.length === 64 && nacl.sign.detached.verify(utf8.encoder.encode(text), signature, pair.publicKey)
+    this.isSigned = secrets.verifier?.(this.publicKey.x) ?? verify
   }
 }
 

@@ -3,9 +3,8 @@ import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import nacl from 'tweetnacl'
 import type { SecretWork } from '../runtime/secrets.ts'
-import { formatPageBytes, parsePageBytes } from './page-bytes.ts'
+import { formatPageBytes } from './page-bytes.ts'
 
 const toBytes = (secret: string | Uint8Array): Uint8Array => (typeof secret === 'string' ? utf8ToBytes(secret) : secret)
 
@@ -27,11 +26,6 @@ export const secrets: SecretWork = {
   async scrypt(password, salt, length, { N, r, p }) {
     const { scryptAsync } = await import('@noble/hashes/scrypt.js')
     return scryptAsync(utf8ToBytes(password), salt, { N, r, p, dkLen: length, maxmem: 256 * N * r })
-  },
-  verifier(key) {
-    const bytes = parsePageBytes(key, 'base64url')
-    return (text, signature) =>
-      signature.length === nacl.sign.signatureLength && nacl.sign.detached.verify(utf8ToBytes(text), signature, bytes)
   },
   isSame(a, b) {
     if (a.length !== b.length) throw new RangeError('Input buffers must have the same byte length')

@@ -15,7 +15,7 @@ export interface SecretWork {
   deriveKey(secret: string | Uint8Array, info: string): Uint8Array
   scrypt(password: string, salt: Uint8Array, length: number, cost: ScryptCost): Promise<Uint8Array>
   /** @param key a public key for Ed25519, in base64url */
-  verifier(key: string): (text: string, signature: Uint8Array) => boolean
+  readonly verifier?: (key: string) => (text: string, signature: Uint8Array) => boolean
   /** In constant time. */
   isSame(a: Uint8Array, b: Uint8Array): boolean
   randomBytes(count: number): Uint8Array

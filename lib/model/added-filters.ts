@@ -1,6 +1,6 @@
 /**
- * Added filters: filters the application adds by `engine.orm.em.addFilter` while the engine runs. A filter holds for later requests, this
- * entity manager and its forks.
+ * Added filters: filters of `engine.orm.em.addFilter` while the engine runs. A filter holds for later requests, this entity manager and its
+ * forks.
  */
 
 export interface OrmFilter {
@@ -27,7 +27,7 @@ export class AddedFilters {
     this.named = parent?.named ?? NO_FILTERS
   }
 
-  /** Called by the entity manager. Replaces a filter of the same name. */
+  /** Replaces a filter of the same name. */
   add(name: string, filter: OrmFilter): void {
     this.named = Object.freeze({ ...this.named, [name]: { ...filter, default: filter.default ?? true } })
     this.#changed()

@@ -1,4 +1,4 @@
-/** Applies the application's configuration to a resource. Rejects unknown options and attributes with the nearest known name. */
+/** Applies the application's configuration to a resource. Rejects unknown names with the nearest known. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
@@ -220,9 +220,9 @@ interface OrmFilters {
 }
 
 /**
- * Reads MikroORM filters that are on by default: from the configuration (unless switched off there), from the entity (`default: true`), and
- * added to the entity manager. Of filters with one name, the configuration's wins, then the added one, as in MikroORM. A write may take a
- * row out of a fixed condition, such as `{ deletedAt: null }`: soft deletion.
+ * MikroORM filters that are on by default: of the configuration, of the entity (`default: true`), added to the entity manager. Of one name,
+ * the configuration's wins, then the added one, as in MikroORM. A write may take a row out of a fixed condition, such as `{ deletedAt: null
+ * }`: soft deletion.
  */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): OrmFilters {
   const active = (filters: object): [string, OrmFilter][] =>

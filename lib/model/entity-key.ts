@@ -1,4 +1,4 @@
-/** Entity key: converts keys between the engine (key.ts) and MikroORM. */
+/** Entity key: between the engine (key.ts) and MikroORM. */
 import { helper, Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
@@ -21,7 +21,7 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
-/** Finds the resource of the entity's class, which may inherit from the given resource's. */
+/** Of the entity's class, which may inherit from the given resource's. */
 export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member

@@ -1,4 +1,4 @@
-/** Hook context: what hooks, handlers, access rules and renderers take and return. */
+/** Hook context: for hooks, handlers, access rules and renderers. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { QueryInput } from '../foundation/base/query-input.ts'
 import type { RestResponse } from '../foundation/base/response.ts'
@@ -28,7 +28,6 @@ export interface EngineHandle {
   ): Promise<RestResponse>
 }
 
-/** How `ctx.ask` asks. */
 export interface AskOptions {
   /** `engine`: past access rules and scopes, like `engine.seed`. Default: as the request's caller. */
   readonly as?: 'engine'
@@ -95,7 +94,7 @@ export interface HookContext {
   readonly headers: Readonly<Record<string, string>>
   /** Decoded `{name}` parts of a custom route's path. */
   readonly params: Readonly<Record<string, string>>
-  /** For hooks to share notes; new for every request. */
+  /** Hooks share notes here; new for every request. */
   readonly state: Record<string, unknown>
 }
 

@@ -1,7 +1,6 @@
-/** IDs name: the option `ids` names the IDs of a relation. Refuses relations shown as more than plain IDs of one resource. */
+/** IDs name: the option `ids`. Refuses relations shown as more than plain IDs of one resource. */
 import { isRelation, type Attribute, type RelationAttribute, type ScalarAttribute } from './model.ts'
 
-/** @throws TypeError for anything but a plain relation */
 export function readIdsName(attribute: Attribute, ids: string | undefined, where: string): Attribute {
   if (ids === undefined) return attribute
   const at = `${where}: attributes.${attribute.property}: "ids"`
@@ -14,7 +13,6 @@ export function readIdsName(attribute: Attribute, ids: string | undefined, where
   return Object.freeze({ ...attribute, ids })
 }
 
-/** @throws TypeError where another attribute has the name */
 export function checkIdsNames(attributes: readonly Attribute[], where: string): void {
   const names = new Set(attributes.map(({ name }) => name))
   for (const attribute of attributes) {
@@ -27,7 +25,7 @@ export function checkIdsNames(attributes: readonly Attribute[], where: string): 
   }
 }
 
-/** Makes the IDs a plain value, for reading and setting by a path. */
+/** For reading and setting by a path. */
 export function plainIds(relation: RelationAttribute): ScalarAttribute {
   const { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable } = relation
   const rules = { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable, render: undefined }
@@ -37,10 +35,7 @@ export function plainIds(relation: RelationAttribute): ScalarAttribute {
   return { ...plain, type: relation.target.key[0]!.type, source }
 }
 
-/**
- * Maps names to attributes, and names of IDs to a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first
- * counts.
- */
+/** Names of IDs have a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first counts. */
 export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
@@ -60,7 +55,7 @@ export function isIds(attribute: Attribute): attribute is RelationAttribute & { 
   return isRelation(attribute) && attribute.idsOf !== undefined
 }
 
-/** Returns the relation of IDs, or the attribute itself. */
+/** Returns the relation of IDs. */
 export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
   return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
 }

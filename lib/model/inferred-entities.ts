@@ -1,4 +1,4 @@
-/** Inferred entities: marks the classes of entities made of a JSON file. Records have the keys of the file. */
+/** Inferred entities: entities of a JSON file, whose records have the file's keys. */
 const inferred = new WeakMap<object, { readonly isExact: boolean }>()
 
 /** @param isExact see `FromJsonOptions.exact` */

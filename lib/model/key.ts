@@ -1,7 +1,7 @@
 /**
- * Key: a record's ID as text, as JSON, and as values of the key's parts. A composite key joins parts by `~`, each percent-encoded (RFC 3986
- * section 2.1, `~` itself as %7E). Where the option `key` shows clients another attribute, an ID holds that attribute's value (`ShownKey`);
- * rows are still linked by primary key (`KeyValues`).
+ * Key: a record's ID as text, JSON, and values of the key's parts. A composite key joins parts by `~`, each percent-encoded (RFC 3986
+ * section 2.1, `~` itself as %7E). With the option `key`, an ID holds another attribute's value (`ShownKey`); rows are still linked by
+ * primary key (`KeyValues`).
  */
 import { withArticle } from '../foundation/base/article.ts'
 import { restError, type RestError } from '../foundation/errors/errors.ts'
@@ -19,7 +19,7 @@ import { runtime } from '../foundation/runtime/runtime.ts'
 /** In the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
 
-/** The value of the attribute shown in the place of the primary key. */
+/** Shown in the place of the primary key. */
 export interface ShownKey {
   readonly shown: ScalarValue
 }
@@ -27,7 +27,7 @@ export interface ShownKey {
 /** A row's key, or a value to find the row by. */
 export type RecordKey = KeyValues | ShownKey
 
-/** Whether the row must still be found. */
+/** The row must still be found. */
 export function isShownKey(key: RecordKey): key is ShownKey {
   // Runs for each request: faster than looking for a member.
   return !Array.isArray(key)
@@ -42,7 +42,7 @@ export function idValues(key: RecordKey): readonly ScalarValue[] {
   return isShownKey(key) ? [key.shown] : key
 }
 
-/** The parts of a client's ID: the key's, or the shown attribute. */
+/** Of the key, or the shown attribute. */
 export function idParts({ key, shownKey }: Resource): readonly KeyPart[] {
   return shownKey === undefined ? key : [shownKey.part]
 }
@@ -52,8 +52,8 @@ export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
 }
 
 /**
- * Whether no path leads to a record with this part in the ID: `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); a
- * path with NUL is refused.
+ * No path leads to a record with this part: `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); a path with NUL is
+ * refused.
  */
 export function isUnreachable(value: unknown, name: string, resource: Resource): boolean {
   if (typeof value !== 'string') return false
@@ -84,7 +84,7 @@ function decodePart(text: string): string | undefined {
 
 /**
  * Undefined: cannot be a key of the resource.
- * `encoded`: the text is a raw path segment, percent-encoded even for a single key.
+ * `encoded`: a raw path segment, percent-encoded even for a single key.
  */
 export function idFromText(text: string, resource: Resource, encoded = false): RecordKey | undefined {
   const { shownKey } = resource
@@ -101,7 +101,7 @@ function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValu
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
 
-/** Writes bytes in a file's key of another type: Base64 could be another row's key. */
+/** In a file's key of another type, Base64 could be another row's key. */
 export function formatBytes(bytes: Uint8Array): string {
   return `x'${runtime.formatBytes(bytes, 'hex')}'`
 }
@@ -124,7 +124,7 @@ function readBytes(value: unknown, { strays }: ScalarType): Uint8Array | undefin
   return bytes === undefined ? undefined : runtime.parseBytes(bytes, 'hex')
 }
 
-/** Reads a value that does not fit the type; undefined where no row can hold such a value, like `01` in an integer column. */
+/** Undefined: no row can hold the value, like `01` in an integer column. */
 function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarValue | undefined {
   if (strays !== true || items !== undefined) return undefined
   const isCounted = kind === 'integer' || kind === 'bigint'
@@ -135,7 +135,7 @@ function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarV
   return Number.isNaN(number) ? value : String(number) === value ? number : undefined
 }
 
-/** Reads the primary key, as `idFromText` reads an ID. */
+/** The primary key, as `idFromText` an ID. */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
     const value = readPart(text, resource.key[0]!, encoded)
@@ -152,7 +152,7 @@ export function keyFromText(text: string, resource: Resource, encoded = false): 
   return values
 }
 
-/** Reads an ID in a body. Undefined: cannot be an ID. */
+/** Undefined: cannot be an ID. */
 export function idFromJson(json: unknown, resource: Resource): RecordKey | undefined {
   const { shownKey } = resource
   if (shownKey === undefined) return keyFromJson(json, resource)
@@ -160,7 +160,7 @@ export function idFromJson(json: unknown, resource: Resource): RecordKey | undef
   return shown === undefined ? undefined : { shown }
 }
 
-/** Reads the primary key, as `idFromJson` reads an ID. */
+/** The primary key, as `idFromJson` an ID. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const { type } = resource.key[0]!
@@ -179,19 +179,17 @@ export function keyFromCount(count: number | bigint, { key, table }: Resource): 
   return [kind === 'bigint' ? BigInt(count) : Number(count)]
 }
 
-/** No key is left to count. */
 export function keysUsedUp(table: string, last: number | bigint, cause?: Error): RestError {
   const detail = `The keys of the table "${table}" have reached the last number, ${last}: give the record a key that is free.`
   return restError('validation_failed', detail, { cause })
 }
 
-/** An ID in a relation to several resources. */
 interface TypedKey {
   readonly branch: PolymorphicTarget
   readonly key: KeyValues
 }
 
-/** Reads `post:7`. Undefined: nothing the relation could link. */
+/** `post:7`. Undefined: nothing the relation could link. */
 export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): TypedKey | undefined {
   const colon = text.indexOf(':')
   const branch = colon < 0 ? undefined : branches.find(({ target }) => target.singular === text.slice(0, colon))
@@ -207,18 +205,18 @@ export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
-/** Percent-encodes the primary key for a path. */
+/** Of the primary key, percent-encoded. */
 export function keyToSegment(values: KeyValues, resource: Resource): string {
   return joinKey(values.map((value, part) => formatPart(value, resource.key[part]!.type)))
 }
 
-/** Percent-encodes an ID for error texts and `Location`. */
+/** Percent-encoded, for error texts and `Location`. */
 export function idToSegment(key: RecordKey, resource: Resource): string {
   const parts = idParts(resource)
   return joinKey(idValues(key).map((value, part) => formatPart(value, parts[part]!.type)))
 }
 
-/** Tells records of one resource apart. Runs for each link of a body, so does not encode. */
+/** Tells records of one resource apart. Runs for each link: does not encode. */
 export function shownText({ shown }: ShownKey, { shownKey }: Resource): string {
   return textOfPart(formatScalar(shown, shownKey!.part.type))
 }
@@ -229,7 +227,6 @@ export function idToJson(key: RecordKey, resource: Resource): unknown {
   return values.length === 1 ? values[0] : joinKey(values)
 }
 
-/** Joins JSON parts to an ID. */
 export function joinKey(parts: readonly unknown[]): string {
   const texts: string[] = []
   for (const part of parts)
@@ -251,7 +248,7 @@ const PARTS: Partial<Record<ScalarKind, string>> = {
   custom: 'a value of its own type',
 }
 
-/** Takes the parts that a key attribute holds: for a relation, as many as the target's key has. */
+/** For a relation, as many as the target's key has. */
 export function takeKeyParts(resource: Resource, name: string, key: KeyValues): KeyValues {
   let start = 0
   for (const keyName of resource.keyNames) {
@@ -267,7 +264,7 @@ export function sameKey(a: KeyValues, b: KeyValues): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
 }
 
-/** The text of a key of one part, as `Reader.existing` gives it; of more parts one by which `('a,b', 'c')` and `('a', 'b,c')` differ. */
+/** Of one part, as `Reader.existing` gives it; of more parts, texts by which `('a,b', 'c')` and `('a', 'b,c')` differ. */
 export function formatKey(key: KeyValues): string {
   const parts = key.map(String)
   return parts.length === 1 ? parts[0]! : JSON.stringify(parts)

@@ -19,7 +19,6 @@ export type Source =
   | { readonly kind: 'tag'; readonly column: string; readonly value: string }
   /** Inside a JSON value, by names from requests. */
   | { readonly kind: 'within'; readonly json: ScalarAttribute; readonly names: readonly string[] }
-  /** From a getter of the entity. */
   | { readonly kind: 'getter' }
   /** Not stored: written only for life-cycle hooks. */
   | { readonly kind: 'none' }
@@ -60,9 +59,9 @@ interface AttributeBase {
   readonly idsOf?: string
   /** Discriminator values of the classes with the attribute. Undefined: all. */
   readonly classValues?: ReadonlySet<string>
-  /** Whether hidden only because nobody may read the target. */
+  /** Hidden only because nobody may read the target. */
   readonly closed?: boolean
-  /** Whether a row's class decides: other classes use the name or a column for something else. */
+  /** A row's class decides: others use the name or a column for something else. */
   readonly byClass?: boolean
 }
 
@@ -72,7 +71,7 @@ export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>
 export interface ScalarAttribute extends AttributeBase {
   readonly kind: 'scalar'
   readonly type: ScalarType
-  /** Whether MikroORM loads the value only on demand: until loaded, any new value is a change. */
+  /** Loaded only on demand: until then, any new value is a change. */
   readonly lazy?: true
   readonly source: Source
   readonly primary: boolean
@@ -105,47 +104,44 @@ export interface Variants {
 export interface ToOneAttribute extends AttributeBase {
   readonly kind: 'toOne'
   readonly target: Resource
-  /** Whether this table holds the foreign key, not the target's. */
+  /** This table holds the foreign key. */
   readonly owner: boolean
-  /** SQL for the linked key, in the place of a foreign key. Read-only. */
+  /** SQL in the place of a foreign key. Read-only. */
   readonly formula?: Formula | undefined
   /** The foreign key. Owner: in this table, ordered as the target's key. Inverse: in the target's table, ordered as this resource's key. */
   readonly columns: readonly string[]
   /** The key referred to, unless primary. Owner: the target's. Inverse: this resource's. */
   readonly targetKey: TargetKey | undefined
-  /** Columns of the foreign key beyond the key, with the linked record's columns. Other attributes hold these columns and must agree. */
+  /** Columns beyond the key, with the linked record's. Other attributes hold these columns and must agree. */
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
-  /** Stands beside a foreign key to several entities, in the same table: see `ToOneOfAttribute`. */
+  /** In the foreign key's table: see `ToOneOfAttribute`. */
   readonly discriminator: Discriminator | undefined
-  /** Where in JSON the foreign key is, if so; then the one column. */
+  /** Where in JSON the foreign key is. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   readonly primary: boolean
-  /** The property holds a key, not an entity (MikroORM's `mapToPk`). */
+  /** MikroORM's `mapToPk`. */
   readonly holdsKey: boolean
-  /** No two records may link the same record. */
   readonly unique: boolean
   /** On the target. */
   readonly otherSide: string | undefined
-  /** Unlinked records are deleted. */
   readonly orphanRemoval: boolean
   /** Deleting the owner deletes linked records: MikroORM's cascade, not the database's. */
   readonly cascadeRemove: boolean
-  /** Owner only: for this row when the linked row is deleted. */
+  /** Owner only: when the linked row is deleted. */
   readonly onDelete: DeleteRule
 }
 
-/** Names the entity that the foreign key refers to. */
 export interface Discriminator {
   readonly column: string
   readonly value: string
 }
 
-/** A to-one to one of several entities: MikroORM's polymorphic relation. The database checks no foreign key. */
+/** To one of several entities: MikroORM's polymorphic relation. No foreign key is checked. */
 export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
-  /** One for each entity, with the same name and property. */
+  /** For each entity, with the same name and property. */
   readonly branches: readonly PolymorphicTarget[]
-  /** The attribute, in a linked record and ID, that names the resource. */
+  /** In a linked record and ID, names the resource. */
   readonly typeName: string
   /** Discriminator and key. */
   readonly columns: readonly string[]
@@ -158,7 +154,7 @@ export interface PolymorphicTarget extends ToOneAttribute {
   readonly type: ScalarAttribute
 }
 
-/** A unique attribute foreign keys refer to in the place of the primary key. */
+/** A unique attribute, in the place of the primary key. */
 export interface TargetKey {
   readonly name: string
   readonly property: string
@@ -192,7 +188,7 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
-        /** Whether a row may link nothing: an application's pivot with an optional link, a file of another program. */
+        /** A row may link nothing: an application's pivot with an optional link, a file of another program. */
         readonly mayBeEmpty: boolean
         /** For a table shared by several entities. */
         readonly discriminator: Discriminator | undefined
@@ -202,17 +198,17 @@ export interface ToManyAttribute extends AttributeBase {
   readonly otherSide: string | undefined
   /** A MikroORM condition for members; undefined: all linked records. */
   readonly where: object | undefined
-  /** The model's order, by dotted paths. */
+  /** By dotted paths. */
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
-  /** Whether an unknown ID in a body creates a record with that key. See `AttributeRules.create`. */
+  /** See `AttributeRules.create`. */
   readonly creates?: boolean
 }
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
-/** The key a list's links refer to, unless primary. */
+/** Unless primary. */
 export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
@@ -227,7 +223,7 @@ export interface KeyPart {
   readonly type: ScalarType
 }
 
-/** A link between a record and the calling user; `list`: the record's users. See `ResourceConfig.marks`. */
+/** `list`: the record's users. See `ResourceConfig.marks`. */
 export interface ResourceMark {
   readonly name: string
   readonly list: ToManyAttribute
@@ -252,7 +248,6 @@ interface JoinedTable {
   readonly columns: readonly string[]
 }
 
-/** The entity's place among inheriting entities. */
 export interface Hierarchy {
   readonly root: Resource
   readonly column: string
@@ -262,7 +257,7 @@ export interface Hierarchy {
   readonly classValue: string | undefined
   /** The class and its descendants. */
   readonly byValue: ReadonlyMap<string, Resource>
-  /** The table also has rows of other classes. */
+  /** Also rows of other classes. */
   readonly isShared: boolean
 }
 
@@ -287,9 +282,9 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names. */
   readonly keyNames: readonly string[]
-  /** The unique attribute clients see in the place of the key; undefined: the key. */
+  /** Seen by clients; undefined: the key. */
   readonly shownKey: TargetKey | undefined
-  /** Columns of the default order: the place in the data, then the key, or else the insertion order. May be empty. */
+  /** The place in the data, then the key, or else the insertion order. May be empty. */
   readonly order: readonly string[]
   /** The key is one integer the database counts. */
   readonly generatedKey: boolean
@@ -297,16 +292,15 @@ export interface Resource {
   readonly version: ScalarAttribute | undefined
   /** Dotted paths that are unique together. Without the key. */
   readonly uniques: readonly (readonly string[])[]
-  /** To-one attributes that refer to this resource, with dotted paths. */
+  /** To-one attributes that refer here, by dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
-  /** Links of the calling user. */
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Whether in this version; otherwise only a target of relations. */
+  /** Otherwise only a target of relations. */
   readonly served: boolean
   /** For names the model lacks. */
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
-  /** Called at the first write. Undefined: MikroORM's unit of work writes. */
+  /** From the first write. Undefined: MikroORM's unit of work writes. */
   readonly readStored: () => StoredTable | undefined
   /** Completes "since …": why there is no stored table. Undefined: the entity alone gives no reason. */
   readonly explainStored: () => string | undefined
@@ -320,9 +314,8 @@ export interface OpenAttributes {
   readonly once: boolean
   /** Never added. */
   readonly except: ReadonlySet<string>
-  /** Whether the holder keeps null and misfits of columns. Attributes in neither place are lacking. */
+  /** The holder keeps null and misfits of columns. Attributes in neither place are lacking. */
   readonly exact: boolean
-  /** Added names, in order. */
   readonly learned: readonly string[]
 }
 
@@ -334,9 +327,7 @@ export interface Model {
   readonly byEntity: ReadonlyMap<object, Resource>
   /** By every accepted path segment. */
   readonly byName: ReadonlyMap<string, Resource>
-  /** Flag parameters of computed attributes. */
   readonly flags: ReadonlySet<string>
-  /** Whether requests may add attributes to a resource. */
   readonly isOpen: boolean
 }
 
@@ -348,12 +339,11 @@ export function listTargets(attribute: RelationAttribute | ToOneOfAttribute): re
   return attribute.kind === 'toOneOf' ? attribute.branches.map(({ target }) => target) : [attribute.target]
 }
 
-/** Plain value, or object of values. */
 export function isValue(attribute: Attribute): attribute is ScalarAttribute | EmbeddedAttribute {
   return attribute.kind === 'scalar' || attribute.kind === 'embedded'
 }
 
-/** Lists columns of the record's own table. */
+/** Of the record's own table. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
     case 'scalar':

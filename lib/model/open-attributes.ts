@@ -1,12 +1,12 @@
 /**
- * Open attributes: values of an open resource for names the model lacks, in one JSON property. A learned name is an ordinary attribute for
- * any JSON. Rejects a malformed option when the engine is created.
+ * Open attributes: values for names the model lacks, in one JSON property. A learned name is an ordinary attribute for any JSON. Rejects a
+ * malformed option.
  */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'
 import type { OpenOption } from './resource-config.ts'
 
-/** Names added by requests, in order, by entity class. Immutable. */
+/** In order, by entity class. Immutable. */
 export type LearnedNames = Readonly<Record<string, readonly string[]>>
 
 export const NOTHING_LEARNED: LearnedNames = Object.freeze({})
@@ -24,7 +24,7 @@ interface OpenResult {
 /**
  * Adds learned attributes, hides the holder.
  *
- * @param where the beginning of error texts
+ * @param where begins error texts
  */
 export function applyOpen(
   where: string,

@@ -1,7 +1,7 @@
-/** Owning links: to-one attributes with a foreign key, anywhere in a resource. */
+/** Owning links: to-one attributes with a foreign key. */
 import { findHierarchyRoot, type Attribute, type EmbeddedAttribute, type Resource, type ToOneAttribute } from './model.ts'
 
-/** Includes polymorphic links and links inside embedded objects. */
+/** Also polymorphic and inside embedded objects. */
 export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
@@ -21,8 +21,8 @@ export function formatPath({ attribute, within }: OwningLink): string {
 }
 
 /**
- * Records links on their targets. A link to one class may reach any class of the hierarchy, since keys are shared. A query's links do not
- * count: nobody writes a query, and the tables below keep their own foreign keys.
+ * A link may reach any class of a hierarchy: keys are shared. A query's links do not count: nobody writes a query, and the tables below
+ * have foreign keys.
  */
 export function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)
@@ -36,7 +36,7 @@ export function addReferrers(all: readonly Resource[]): void {
   }
 }
 
-/** Whether a class above, whose rows include this class's, has the property. */
+/** From a class above, whose rows include this class's. */
 function isInheritedFrom(resource: Resource, property: string): boolean {
   const { hierarchy } = resource
   if (hierarchy === undefined || hierarchy.root === resource) return false

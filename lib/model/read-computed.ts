@@ -1,4 +1,4 @@
-/** Read computed: makes attributes of the application's SQL, single or in groups behind a flag. Refuses unknown types and members. */
+/** Read computed: attributes of the application's SQL, single or in groups behind a flag. Refuses unknown types and members. */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, SqlText } from './model.ts'
@@ -45,7 +45,7 @@ function findKind(given: string, known: readonly string[]): string | undefined {
   return OTHER_KINDS[given.toLowerCase()] ?? findNearest(given, known)
 }
 
-/** @param where the beginning of error texts */
+/** @param where begins error texts */
 export function readComputed(where: string, taken: readonly Attribute[], config: UntypedConfig): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
     if (taken.some(attribute => attribute.name === name)) throw new TypeError(`${where}: computed: "${name}" is an attribute already.`)
@@ -90,7 +90,7 @@ function mustBe(where: string, why = ''): TypeError {
 type ComputedCommon = Omit<ScalarAttribute, 'kind' | 'type' | 'source' | 'primary' | 'version' | 'links'>
 
 function readComputedGroup(where: string, group: ComputedGroup, common: ComputedCommon): EmbeddedAttribute {
-  // Meant as an attribute with a missing or malformed expression.
+  // An attribute with a missing or malformed expression.
   if (typeof group['type'] === 'string' || typeof group['sql'] === 'string')
     throw mustBe(where, ': "sql" must be a function that returns SQL')
   const attributes = Object.entries(group)
@@ -136,13 +136,13 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
 }
 
-/** Whether values depend on the request. */
+/** Values depend on the request. */
 function asksCaller(sql: ComputedAttribute['sql']): boolean {
   let text: string | SqlFragment
   try {
     text = sql('t0')
   } catch {
-    // The check of the expression reports this with its place.
+    // The expression's check reports this.
     return false
   }
   return (

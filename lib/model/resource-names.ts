@@ -1,4 +1,4 @@
-/** Resource names: makes URL names of class names, with plurals of the `pluralize` package. */
+/** Resource names: URL names of class names, with plurals of `pluralize`. */
 import pluralize from 'pluralize'
 import { LruCache } from '../foundation/base/lru-cache.ts'
 
@@ -16,7 +16,7 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
   return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
 }
 
-/** A word that is only an ending stays. */
+/** An ending alone stays. */
 function singularizeWord(word: string): string {
   return pluralize.singular(word) || word
 }

@@ -1,4 +1,4 @@
-/** Resource rules: the application's `resource(Entity, { ... })` without attributes, for later stages. */
+/** Resource rules: `resource(Entity, { ... })` without attributes. */
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
@@ -17,22 +17,21 @@ export interface ResourceRules {
   readonly parameters: ReadonlyMap<string, (value: string, ctx: HookContext) => unknown>
   /** For lists, where a request names none. */
   readonly defaults: WrittenDefaults | undefined
-  /** A boolean, or a function that decides. */
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
   /** MikroORM conditions a row must meet to exist for the caller: scope and filters. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
-  /** How many scopes, from the first, are the application's, with `defaults.scope`; the rest are MikroORM's. */
+  /** How many, from the first, are the application's, with `defaults.scope`; the rest are MikroORM's. */
   readonly ownScopes: number
-  /** How many scopes, from the first, a written row must keep: a fixed filter only says what is shown. */
+  /** How many, from the first, a written row must keep: a fixed filter only says what is shown. */
   readonly writeScopes: number
-  /** The condition for rows the caller may write; undefined: all that exist. See `ResourceConfig.write`. */
+  /** Undefined: all that exist. See `ResourceConfig.write`. */
   readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
   /** See `ResourceConfig.repeatable`. */
   readonly repeatable: boolean
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 
-/** Whether a write may take a row out of what is shown. */
+/** A write may take a row out of what is shown. */
 export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
   return scopes.length > writeScopes
 }

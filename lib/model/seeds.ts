@@ -4,7 +4,7 @@
 export type SeedData = Readonly<Record<string, readonly object[]>>
 const inferred = new WeakSet<SeedData>()
 
-/** Marks a seed that a model was inferred from: a record with an ID that no path can name gets a note, not a refusal. */
+/** A record with an ID that no path can name then gets a note, not a refusal. */
 export function markInferredSeed(data: SeedData): SeedData {
   inferred.add(data)
   return data
@@ -37,7 +37,6 @@ export function isSeeder(seed: Seed): seed is SeederClass | true {
   return seed === true || typeof seed === 'function'
 }
 
-/** @throws TypeError for anything but a seed */
 export function checkSeeds(seeds: unknown, where: string): asserts seeds is Seeds {
   if (!Array.isArray(seeds)) return checkSeed(seeds, where, '')
   for (const [index, seed] of seeds.entries()) checkSeed(seed, where, `[${index}]`)

@@ -1,9 +1,9 @@
-/** Shared scope: the option `defaults.scope`, which narrows each resource with a property, such as `tenant`. */
+/** Shared scope: the option `defaults.scope`, for each resource with a property, such as `tenant`. */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { HookContext } from './hook-context.ts'
 import type { ResourceRules } from './resource-rules.ts'
 
-/** By property: the required value, a condition, or true for all rows. */
+/** A required value, a condition, or true for all rows. */
 export type SharedScope = Readonly<Record<string, (ctx: HookContext) => unknown>>
 
 export const NO_SHARED_SCOPE: SharedScope = Object.freeze({})

@@ -1,4 +1,4 @@
-/** Stored table: how statements write an entity's records without MikroORM's unit of work. Read once by metadata/read-stored-table.ts. */
+/** Stored table: for statements without MikroORM's unit of work. Read once by metadata/read-stored-table.ts. */
 
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 
@@ -6,7 +6,7 @@ export interface StoredColumn {
   readonly column: string
   /** Undefined: unknown. */
   readonly type: ScalarType | undefined
-  /** Converts a property's value; undefined: the same. Never called for NULL. */
+  /** Undefined: the same value. Never called for NULL. */
   readonly toColumn: ((value: unknown) => unknown) | undefined
 }
 
@@ -14,13 +14,13 @@ export interface StoredColumn {
 export interface StoredProperty {
   readonly property: string
   readonly columns: readonly StoredColumn[]
-  /** Whether null may be stored as something else. */
+  /** Null may be stored as something else. */
   readonly convertsNull: boolean
-  /** Whether MikroORM compares stored values directly, apart from numbers, which the database compares. */
+  /** MikroORM compares stored values directly; the database compares numbers. */
   readonly comparable: boolean
   /** For a new record without a value; undefined: the database sets a default. */
   readonly default: unknown
-  /** Makes JSON of embedded objects; undefined for other properties. */
+  /** Of embedded objects. */
   readonly document?: ToDocument | undefined
   /** For a new record without a value, or with null. */
   readonly onCreate: Computed | undefined
@@ -30,7 +30,7 @@ export interface StoredProperty {
 /** @param current the stored JSON; an object keeps members the value leaves out; null: none */
 export type ToDocument = (value: unknown, current: unknown) => unknown
 
-/** A model's function that does not look at the entity. The entity manager supplies the engine's clock. */
+/** Does not look at the entity. The entity manager has the engine's clock. */
 export type Computed = (entity: object, em: unknown) => unknown
 
 export interface StoredTable {
@@ -40,33 +40,31 @@ export interface StoredTable {
   /** The key column the database counts. */
   readonly counter: StoredColumn | undefined
   readonly keyProperties: readonly StoredProperty[]
-  /** The class column of a table of several classes, with this class's value. */
+  /** Of a table of several classes. */
   readonly discriminator: { readonly column: StoredColumn; readonly value: unknown } | undefined
-  /** By name, inner ones by MikroORM's name. The unit of work writes missing properties. */
+  /** Inner ones by MikroORM's name. The unit of work writes missing properties. */
   readonly properties: ReadonlyMap<string, StoredProperty>
   /** Properties of embedded objects, by column. */
   readonly inside: ReadonlyMap<string, StoredProperty>
-  /** Whether statements can do this; otherwise the unit of work does. */
+  /** Otherwise the unit of work does. */
   readonly inserts: boolean
   readonly updates: boolean
   readonly deletes: boolean
-  /** Whether the database refuses every taken value. */
+  /** The database refuses every taken value. */
   readonly refusesTaken: boolean
-  /** Whether refusal comes before any function of the model runs. */
+  /** Refusal comes before any function of the model. */
   readonly keepsUnique: boolean
   /** Unique together, outside of the key. */
   readonly uniques: readonly (readonly StoredColumn[])[]
-  /** SQL defaults of columns. */
   readonly rawDefaults: readonly string[]
   /** A new record must have these. */
   readonly required: readonly string[]
-  /** Properties set by the constructor. */
   readonly constructed: ReadonlySet<string>
-  /** Calls the constructor, which may set properties; undefined: no code inside. */
+  /** Undefined: no code inside. */
   readonly construct: (() => Record<string, unknown>) | undefined
   /** Counts a record's changes. */
   readonly version: StoredProperty | undefined
-  /** Whether `onCreate` runs again after giving nothing. */
+  /** `onCreate` runs again after giving nothing. */
   readonly asksTwice: boolean
 }
 
@@ -79,7 +77,7 @@ export interface PivotTable {
   readonly memberType: ScalarType
   /** Counts rows where the list has an order. */
   readonly order: string | undefined
-  /** The members' table and key, where rows may link missing members and stay. */
+  /** Where rows may link missing members and stay. */
   readonly members: { readonly table: string; readonly key: string } | undefined
 }
 
@@ -90,7 +88,6 @@ export interface LinkColumn {
   readonly type: ScalarType | undefined
 }
 
-/** Returns the key and other columns. */
 export function linkColumns({ table, key }: StoredTable, others: readonly StoredColumn[] = []): LinkColumn[] {
   return [...others, ...key].map(({ column, type }) => ({ table, column, type }))
 }

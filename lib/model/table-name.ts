@@ -1,4 +1,4 @@
-/** Table name: refers to a table by name, with the schema where an entity names one. */
+/** Table name: with the schema where an entity names one. */
 
 /** Impossible in names. */
 const SEPARATOR = '\0'
@@ -7,7 +7,7 @@ export function qualifyTable(name: string, schema: string | undefined): string {
   return schema === undefined ? name : `${schema}${SEPARATOR}${name}`
 }
 
-/** Returns the schema, if any, and the name. */
+/** The schema, if any, and the name. */
 export function splitTable(table: string): string[] {
   return table.split(SEPARATOR)
 }

@@ -1,4 +1,4 @@
-/** Value schema: an application's checks beyond the model: a Standard Schema (version 1, https://standardschema.dev) or a function. */
+/** Value schema: a Standard Schema (version 1, https://standardschema.dev) or a function. */
 import type { HookContext } from './hook-context.ts'
 
 /** Why a Standard Schema refuses a value. */
@@ -7,7 +7,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** The used part of a schema of zod, valibot, arktype and others. */
+/** Of zod, valibot, arktype and others. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1

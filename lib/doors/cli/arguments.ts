@@ -1,5 +1,5 @@
 /**
- * Arguments: parses and checks the command line. Every mistake is a usage error (exit code 2) that names the input, and the nearest option.
+ * Arguments: parses and checks the command line. A mistake is a usage error (exit code 2) that names the input and the nearest option.
  */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -10,14 +10,13 @@ import { misuse, type CommandError } from './command-error.ts'
 import { checkGrammar, toGrammar, type Grammar } from './other-grammar.ts'
 
 export interface CommandArguments extends TrialArguments, EvolveArguments {
-  /** A SQLite file, a JSON file of collections, or a module with the model. `undefined`: the sample model. */
+  /** A SQLite file, JSON file of collections, or module with the model. `undefined`: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
   readonly config: string | undefined
   /** The context of a MikroORM config; `undefined`: the default. */
   readonly context: string | undefined
-  /** Whether migrations run first. */
   readonly migrate: boolean
   /** The path before the version; `undefined`: the model's. */
   readonly base: string | undefined
@@ -26,9 +25,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly readOnly: boolean
   /** Hidden attributes: `name` or `table.name`. */
   readonly hide: readonly string[]
-  /** The backend whose grammar clients speak. */
   readonly as: Grammar | undefined
-  /** A front end's folder. */
   readonly static: string | undefined
   /** Empty: no other origin. */
   readonly cors: readonly string[]
@@ -46,7 +43,6 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly watch: boolean
   /** `sync`: each answer waits until the file has the changes. */
   readonly save: boolean | 'sync'
-  /** Whether to refuse a JSON file with notes. */
   readonly strict: boolean
   /** Whether requests may add attributes to a JSON file. */
   readonly open: boolean
@@ -54,9 +50,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly required: boolean
   /** The users of a JSON file, who may log in. */
   readonly login: string | undefined
-  /** Whether their passwords are hashed. */
   readonly hash: boolean
-  /** The key of records in a JSON file. */
   readonly id: string | undefined
   readonly quiet: boolean
   /** A file; empty: standard output. */
@@ -64,7 +58,6 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   /** A `.svg` or `.mmd` file; empty: standard output. */
   readonly diagram: string | undefined
   readonly eject: string | undefined
-  /** The path of a single request. */
   readonly get: string | undefined
   readonly help: boolean
   readonly showsVersion: boolean
@@ -74,13 +67,11 @@ interface Option {
   readonly type: 'string' | 'boolean'
   /** One letter. */
   readonly short?: string
-  /** The value's name in the help text. */
   readonly value?: string
-  /** Values that may follow behind "=". */
+  /** Values behind "=". */
   readonly values?: readonly string[]
   /** Takes any value behind "=". */
   readonly takesAny?: boolean
-  /** Whether the value may be missing at the end of the command line. */
   readonly isOptional?: boolean
   readonly text: string
 }
@@ -161,7 +152,6 @@ type OptionName = keyof typeof OPTIONS
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-/** The present words for former options. */
 const FORMER: Readonly<Record<string, string>> = {
   'test-controls': '--workbench',
   'no-workbench': '--workbench=off',
@@ -249,7 +239,7 @@ function readTokens(argv: readonly string[]): {
     const { values: known = [], takesAny = false } = OPTIONS[name] as Option
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !takesAny && !known.includes(token.value))
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
-    // A value like an option usually means a forgotten value.
+    // Usually a forgotten value.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
     if (
       OPTIONS[name].type === 'string' &&
@@ -263,7 +253,7 @@ function readTokens(argv: readonly string[]): {
   return { values, files }
 }
 
-/** @throws CommandError for arguments that differ from the text of `--help`. */
+/** @throws CommandError for arguments against the text of `--help`. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const { values, files: given } = readTokens(argv)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)

@@ -1,7 +1,7 @@
-/** Command error: ends the command with one line on standard error and an exit code. */
+/** Command error: ends the command with one line on standard error. */
 import { escapeControls } from './explanation-text.ts'
 
-/** Exit code 2: a wrong command line; 1: a command that cannot be carried out. */
+/** Exit code 2: a wrong command line; 1: any other failure. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2
@@ -16,7 +16,7 @@ export function misuse(text: string): CommandError {
   return new CommandError(text, 2)
 }
 
-/** The value may name content of a file, so control characters are escaped. */
+/** The value may name content of a file: escapes control characters. */
 export function oneLine(error: unknown): string {
   return escapeControls(error instanceof Error ? error.message || error.name : String(error)).trim()
 }

@@ -1,5 +1,5 @@
 /**
- * Describe: writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind, because FILE and OUT are easily
+ * Describe: writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind: FILE and OUT are easily
  * mistaken.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -17,10 +17,7 @@ interface ResourceDescription {
   readonly start: RegExp
 }
 
-/**
- * @param file empty: standard output
- * @returns the text for standard output
- */
+/** @param file empty: standard output */
 export async function describeTo(file: string, engine: RestEngine, isReadOnly: boolean): Promise<string> {
   const text = `${JSON.stringify(await internalsOf(engine).describe({}, isReadOnly), undefined, 2)}\n`
   return write(file, { option: '--openapi', kind: 'OpenAPI document', text, start: /^\s*\{\s*"openapi"/ })

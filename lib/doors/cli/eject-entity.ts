@@ -1,5 +1,5 @@
 /**
- * Eject entity: writes an entity as a module, with `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part
+ * Eject entity: writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part
  * without code by name; eject.ts proves that the rest means the same.
  */
 import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
@@ -37,7 +37,7 @@ const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 
 
 type ModuleOf = (meta: EntityMetadata) => string
 
-/** @param isFromFile the tables exist, so that settings for making tables are left out */
+/** @param isFromFile the tables exist: leaves out settings for making tables */
 export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
@@ -236,7 +236,7 @@ class PropertyWriter {
     }
   }
 
-  /** Writes the discriminator of a polymorphic relation, where MikroORM assumes another. */
+  /** Writes a polymorphic relation's discriminator, unless MikroORM assumes the same. */
   #discriminator(targets: readonly EntityMetadata[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
@@ -249,7 +249,7 @@ class PropertyWriter {
       this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
-  /** Writes rules for rows that refer to a changed row, where MikroORM assumes others. */
+  /** Writes rules for rows that refer to a changed row, unless MikroORM assumes the same. */
   #rules(): void {
     const { nullable, primary, deleteRule, updateRule, targetKey, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
@@ -320,7 +320,7 @@ class PropertyWriter {
     if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(originalFunction(prop.onUpdate), 'onUpdate'))
   }
 
-  /** Writes a function whose meaning does not depend on its place; refuses any other. */
+  /** Refuses a function whose meaning depends on its place. */
   #code(written: object, name: string): Code {
     const text = Function.prototype.toString
       .call(written)
@@ -336,7 +336,7 @@ class PropertyWriter {
   }
 }
 
-/** Types that builders of properties have by default on PostgreSQL. */
+/** Types that builders have by default on PostgreSQL. */
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 

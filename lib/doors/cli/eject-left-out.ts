@@ -1,6 +1,6 @@
 /**
- * Eject left out: columns of a SQLite file that `--eject` leaves out, for want of code that serves the same. Keys, and columns that
- * relations and unique sets need, are never left out.
+ * Eject left out: columns of a SQLite file that `--eject` leaves out, for want of code that serves the same; never keys, nor columns that
+ * relations and unique sets need.
  */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -9,7 +9,7 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /** @param isFromFile whether a SQLite file gave the model. Tables of any other model are made of the code, so nothing is left out. */
+  /** @param isFromFile whether a SQLite file gave the model: tables of any other model are made of the code, so nothing is left out */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }

@@ -50,8 +50,8 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 }
 
 /**
- * Readers for elements of PostgreSQL's lists, which are texts, or lists in a list. A reader is known by what it makes of a text: `given`
- * becomes `meant`.
+ * Readers for elements of PostgreSQL's lists: texts, or lists in a list. A reader is known by what it makes of a text: `given` becomes
+ * `meant`.
  */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
   { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },
@@ -70,7 +70,7 @@ export function declareReaders(code: string): string[] {
   )
 }
 
-/** Returns the builder that a model would have, if the form is the same; else the type as read from the file. */
+/** Returns a model's builder, if the form is the same; else the type as read from the file. */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar
   const time = findForm(scalar)

@@ -1,6 +1,6 @@
 /**
- * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the result and compares with
- * the served model: a difference is an error or, where a database gave the model, a left-out column with a note.
+ * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the result: a difference
+ * from the served model is an error or, where a database gave the model, a left-out column with a note.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -28,7 +28,7 @@ import { importModule } from './modules.ts'
 import { Code, isLiteral, lines, literal, member } from './source.ts'
 
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options that are written elsewhere, or belong to the process. */
+/** Options written elsewhere, or belonging to the process. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 interface Ejected {
@@ -38,7 +38,7 @@ interface Ejected {
 
 /**
  * @param folder must not exist, or be empty
- * @throws CommandError when the folder cannot be used, or the model cannot be written as code. No file remains then.
+ * @throws CommandError for an unusable folder, or a model that has no form as code. No file remains then.
  */
 export async function eject(engine: RestEngine, loaded: LoadedSource, folder: string): Promise<Ejected> {
   const root = resolve(folder)
@@ -47,7 +47,7 @@ export async function eject(engine: RestEngine, loaded: LoadedSource, folder: st
   try {
     let files = await writeProject(engine, loaded, root, leftOut)
     if (!(await proveSame(engine, loaded, root, leftOut))) {
-      // Node never reads an imported file again, so the second text is proved in another place.
+      // Node never reads an imported file again: a second text is proved in another place.
       const proof = join(root, '.proof')
       await writeProject(engine, loaded, proof, leftOut)
       if (!(await proveSame(engine, loaded, proof, leftOut))) throw new Error('The columns that were left out are still there.')
@@ -126,7 +126,7 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
 /** @throws CommandError for options that are code. */
 function refuseFunctions(options: EngineOptions): void {
   for (const [name, value] of Object.entries(options)) {
-    // A naming strategy is not needed once all names are written out.
+    // All names are written out.
     if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
     if (value !== undefined && !OTHER_OPTIONS.has(name))
       throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
@@ -154,7 +154,7 @@ function config(
   if (server !== undefined) members.push(member('database', writeServer(server)))
   if (isFile)
     members.push(member('database', `fileURLToPath(new URL(${literal(formatImportPath(root, database as string))}, import.meta.url))`))
-  // Ejected entities must not change a file that was served without entities.
+  // Ejected entities must not change a file served without entities.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
     const value = data[name]
@@ -173,7 +173,7 @@ function config(
     ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
-  // Guesses are settled in code; comments keep them for the reader.
+  // Comments keep the guesses, settled in code, for the reader.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
   return `${imports.join('\n')}\n\n${notes}export default ${lines('{', members, '}')} satisfies EngineOptions\n`
 }
@@ -184,7 +184,6 @@ function findServer({ database }: EngineOptions): ServerDatabase | undefined {
   return typeof found === 'object' ? found : undefined
 }
 
-/** Leaves the password to the environment. */
 function writeServer(server: ServerDatabase): string {
   const url = `process.env['DATABASE_URL'] ?? ${literal(describeDatabase(server))}`
   const { url: _, ...others } = withoutList(server)
@@ -222,7 +221,7 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
 async function buildProjectSurroundings({ title, options }: LoadedSource): Promise<[string, string][]> {
   const server = findServer(options)
   const ownPackage = await readOwnPackage()
-  // A range would let npm take another version of each package, and end in ERESOLVE.
+  // A range would let npm take other versions, and end in ERESOLVE.
   const orm = installedOrmVersion()
   const version = (name: string): string =>
     name.startsWith('@mikro-orm/') ? orm : (ownPackage.peerDependencies[name] ?? ownPackage.devDependencies[name] ?? '*')
@@ -281,8 +280,8 @@ function writeReadme(title: string, isServer: boolean): string {
 }
 
 /**
- * Loads the written project, and compares tables and model. Leaves out columns that differ, where possible; returns false then: the project
- * must be written again.
+ * Compares tables and model of the loaded project. Leaves out columns that differ, where possible, and returns false: the project must be
+ * written again.
  */
 async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
@@ -302,7 +301,7 @@ async function proveSame(engine: RestEngine, { options }: LoadedSource, root: st
   return true
 }
 
-/** @throws CommandError for a difference in what cannot be left out */
+/** @throws CommandError for a difference that cannot be left out */
 function compareModels(engine: RestEngine, copy: RestEngine, version: string, leftOut: LeftOut): void {
   const [served, written] = [engine, copy].map(each => describeModel(internalsOf(each).modelOf(version)!)) as [Description, Description]
   for (const [place, value] of served) {
@@ -317,7 +316,7 @@ function compareModels(engine: RestEngine, copy: RestEngine, version: string, le
     throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
 }
 
-/** @throws CommandError where the tables of the written entities would be others */
+/** @throws CommandError where the written entities would have other tables */
 async function compareTables(engine: RestEngine, copy: RestEngine): Promise<void> {
   const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
   const lines = new Set(after.split('\n'))
@@ -346,10 +345,10 @@ function describeModel(model: Model): Description {
   return described
 }
 
-/** Describes a type in one spelling, whatever other values a file may hold: such values are shown as stored. */
+/** Describes a type in one spelling, whatever other values a file may hold. */
 function describeType(type: ScalarType): string {
   const { loose: _, toStored: __, ofFile: ___, strays: ____, time, ...others } = type as FileScalar
-  // MikroORM stores milliseconds by default: the form of texts does not matter.
+  // By MikroORM's default: the form of texts does not matter.
   const compared = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(
     Object.entries(compared)

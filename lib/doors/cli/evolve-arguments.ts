@@ -1,4 +1,4 @@
-/** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. Every mistake is a usage error. */
+/** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. */
 import type { Evolving } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
 import { statSync } from 'node:fs'
@@ -14,9 +14,8 @@ export interface EvolveArguments {
   readonly drop: Evolving['drop']
   /** `undefined`: the model's, else 10. */
   readonly copies: number | undefined
-  /** Whether to print the plan alone. */
   readonly diff: boolean
-  /** Whether to make the tables anew, without rows. */
+  /** Makes the tables anew, without rows. */
   readonly fresh: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Evolve options: adds `--evolve`, `diff` and `--fresh` to a model's options, and copies a file on which `--get` evolves or migrates. */
+/** Evolve options: adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` evolves or migrates. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
@@ -25,7 +25,7 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   }
 }
 
-/** Drops options of evolving: nothing is to be kept. */
+/** Nothing is to be kept. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
   const { schema: _, fill: __, renamed: ___, drop: ____, copies: _____, ...others } = options
@@ -47,10 +47,10 @@ export interface Trial {
 }
 
 /**
- * Returns options for a copy of the file that would be changed; `undefined`: nothing would be.
+ * Returns options for a copy of the file; `undefined`: nothing would change.
  *
- * @param option the option of the command line for the change; undefined: the model asks for the change
- * @throws CommandError for a server, which is not copied.
+ * @param option of the command line; undefined: the model asks for the change
+ * @throws CommandError for a server.
  */
 export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')
@@ -69,12 +69,12 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
   return { options: { ...withoutCopies(options), database: path }, remove }
 }
 
-/** Makes no copies of a file that is a copy itself. */
+/** A copy itself gets no copies. */
 export function withoutCopies(options: EngineOptions): EngineOptions {
   return options.schema === 'evolve' ? { ...options, copies: 0 } : options
 }
 
-/** @throws CommandError for options without a model, or a database that does not stay. */
+/** @throws CommandError without a model, or for a database that does not stay */
 function checkEvolvable({ entities, database }: EngineOptions, what: string): void {
   if (entities === undefined) throw new CommandError(`${what} needs the model beside the database: name its module with --config.`, 2)
   if (database === undefined || database === ':memory:' || database === 'pglite:')

@@ -7,14 +7,13 @@ import { describeDatabase } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import { escapeControls } from './explanation-text.ts'
 
-/** Asks whether a column or entity is an old one by a new name. */
 type Ask = (rename: PossibleRename) => Promise<boolean>
 
 /**
  * Rehearses the evolution until nothing is left to ask.
  *
- * @returns the plan, and the options with the names that were confirmed
- * @throws Error in one line for what stands against it.
+ * @returns the plan, and the options with confirmed names
+ * @throws Error in one line for what prevents the evolution.
  */
 export async function planEvolution(
   options: EngineOptions,

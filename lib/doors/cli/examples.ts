@@ -1,5 +1,5 @@
 /**
- * Examples: three requests for sorting, filtering and expanding, made from the model and from first records, so that answers are not empty.
+ * Examples: three requests for sorting, filtering and expanding, made from the model and first records: answers are not empty.
  */
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
@@ -10,7 +10,7 @@ import { isText } from '../../foundation/values/scalar-type.ts'
 interface ExampleEngine {
   readonly base: string
   readonly versions: readonly string[]
-  /** Asks past the journal, which is for the readers' own requests. */
+  /** Leaves no entry in the journal. */
   look(path: string): Promise<{ readonly status: number; readonly body?: unknown }>
 }
 
@@ -21,7 +21,7 @@ interface SlowLink {
 
 /**
  * @param wanted paths below the version that suit the model
- * @param slow lists that no example may count by, because each record would cost a scan of the table
+ * @param slow lists that no example counts by: each record would cost a scan of the table
  */
 export async function findExampleRequests(
   engine: ExampleEngine,

@@ -57,7 +57,7 @@ function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled):
 }
 
 function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
-  // A JSON file can have no index, but an ejected model can.
+  // Only an ejected model can have an index.
   if (isJson)
     return [
       `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
@@ -88,7 +88,6 @@ function cut(line: string): string {
   return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`
 }
 
-/** Returns one line without control characters. */
 export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')

@@ -1,6 +1,5 @@
 /**
- * Hide: hides attributes by names of the command line, as `hidden: true` of an entity does. Refuses an unknown name before anything is
- * written.
+ * Hide: hides attributes by names of the command line, as `hidden: true` of an entity does. Refuses an unknown name.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { EngineOptions } from '../../engine/options/options.ts'
@@ -10,7 +9,6 @@ import { CommandError } from './command-error.ts'
 
 type HiddenProperty = EntityMetadata['props'][number]
 
-/** Takes names as `name` or `table.name`. */
 export function hideAttributes(options: EngineOptions, names: readonly string[]): EngineOptions {
   if (names.length === 0) return options
   const { discovery } = options.orm ?? {}
@@ -55,20 +53,20 @@ function explainUnknown(name: string, dots: readonly (readonly [string, string])
   return `there is no table ${JSON.stringify(table)}.${formatHint(nearest)}`
 }
 
-/** Compares with table and resource, in any spelling. */
+/** Takes any spelling of table or resource. */
 function isNamed({ tableName, className, schema }: EntityMetadata, table: string): boolean {
   const names = [tableName, className, ...(schema === undefined ? [] : [`${schema}.${tableName}`])]
   return names.includes(table) || names.some(each => each !== undefined && camelPlural(each) === camelPlural(table))
 }
 
-/** Finds properties by the name in the API, in the entity or of the column, else in another spelling. */
+/** The name in the API, in the entity or of the column comes before another spelling. */
 function findProperties(meta: EntityMetadata, name: string): HiddenProperty[] {
   const exact = meta.props.filter(prop => namesOf(prop).includes(name))
   return exact.length > 0 ? exact : meta.props.filter(prop => namesOf(prop).some(each => camelCase(each) === camelCase(name)))
 }
 
 function namesOf(prop: HiddenProperty): string[] {
-  // Columns of an embedded object are properties, too, with names of their own inside.
+  // Columns of an embedded object are properties with names of their own inside.
   const columns = prop.fieldNames ?? []
   return [prop.name, prop.serializedName, prop.embedded?.[1], ...(columns.length === 1 ? columns : [])].filter(each => each !== undefined)
 }

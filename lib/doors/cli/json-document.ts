@@ -1,6 +1,5 @@
 /**
- * JSON document: the text of a JSON file, and the IDs of its records. Applies changes of records; every unchanged part keeps its
- * characters.
+ * JSON document: the text of a JSON file, and the IDs of its records. Applies changes of records; the rest keeps its characters.
  */
 import { isLongInteger, keepDigits } from '../../foundation/json/json-numbers.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
@@ -50,7 +49,7 @@ interface DocumentEdit {
 export class JsonDocument {
   readonly #text: EditedText
   readonly #collections: ReadonlyMap<string, DocumentCollection>
-  /** Present IDs of collections that have gained or lost records. */
+  /** Of collections that have gained or lost records. */
   readonly #ids = new Map<string, readonly unknown[]>()
 
   constructor(text: string, collections: readonly DocumentCollection[]) {
@@ -141,7 +140,7 @@ function planEdit(
   return { edit: { records, added: added.map(([, row]) => formRecord(collection, row)) }, added: added.map(([id]) => id) }
 }
 
-/** Returns the members that differ, with the database's values; undefined where the row of an exact collection lacks a member. */
+/** Returns the database's values; undefined where the row of an exact collection lacks a member. */
 function findChanged({ attributes, exact }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
   const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row, exact))
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
@@ -158,7 +157,6 @@ function formRecord({ attributes, hasIds }: DocumentCollection, row: JsonRow): o
   return { ...Object.fromEntries(shown.map(each => [each.key, writeForm(each, row[each.key])])), ...pick(row, listAdded(attributes, row)) }
 }
 
-/** Lists attributes that requests have added. */
 function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): string[] {
   const modelKeys = new Set(attributes.map(({ key }) => key))
   return Object.keys(row).filter(key => !modelKeys.has(key))
@@ -173,7 +171,7 @@ function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow, ex
   return JSON.stringify(before === null && kind === 'toMany' ? [] : before) !== JSON.stringify(row[key])
 }
 
-/** Spells IDs, links and long integers as the file does, where the database has other types. */
+/** Spells IDs, links and long integers as the file does. */
 function writeForm(attribute: InferredAttribute, value: unknown): unknown {
   if (attribute.kind === 'plain') return attribute.isBare ? writeLong(value) : value
   const write = attribute.form === 'text' ? writeText : writeNumber

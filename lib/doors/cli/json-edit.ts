@@ -1,13 +1,12 @@
 /**
- * JSON edit: edits records in a JSON text, and leaves every other character: formatting, spelling of numbers, order of keys. New text
- * follows the style of its neighbours.
+ * JSON edit: edits records in a JSON text, and leaves every other character. New text follows the style of its neighbours.
  */
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type MemberSpan, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
 /**
- * Deletes a record, or gives members other values; a member that becomes undefined goes. Members without a name here stay, and all members
+ * Deletes a record, or gives members other values; `undefined` as a value removes the member. Members without a name here stay, and all
  * where a function gives `undefined`.
  */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
@@ -29,7 +28,7 @@ interface EditPlace {
   items: Item[] | undefined
 }
 
-/** Replacements in the order of the text, and the later places of items. */
+/** Replacements in the order of the text. */
 interface ArrayEdit {
   readonly replaced: readonly TextReplacement[]
   readonly items: Item[]
@@ -39,7 +38,7 @@ interface ArrayEdit {
 export class EditedText {
   #text: string
   readonly #style: Style
-  /** Places in the order of the text. */
+  /** In the order of the text. */
   readonly #places: readonly EditPlace[]
 
   /** @param text valid JSON, an object or one collection at the top level */
@@ -47,7 +46,6 @@ export class EditedText {
     this.#text = text
     this.#style = detectStyle(text)
     const first = skipSpace(text, text.length - dropByteOrderMark(text).length)
-    // A list at the top level is the only collection.
     const members = text[first] === '[' ? [{ key: '', value: { start: first, end: findValueEnd(text, first) } }] : scanMembers(text, first)
     // Of a repeated name the last counts, as for JSON.parse.
     const last = new Map(members.map(({ key, value }) => [key, value]))
@@ -60,7 +58,7 @@ export class EditedText {
     return this.#text
   }
 
-  /** Takes edits by names of collections; the name of a list at the top level is empty. */
+  /** By names of collections; the name of a list at the top level is empty. */
   edit(edits: ReadonlyMap<string, CollectionEdit>): void {
     const text = this.#text
     let edited = ''
@@ -102,7 +100,7 @@ function move(items: readonly Item[], by: number): void {
 }
 
 interface Style {
-  /** Indentation of a level. Empty: the whole file is one line. */
+  /** Of a level. Empty: the whole file is one line. */
   readonly indent: string
   /** Empty: everything is in one line. */
   readonly newline: string
@@ -127,7 +125,7 @@ interface WrittenText {
   readonly text: string
 }
 
-/** Where records are deleted, writes the array anew: white space and commas between the other records change. */
+/** After deletions, writes the array anew: white space and commas between the other records change. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)
@@ -185,7 +183,6 @@ function placeItems(written: readonly WrittenText[], start: number): Item[] {
   })
 }
 
-/** @param isFirst whether no item is before */
 function writeAdded(
   text: string,
   { array, items }: ScannedArray,
@@ -260,7 +257,7 @@ function editRecord(text: string, record: Span, change: RecordEdit | undefined, 
   return edited + text.slice(last.value.end, record.end)
 }
 
-/** Formats a value over several lines, as `JSON.stringify` does, in a line of this indentation. */
+/** As `JSON.stringify` does, in a line of this indentation. */
 function format(value: unknown, indent: string, style: Style): string {
   if (style.newline === '') return formatInLine(value, { gap: style.gap, padding: '' })
   return JSON.stringify(value, undefined, style.indent).replaceAll('\n', style.newline + indent)
@@ -268,7 +265,6 @@ function format(value: unknown, indent: string, style: Style): string {
 
 interface LineStyle {
   readonly gap: string
-  /** The space inside the braces of objects. */
   readonly padding: string
 }
 

@@ -1,4 +1,4 @@
-/** JSON file: reads a file of collections, as json-server serves, and infers the model. */
+/** JSON file: infers the model of a file of collections, as json-server serves. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { findOddities, parseLong, type JsonFinding } from '../../foundation/json/json-numbers.ts'
@@ -30,28 +30,27 @@ export interface JsonFile {
   readonly collections: readonly InferredCollection[]
 }
 
-/** @throws CommandError, TypeError when the file is not UTF-8 or not JSON, or its data cannot be served. */
+/** @throws CommandError, TypeError for a file that is not UTF-8 or JSON, or data that cannot be served. */
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
   return readJsonText(name, path, decode(bytes, name), { name: basename(name, extname(name)), ...options })
 }
 
-/** @throws CommandError, TypeError for a text that is not JSON, or whose data cannot be served. */
 export function readJsonText(name: string, path: string, text: string, options: InferOptions): JsonFile {
   const data = parseJson(text, name, parseLong)
   const oddities = readOddities(dropByteOrderMark(text))
   return { name, path, text, collections: infer(data, name, { ...oddities, ...options }) }
 }
 
-/** Names a member with its collection: `['orders', 0, 'id']` and `['profile', 'id']` alike. */
+/** `['orders', 0, 'id']` and `['profile', 'id']` alike. */
 function formatMember([collection, ...inside]: readonly (string | number)[]): string {
   return `${collection}.${inside.find(key => typeof key === 'string')}`
 }
 
 const NAMED = 3
 
-/** Lists oddities that the text shows, and parsed values do not. */
+/** Parsed values do not show these oddities. */
 function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   const findings = [...findOddities(text)]
   const repeated = findings.filter(({ kind }) => kind === 'repeated')
@@ -80,7 +79,7 @@ function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Keeps the byte order mark, so that a save writes the mark back. */
+/** Keeps the byte order mark for a save. */
 export function decode(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -121,7 +120,6 @@ function describe(attribute: InferredAttribute, { idType, hasIds }: InferredColl
   }
 }
 
-/** Describes lists that relations of other collections add. */
 function describeInverses({ name }: InferredCollection, collections: readonly InferredCollection[]): string[] {
   return collections.flatMap(source =>
     source.attributes.flatMap(attribute => {

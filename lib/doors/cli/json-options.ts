@@ -1,6 +1,6 @@
 /**
- * JSON options: adds the options of a module to the inferred model of a JSON file. Model and records stay those of the file: throws
- * CommandError for options that would replace either.
+ * JSON options: adds the options of a module to the inferred model of a JSON file. Throws CommandError for options that would replace the
+ * file's model or records.
  */
 import type { EngineOptions } from '../../engine/options/options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -12,10 +12,9 @@ import { checkReadable } from './readable.ts'
 
 export type InferredFile = Pick<JsonFile, 'name' | 'collections'>
 
-/** Options that the file itself decides. */
 const OF_FILE = ['entities', 'database', 'schema', 'config', 'seed', 'fill', 'renamed', 'drop', 'copies', 'notes'] as const
 
-/** @param config a module whose default export has options of the engine */
+/** @param config a module with options as default export */
 export async function addOptions(model: JsonModel, file: InferredFile, config: string): Promise<EngineOptions> {
   const { default: main } = await importModule(await checkReadable(config))
   const given: unknown = await main

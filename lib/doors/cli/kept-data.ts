@@ -1,6 +1,6 @@
 /**
- * Kept data: with `--watch`, the data of a module in memory outlive a restart, in a file of the watching process. Where the new model does
- * not allow that, or the seed is another, the data begin anew, and a line says why.
+ * Kept data: with `--watch`, the data of a module in memory outlive a restart, in a file of the watching process. Under an unfit model, or
+ * with another seed, the data begin anew, and a line says why.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { EvolveError } from '../../records/database/evolving.ts'
 import { escapeControls } from './explanation-text.ts'
 import { KEPT } from './watched.ts'
 
-/** `undefined`: the data are not in memory, or the options themselves decide on the tables. */
+/** `undefined`: the data are not in memory, or options decide on the tables. */
 export function findKeptFile({ entities, database, schema, readOnly }: EngineOptions): string | undefined {
   const isPlain = entities !== undefined && readOnly !== true && (schema === undefined || schema === 'update' || schema === 'evolve')
   return isPlain && readDatabase(database ?? ':memory:') === ':memory:' ? process.env[KEPT] : undefined

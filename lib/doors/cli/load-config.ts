@@ -1,6 +1,6 @@
 /**
- * Load config: makes engine options of the config of an application's MikroORM, mostly `mikro-orm.config.ts`. Throws CommandError for a
- * project of another MikroORM.
+ * Load config: makes engine options of an application's MikroORM config, mostly `mikro-orm.config.ts`. Throws CommandError for a project of
+ * another MikroORM.
  */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
@@ -18,12 +18,11 @@ export interface ConfigArguments {
   readonly context?: string | undefined
   /** Replaces the config's own database. */
   readonly database?: string | undefined
-  /** Whether the application's migrations make the tables. */
   readonly migrates: boolean
   readonly ejects: boolean
 }
 
-/** Takes a config, or engine options with a config; `undefined`: anything else. */
+/** `undefined`: neither a config nor options with a config. */
 export async function loadConfig(
   main: unknown,
   path: string,
@@ -49,7 +48,7 @@ export function isNamedConfig(path: string): boolean {
   return /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path))
 }
 
-/** Keeps standard output for answers. Where the config is TypeScript, so are the entities, and the same loader loads both. */
+/** Keeps standard output for answers. The config's loader loads the entities, too, where the config is TypeScript. */
 async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<EngineOptions['orm']>> {
   const { logger, loggerFactory, preferTs, dynamicImportProvider: ownProvider } = config
   const quiet =
@@ -61,7 +60,6 @@ async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<
   return { ...quiet, preferTs: preferTs ?? true, dynamicImportProvider }
 }
 
-/** @param isNamed whether the file has the name of a config */
 function isConfig(main: unknown, isNamed: boolean): boolean {
   if (Array.isArray(main)) return main.length > 0 && main.every(each => isConfig(each, isNamed))
   if (typeof main === 'function') return findEntities([main]).length === 0 && !/^class\b/.test(Function.prototype.toString.call(main))
@@ -77,7 +75,7 @@ export function checkOrmVersion(path: string): void {
   try {
     version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version
   } catch {
-    // The project has no MikroORM: the command lends its own.
+    // The command lends its own.
     return
   }
   if (!version.startsWith('7.'))

@@ -1,6 +1,6 @@
 /**
- * Load seed: reads what `--seed` names: a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by
- * name. Throws CommandError for anything else.
+ * Load seed: reads a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by name. Throws CommandError
+ * for anything else.
  */
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
@@ -32,7 +32,7 @@ export async function loadSeed(file: string): Promise<AddedSeed> {
   }
 }
 
-/** @throws CommandError for a number that would be stored as another one */
+/** @throws CommandError for a number that would be stored as another */
 function readRecords(text: string, file: string): unknown {
   const records = parseJson(text, file)
   const rounded = findRounded(dropByteOrderMark(text))
@@ -45,7 +45,7 @@ function isNameOfSeeder(text: string): boolean {
   return /^[A-Z][\w$]*$/.test(text) && !existsSync(text)
 }
 
-/** Takes the default export; else the class named like the file, as MikroORM's own command writes; else the only class. */
+/** The default export; else the class named like the file, as MikroORM's own command writes; else the only class. */
 function findSeed(exported: Readonly<Record<string, unknown>>, path: string): unknown {
   const found = exported['default'] ?? exported[parse(path).name]
   if (found !== undefined) return found
@@ -53,7 +53,7 @@ function findSeed(exported: Readonly<Record<string, unknown>>, path: string): un
   return others.length === 0 ? first : undefined
 }
 
-/** Records fill empty tables, as the model's own do. */
+/** Fills empty tables, as the model's own records do. */
 export function withSeed(options: EngineOptions, added: AddedSeed | undefined): EngineOptions {
   const modelSeed = options.seed
   if (added?.seed === undefined) return options
@@ -62,7 +62,7 @@ export function withSeed(options: EngineOptions, added: AddedSeed | undefined): 
   return { ...options, orm, seed: modelSeed === undefined ? seed : join(modelSeed, seed) }
 }
 
-/** Sows records of both together, since they may link each other. */
+/** Records may link each other: sows both together. */
 function join(modelSeed: Seeds, added: Seeds): Seeds {
   if (!isRecords(modelSeed) || !isRecords(added)) return [...listSeeds(modelSeed), ...listSeeds(added)]
   const all: Record<string, readonly object[]> = { ...modelSeed }

@@ -1,6 +1,6 @@
 /**
- * Load: turns the files of the command line into engine options. FILE is a module, a JSON file of collections, a SQLite file, or absent:
- * the sample model is served then. Errors name the file in one line.
+ * Load: makes engine options of FILE: a module, a JSON file of collections, a SQLite file, or absent (the sample model). Errors name the
+ * file in one line.
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -28,9 +28,8 @@ import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 export interface LoadedSource {
   readonly options: EngineOptions
-  /** Options of this run, which may have to leave files unchanged. */
+  /** Of this run, which may have to leave files unchanged. */
   readonly running: EngineOptions
-  /** The file of an inferred model. */
   readonly json?: JsonFile
   /** A copy of the file, to be evolved by this run. */
   readonly trial?: Trial
@@ -48,7 +47,6 @@ const SAMPLE_EXAMPLES = [
   '/sites?expand=publisher&limit=3',
 ]
 
-/** @throws CommandError when a file cannot be read or served. */
 export async function load(args: CommandArguments): Promise<LoadedSource> {
   const [file, config] = await Promise.all([args.file, args.config].map(findFolderModule))
   const { readOnly } = args
@@ -105,18 +103,16 @@ function refuseOptionsOfJson(args: CommandArguments): void {
   if (args.save !== false) throw new CommandError('--save goes with a JSON FILE; a SQLite file always keeps what is changed.', 2)
 }
 
-/** Says how a JSON file is served. */
 function nameHolding({ save }: CommandArguments): string {
   const how = save === false ? 'in memory' : 'saved'
   return isWatched() ? `${how} and watched` : how
 }
 
-/** Turns a URL of a file into a path. */
 function plainFile({ database }: EngineOptions): { readonly database?: string | ServerDatabase } {
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** Keeps files unwritten: a single GET and --eject must work on read-only files. */
+/** A single GET and --eject must work on read-only files. */
 async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
@@ -142,7 +138,7 @@ async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, s
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
 
-/** Finds a folder's module: MikroORM's config first, since a project's index may be a program. */
+/** MikroORM's config comes first: a project's index may be a program. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
@@ -197,7 +193,7 @@ async function loadModel(
 
 export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** On a server the records exist: the module's seed is left out. */
+/** Leaves out the module's seed: a server has records. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
@@ -220,7 +216,7 @@ async function loadSample(database?: string): Promise<Pick<LoadedSource, 'option
   return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }
 
-/** Takes the default export, perhaps the config of a MikroORM, or exported entities. */
+/** The default export, perhaps a MikroORM config, or exported entities. */
 async function loadOptions(file: string, args: ConfigArguments): Promise<EngineOptions> {
   const options = await loadExported(file, args)
   return args.migrates ? { ...options, schema: 'migrate' } : options
@@ -259,7 +255,7 @@ export async function readJournal(file: string): Promise<JournalEntry[]> {
   throw new CommandError(`${file} is not a journal: it must contain the list engine.requests, or the answer of GET /_test/requests.`)
 }
 
-/** A missing or empty file is a new database, where a new database is allowed. */
+/** A missing or empty file is a new database, if allowed. */
 async function detectKind(file: string, mayBeNew: boolean): Promise<'sqlite' | 'json' | 'new'> {
   refuseUrl(file)
   const isMissing = await stat(file).then(

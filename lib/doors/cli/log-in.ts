@@ -1,6 +1,6 @@
 /**
- * Log-in: `--login users` for a JSON file. Guesses by which attribute users log in, and notes the guess. Throws CommandError for a file
- * without such users.
+ * Log-in: `--login users` for a JSON file. Notes the guess by which attribute users log in. Throws CommandError for a file without such
+ * users.
  */
 import { auth } from '../../engine/auth/auth-options.ts'
 import { isOtherHash, isPasswordHash } from '../../engine/auth/password.ts'
@@ -15,7 +15,6 @@ const IDENTIFIERS = ['email', 'mail', 'emailaddress', 'username', 'login', 'user
 const PASSWORDS = ['password', 'passwd', 'pass', 'pwd', 'passwordhash', 'secret', 'pin']
 
 export interface LogIn {
-  /** Names in the body of a log-in. */
   readonly identifier: string
   readonly password: string
   /** The first user. */
@@ -26,7 +25,7 @@ export interface LogIn {
 
 /**
  * @param login `users`, or `users.nickname`
- * @param hashes whether passwords are hashed when they are loaded; else compared as they are
+ * @param hashes at loading; else passwords are compared as they are
  */
 export function addLogIn(
   options: EngineOptions,
@@ -66,7 +65,7 @@ function isPlain(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && !isPasswordHash(value) && !isOtherHash(value))
 }
 
-/** Takes the named attribute, or the likeliest with a different text in each record. */
+/** `undefined`: the likeliest with a different text in each record. */
 function findIdentifier(users: InferredCollection, wanted: string | undefined, file: string): string {
   const texts = users.attributes.filter(each => each.kind === 'plain' && each.type === 'text').map(({ key }) => key)
   if (wanted !== undefined) {

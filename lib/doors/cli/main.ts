@@ -1,4 +1,4 @@
-/** Main: runs the command. Every error is one line on standard error. */
+/** Main: runs the command. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -22,7 +22,7 @@ import { watch } from './watch.ts'
 import { beginTrial, isTrial, isWatched, report, takeTurn } from './watched.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
-/** Takes the command line without node and script. Returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
+/** Returns the exit code: 0, 1 for a failure, 2 for wrong usage. Takes the command line without node and script. */
 export async function main(argv: readonly string[]): Promise<number> {
   // A reader of the output may stop early, as `head` does.
   process.stdout.on('error', () => {})
@@ -71,7 +71,7 @@ async function diff({ options }: LoadedSource): Promise<number> {
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** Makes the tables of the model anew; of a file, after a first start in memory. */
+/** On a file, after a first start in memory. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -82,7 +82,6 @@ async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): 
   return running
 }
 
-/** Shows what is about to change in the database, and asks about new names. */
 async function planEvolving({ running, trial }: LoadedSource): Promise<EngineOptions> {
   if (running.schema !== 'evolve' || running.readOnly === true || trial !== undefined) return running
   const [{ isThere }, { askAtTerminal, formatPlan, nameDatabase, planEvolution }] = await Promise.all([
@@ -123,7 +122,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
 }
 
 /**
- * A trial beside the serving child tries the new model, then waits until that child ends. A module in memory goes on with the former data.
+ * A trial beside the serving child tries the new model, then waits for that child's end. A module in memory keeps its data.
  *
  * @returns undefined where the former process has saved the JSON file meanwhile
  */
@@ -187,7 +186,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** Tries the API as served: a file that this run only reads may be served for writing. */
+/** A file that this run only reads may be served for writing. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,
@@ -204,7 +203,6 @@ async function selfTest(
   }
 }
 
-/** Says how to try the model of a database that cannot be copied. */
 function describeUncopied({ message }: RestError, model: string): CommandError {
   const test = (module: string): string => `npx mikro-rest pglite: --config ${module} --self-test`
   const how = SERVER.test(model) ? `npx mikro-rest '${describeDatabase(model)}' --eject DIR, then ${test('DIR')}` : test(model)
@@ -238,7 +236,7 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** Control characters of a terminal. Written JSON holds only 0x7f to 0x9f, and may escape them. */
+/** Written JSON holds only 0x7f to 0x9f, and may escape them. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 

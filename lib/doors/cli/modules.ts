@@ -1,4 +1,3 @@
-/** Modules: loads an application's modules, and finds entities among the exports. */
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks, type ResolveFnOutput } from 'node:module'
 import { extname } from 'node:path'
@@ -14,14 +13,14 @@ export function isModule(file: string): boolean {
 }
 
 /**
- * Packages that the command shares with modules of a model. A project works before its packages are installed. A project with another copy
- * of MikroORM (`npx` installs one) uses the command's copy: classes of two copies would not know each other.
+ * Packages that the command shares with modules of a model: a project works before its packages are installed, and classes of two copies of
+ * MikroORM (`npx` installs one) would not know each other.
  */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
 const LIB = new URL('../../', import.meta.url).href
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
-/** Files of the application, reached by imports. */
+/** Of the application. */
 const reachedUrls = new Set<string>()
 
 export function listReached(): string[] {
@@ -51,7 +50,7 @@ function sharePackages(): void {
   })
 }
 
-/** Returns the command's copy where the major version is the same. */
+/** The major version must be the same. */
 function preferOwnCopy(foundForModule: ResolveFnOutput, findOwnCopy: () => ResolveFnOutput): ResolveFnOutput {
   const major = majorOf(foundForModule.url)
   if (major === undefined) return foundForModule
@@ -76,10 +75,9 @@ function majorOf(url: string): string | undefined {
   return versions.get(folder)
 }
 
-/** Takes an absolute path, and modules of either system. */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   sharePackages()
-  // Node only strips types: decorators, enums and paths without extension need a loader, and Node remembers a failed import.
+  // Node only strips types, and remembers a failed import: decorators, enums and paths without extension need a loader.
   const loader = /ts$/i.test(file) ? await findTypeScriptLoader(file) : undefined
   try {
     return listExports(await (loader?.load(file) ?? import(pathToFileURL(file).href)))
@@ -100,7 +98,7 @@ function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, adv
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 
-/** The default export of a CommonJS module has all exports. */
+/** Has all exports of a CommonJS module. */
 function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
@@ -126,7 +124,7 @@ export function findEntities(values: Iterable<unknown>): object[] {
   return [...entities]
 }
 
-// By shape and registered symbols: the module may have its own copy of MikroORM.
+// By shape and registered symbols: the module may have another MikroORM.
 function isSchema(value: unknown): value is object {
   return typeof value === 'object' && value !== null && value.constructor?.name === 'EntitySchema' && 'meta' in value
 }

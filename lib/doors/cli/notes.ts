@@ -1,12 +1,12 @@
-/** Notes: formats the notes of an engine for the command. */
+/** Notes: formats an engine's notes. */
 import type { RestEngine } from '../../engine.ts'
 import { escapeControls } from './explanation-text.ts'
 
 const SHOWN = 20
 
 /**
- * Ends with the number of further notes. Leaves out steps of an evolution, which its plan has printed, and notes on copies of a trial or of
- * a watched file.
+ * Ends with the number of further notes. Leaves out steps of an evolution, printed with its plan, and notes on copies of a trial or of a
+ * watched file.
  */
 export function formatNotes({ notes: all }: RestEngine): string[] {
   const notes = all.filter(note => !/^Evolved: |[/\\]mikro-rest-(?:trial|watch)-/.test(note))

@@ -1,4 +1,4 @@
-/** Option values: reads values of options. Throws CommandError, a usage error, for a bad value. */
+/** Option values: reads values of options. Throws CommandError for a bad value. */
 import { isIPv6 } from 'node:net'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { readBase } from '../../records/request/address.ts'
@@ -49,7 +49,7 @@ export function toMilliseconds(option: string, text: string, least: number): num
   throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
 }
 
-/** @throws CommandError where an option is given that does not go with another */
+/** @throws CommandError where options exclude each other */
 export function refuseOthers(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
   if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)

@@ -7,7 +7,6 @@ import { refuseOthers } from './option-values.ts'
 
 interface OtherGrammar {
   readonly load: () => Promise<Wire>
-  /** The path before the names of collections and tables. */
   readonly root: string
 }
 
@@ -24,7 +23,7 @@ export function loadWire(name: Grammar): Promise<Wire> {
   return GRAMMARS[name].load()
 }
 
-/** The paths to show: collections of a file, tables of a database. */
+/** Collections of a file, tables of a database. */
 export function listPathsOf(name: Grammar, { resources }: Model, isFile: boolean): string[] {
   return resources.map(({ plural, table }) => `${GRAMMARS[name].root}/${isFile || name === 'json-server' ? plural : table}`)
 }

@@ -1,4 +1,4 @@
-/** Read rows: reads records from the database, in the form of the JSON file. */
+/** Read rows: reads records in the form of the JSON file. */
 import type { RestEngine } from '../../engine.ts'
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -6,7 +6,7 @@ import type { InferredAttribute, InferredCollection } from '../../model/json-mod
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { JsonRow } from './json-document.ts'
 
-/** Most IDs in a statement. */
+/** IDs in a statement. */
 const CHUNK = 500
 
 interface Wanted {
@@ -14,10 +14,10 @@ interface Wanted {
   readonly ids: Iterable<unknown> | 'all'
 }
 
-/** Reads in one state of the data. Returns rows by collection and ID, in the order of creation. */
+/** Reads one state of the data. Returns rows by collection and ID, in the order of creation. */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
-    // MikroORM's core does not declare `getKysely`; both databases have the method.
+    // MikroORM's core does not declare the method of both databases.
     const kysely = (em as unknown as { getKysely(): Queries }).getKysely()
     const all = new Map<string, ReadonlyMap<unknown, JsonRow>>()
     for (const { collection, ids } of wanted) {
@@ -52,7 +52,7 @@ async function readChunk(
       kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, name)
     const members = (resource.open === undefined ? null : decodeColumn(row, resource.open.holder)) as JsonRow | null
     const present = attributes.map(attribute => [attribute.key, value(attribute)] as const)
-    // A null of an exact resource is a member, too.
+    // A null is a member, too.
     const shown = resource.open?.exact === true ? present.filter(([, each]) => each !== null) : present
     return [id, { ...Object.fromEntries(shown), ...members }]
   })

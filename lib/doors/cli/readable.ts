@@ -1,11 +1,11 @@
-/** Readable: checks that a file of the command line can be read; errors name the file in one line. */
+/** Readable: checks that a file of the command line can be read. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { findScheme, SERVERS } from '../../engine/options/database-option.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { CommandError, misuse, oneLine } from './command-error.ts'
 
-/** A folder's module, best first. */
+/** Best first. */
 export const INDEXES = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map(extension => `index.${extension}`)
 
 /** In the order of MikroORM's own command. */
@@ -37,7 +37,6 @@ export async function checkReadable(file: string): Promise<string> {
   }
 }
 
-/** Hints at the nearest name in the folder, or that the command has no such word. */
 async function hintAt(path: string): Promise<string> {
   const names = await readdir(dirname(path)).catch(() => [])
   const nearest = findNearest(basename(path), names)
@@ -45,7 +44,7 @@ async function hintAt(path: string): Promise<string> {
   return /^[a-z-]+$/.test(basename(path)) ? ' The first word is the FILE that is served: mikro-rest --help lists what it may be.' : ''
 }
 
-/** @throws CommandError for the address of a database or a page, which is no file. */
+/** @throws CommandError for the address of a database or a page. */
 export function refuseUrl(file: string): void {
   const scheme = findScheme(file)
   if (scheme === undefined) return

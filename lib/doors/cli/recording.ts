@@ -15,7 +15,7 @@ import type { LoadedSource } from './load.ts'
 /** Most requests shown. */
 const SHOWN = 3
 
-/** Addresses on which test controls are open to this machine alone. */
+/** Test controls are open to this machine alone. */
 const LOCAL = ['127.0.0.1', 'localhost', '::1']
 
 export async function isRecording(file: string | undefined): Promise<boolean> {
@@ -34,7 +34,6 @@ export async function isRecording(file: string | undefined): Promise<boolean> {
   }
 }
 
-/** Opens test controls where only this machine reaches the server. */
 export async function openRecorded(
   args: CommandArguments,
   create: (options: EngineOptions) => Promise<RestEngine>,
@@ -71,7 +70,7 @@ export async function openRecorded(
   return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, workbench: args.workbench ?? true } : args }
 }
 
-/** Returns successful reading requests of the test, else a list. Sends no request: the journal is the test's. */
+/** Successful reading requests of the test, else a list. Sends no request: the journal is the test's. */
 function findExamples(engine: RestEngine, requests: readonly JournalEntry[]): string[] {
   const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
   const read = requests.filter(({ method, path, status = 0 }) => method === 'GET' && status < 400 && path.startsWith(`${root}/`))

@@ -1,13 +1,12 @@
 /**
- * Replace file: writes new content into a temporary file, which then takes the place of the old file: any reader, also after a crash, finds
- * one of both as a whole.
+ * Replace file: puts a temporary file in the place of the old: any reader, also after a crash, finds one of both whole.
  */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CommandError } from './command-error.ts'
 
-// Milliseconds without a write after which a temporary file is abandoned.
+// Milliseconds without a write, then a temporary file is abandoned.
 const STALE = 60_000
 
 export function hashContent(content: string | Buffer): string {
@@ -18,7 +17,7 @@ export function temporaryOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
 }
 
-/** Removes temporary files of killed processes. */
+/** A killed process leaves files. */
 export async function removeLeftOver(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`
   for (const name of await readdir(dirname(target))) {
@@ -28,7 +27,7 @@ export async function removeLeftOver(target: string): Promise<void> {
   }
 }
 
-/** The ID of the process may meanwhile belong to another process, even to this one. */
+/** Another process, even this, may have the ID meanwhile. */
 async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
@@ -54,7 +53,7 @@ interface ReplacedFile {
 /**
  * Overwrites no file that another program has changed.
  *
- * @param before the content that the file must have
+ * @param before the content expected in the file
  * @param announce is called before the new content can be seen
  */
 export async function replaceFile(
@@ -90,7 +89,7 @@ export async function replaceFile(
   await syncFolder(dirname(target))
 }
 
-/** Writes the new directory entry to the disk, where the system can. */
+/** Where the system can. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

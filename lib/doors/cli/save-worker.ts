@@ -1,6 +1,6 @@
 /**
- * Save worker: a thread that holds, changes and writes the text of a JSON file, while the command's thread answers requests. Takes one save
- * at a time, and reports the end. A failed save is made with the next: the text is kept.
+ * Save worker: a thread that holds and writes the text of a JSON file, beside the thread that answers requests. Takes one save at a time,
+ * and reports the end. The next save repeats a failed save: the text is kept.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { CommandError, oneLine } from './command-error.ts'
@@ -8,17 +8,14 @@ import { JsonDocument, type Changes, type DocumentCollection } from './json-docu
 import { hashContent, replaceFile } from './replace-file.ts'
 
 export interface SaveWork {
-  /** The name on the command line. */
   readonly name: string
   /** Absolute. */
   readonly path: string
   readonly text: string
   readonly collections: readonly DocumentCollection[]
-  /** Whether to announce each write, and wait for an answer. */
   readonly isWatched: boolean
 }
 
-/** Changes to save, or the answer to an announcement. */
 export type SaveOrder = { readonly changes: Changes } | { readonly announced: true }
 
 /** The hash of content about to be written, or the end of a save, with its trouble. */
@@ -27,7 +24,6 @@ export type SaveReport = { readonly about: string } | { readonly done: true; rea
 const { name, path, text, collections, isWatched } = workerData as SaveWork
 const port = parentPort!
 const document = new JsonDocument(text, collections)
-/** The file's content, as last read or written here. */
 let written = Buffer.from(text)
 let endAnnouncement = (): void => {}
 
@@ -49,7 +45,6 @@ async function save(changes: Changes): Promise<void> {
   }
 }
 
-/** Tells the watching process the new content before the file changes. */
 async function announce(): Promise<void> {
   if (!isWatched) return
   const announced = new Promise<void>(resolve => (endAnnouncement = resolve))

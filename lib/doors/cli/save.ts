@@ -1,6 +1,6 @@
 /**
- * Save: writes clients' changes back to the JSON file. Hears which rows change, reads these rows alone, and hands them to the thread with
- * the file's text (save-worker.ts). So the cost for the answering thread does not depend on the size of the file.
+ * Save: writes changes back to the JSON file. Hands changed rows alone to the thread with the file's text (save-worker.ts): the answering
+ * thread's cost does not depend on the file's size.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { removeLeftOver, temporaryOf } from './replace-file.ts'
 import { isWatched, report } from './watched.ts'
 import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
-// Milliseconds for which writes are gathered into a save.
+// Milliseconds of writes in one save.
 const GATHER = 50
 
 interface WatchedFile {
@@ -36,7 +36,7 @@ export class Saver {
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** The last failure: printed unless the same as before. */
+  /** Printed unless the same as before. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -55,7 +55,6 @@ export class Saver {
     parts.recorder.watchers.add(this.#watcher)
   }
 
-  /** Lets the thread find where records stand. */
   async begin(): Promise<void> {
     const target = await realpath(this.#file.path)
     await removeLeftOver(target)
@@ -64,13 +63,13 @@ export class Saver {
     this.#start()
   }
 
-  /** Called when all data may have been replaced, without a report of any row. */
+  /** All data may have been replaced, without a report of rows. */
   replaced(): void {
     for (const { collection } of this.#byTable.values()) this.#changed.set(collection, 'all')
     this.#schedule()
   }
 
-  /** Returns whether the file contains everything. */
+  /** Returns whether the file has everything. */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -83,7 +82,7 @@ export class Saver {
     return this.#saving
   }
 
-  /** Waits until the file has all changes; `undefined`: the file has. */
+  /** `undefined`: the file has all changes. */
   settled(): Promise<void> | undefined {
     if (this.#changed.size === 0 && this.#trouble === undefined && !this.#isSaving) return undefined
     return this.#assertSaved()
@@ -138,7 +137,7 @@ export class Saver {
     try {
       trouble = await this.#save(changed)
     } catch (error) {
-      // Nothing has reached the text: the next change, or the end, tries again.
+      // Nothing is lost: the next change, or the end, tries again.
       for (const [collection, ids] of changed)
         if (ids === 'all') this.#changed.set(collection, ids)
         else for (const id of ids) this.#noteChange(collection, id)
@@ -168,7 +167,7 @@ export class Saver {
   }
 }
 
-/** The worker lies beside this file; in the built package in the place of its source, wherever a bundler has put this file. */
+/** The worker lies beside this file; in the built package, in its source's place, wherever a bundler has put this file. */
 function findWorker(): URL {
   const moduleUrl = import.meta.url
   if (moduleUrl.endsWith('.ts')) return new URL('./save-worker.ts', moduleUrl)
@@ -199,7 +198,7 @@ class SaveThread {
   save(changes: ReadonlyMap<string, CollectionChange>): Promise<string | undefined> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return new Promise((resolve, reject) => {
-      // A save keeps the process running, an idle thread does not.
+      // Only a save keeps the process running.
       this.#thread.ref()
       this.#answer = { resolve, reject }
       this.#tell({ changes })
@@ -215,7 +214,6 @@ class SaveThread {
     this.#thread.postMessage(order)
   }
 
-  /** Tells the watching process the hash of the new content. */
   async #announce(hash: string): Promise<void> {
     await report({ saved: hash })
     this.#tell({ announced: true })

@@ -1,4 +1,4 @@
-/** Serve: serves the engine over HTTP until a signal. Prints the address, example requests, and a line for every request. */
+/** Serve: serves the engine over HTTP until a signal. */
 import { listPathsOf } from './other-grammar.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'
@@ -27,12 +27,12 @@ import { isLocal, servesWorkbench } from './workbench-address.ts'
 
 type HttpServer = ReturnType<typeof createServer>
 
-// Milliseconds for which a running request or a stalled upload may delay the end of the command.
+// Milliseconds that a running request or a stalled upload may delay the end.
 const SHUTDOWN_TIMEOUT_MS = 10_000
-// Milliseconds within which a repeated signal counts once: npm passes Ctrl-C on to a process that has received the signal already.
+// Milliseconds within which a repeated signal counts once: npm passes Ctrl-C on to a process that has the signal already.
 const SAME_SIGNAL = 100
 
-// Rows from which a foreign key without an index is reported, and most lines of the report.
+// Rows from which an unindexed foreign key is reported, and most lines of the report.
 const MANY = 10_000
 const SHOWN = 3
 
@@ -71,7 +71,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   void report({ port: address.port })
-  // Trying the examples may take time: clients need not wait.
+  // May take time: clients need not wait.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const paths = listPaths(engine, args, loaded.json !== undefined)
   const requests =
@@ -83,7 +83,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   await stopped
 }
 
-/** Looks as a user of the log-in, past journal and faults. */
+/** By the log-in's user, past journal and faults. */
 function lookAt(engine: RestEngine, { logIn }: LoadedSource): Parameters<typeof findExampleRequests>[0] {
   const headers = logIn === undefined ? {} : { authorization: `Bearer ${engine.token(logIn.example.id)}` }
   const client = new LazyClient({ headers }, { isPlain: true })
@@ -103,7 +103,7 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/** Lists the allowed names, and the host where its name means a loopback address. */
+/** Adds the host where its name means a loopback address. */
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
@@ -166,7 +166,7 @@ function printWelcome(
   const origin = `http://${formatHost(address)}:${address.port}`
   const notes = formatNotes(engine)
   const served = escapeControls(title)
-  // A resource or a route of the name comes before the page.
+  // A resource or a route comes before the page.
   const hasDocs = as === undefined && !internalsOf(engine).owns(`/${DOCS}`, false)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${served} at ${styleText('cyan', origin)}`,
@@ -204,7 +204,7 @@ function formatLogIn({ identifier, password, example }: LogIn, { origin, base, v
     as === undefined
       ? [identifier, `${formatRoot(base, version)}/login`, 'auth_token']
       : ['email', base + LOG_IN_OF_SUPABASE, 'access_token']
-  // A shell takes a quote in a text by ending the text.
+  // A shell ends the text at a quote.
   const body = escapeControls(JSON.stringify({ [name]: example.identifier, [as === undefined ? password : 'password']: '...' })).replaceAll(
     "'",
     String.raw`'\''`,
@@ -248,7 +248,7 @@ function formatHost({ address, family }: AddressInfo): string {
 function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
-  // A path may contain control characters of a terminal.
+  // May hold control characters of a terminal.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
   if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))

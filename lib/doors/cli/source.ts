@@ -1,6 +1,6 @@
-/** Source: writes values and calls as code, without semicolons, in single quotes. The value decides where lines end, not a width. */
+/** Source: writes values and calls as code, in single quotes. The value decides where lines end. */
 
-/** A value that is code, such as a name or a function. */
+/** Such as a name or a function. */
 export class Code {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Code {
   }
 }
 
-/** Takes the quotes that need fewer escapes. */
+/** The quotes that need fewer escapes. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -17,10 +17,7 @@ function quoted(text: string): string {
   return quote + inside.replaceAll(quote, `\\${quote}`) + quote
 }
 
-/**
- * Writes a JSON value, perhaps with dates and code, as an expression: `{ maxLimit: 50 }`, `['a', 'b']`. An object or list with an object
- * inside has one member a line.
- */
+/** Writes a JSON value, perhaps with dates and code: `{ maxLimit: 50 }`. An object or list with an object inside has one member a line. */
 export function literal(value: unknown): string {
   if (value instanceof Code) return value.text
   if (typeof value === 'string') return quoted(value)
@@ -32,7 +29,6 @@ export function literal(value: unknown): string {
   return Object.values(value).some(hasMembers) ? lines('{', members, '}') : `{ ${members.join(', ')} }`
 }
 
-/** Whether `literal` can write the whole value. */
 export function isLiteral(value: unknown): boolean {
   if (value === null || value instanceof Code || value instanceof Date) return true
   if (Array.isArray(value)) return value.every(isLiteral)
@@ -45,7 +41,7 @@ export function member(name: string, code: string): string {
   return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }
 
-/** Writes one item a line. All line breaks in code come from `lines`, so all may be indented. */
+/** Writes one item a line. All line breaks in code come from here, so all may be indented. */
 export function lines(open: string, items: readonly string[], close: string): string {
   if (items.length === 0) return open + close
   return `${open}${items.map(item => `\n  ${item.replaceAll('\n', '\n  ')},`).join('')}\n${close}`
@@ -62,7 +58,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Code) && !(value instanceof Date)
 }
 
-/** True for a list with such an object inside, too. */
+/** Also in a list. */
 function hasMembers(value: unknown): value is object {
   return isObject(value) && (Array.isArray(value) ? value.some(hasMembers) : Object.keys(value).length > 0)
 }

@@ -1,4 +1,4 @@
-/** Syntax fault: finds the module of a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS. */
+/** Syntax fault: finds the module of a syntax error, not named by Node's error, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -8,18 +8,18 @@ export interface SyntaxFault {
   readonly file: string
   readonly line: number
   readonly text: string
-  /** The manifest that makes a module with `import` or `export` CommonJS. */
+  /** Makes a module with `import` or `export` CommonJS. */
   readonly manifest: string | undefined
   /** Whether no other loader would read the file. */
   readonly isPlain: boolean
 }
 
-// Modules checked, a process each.
+// A process each.
 const MOST = 50
 
 const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
 
-/** @param urls of the modules that were found until the error, in this order */
+/** @param urls of modules found until the error, in this order */
 export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
   const ofTypeScript = findTypeScriptFault(error)
   if (ofTypeScript !== undefined) return ofTypeScript
@@ -33,13 +33,13 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     const manifest = isModuleSyntax(text) ? findCommonManifest(url) : undefined
     return { file, line: Number(line), text, manifest, isPlain: manifest === undefined && /js$/i.test(file) }
   }
-  // `--check` takes no TypeScript; but where TypeScript is loaded as CommonJS, the stack begins with the place.
+  // `--check` takes no TypeScript, but the stack of TypeScript as CommonJS begins with the place.
   const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
   if (file === undefined || !isModuleSyntax(error.message)) return undefined
   return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href), isPlain: false }
 }
 
-/** Node's stack begins with the place; the message of esbuild, which tsx uses, holds the place. */
+/** Node's stack begins with the place; the message of esbuild (tsx) holds the place. */
 function findTypeScriptFault(error: unknown): SyntaxFault | undefined {
   if (!(error instanceof Error)) return undefined
   const { name, message, stack = '' } = error
@@ -66,7 +66,7 @@ function isModuleSyntax(text: string): boolean {
   return /import statement outside a module|Unexpected token 'export'/.test(text)
 }
 
-/** Returns a manifest with "type": "commonjs"; without a type Node looks at the code. */
+/** Has "type": "commonjs"; without a type Node looks at the code. */
 function findCommonManifest(url: string): string | undefined {
   if (!/\.[jt]s$/.test(url)) return undefined
   const manifest = findPackageJSON(url)

@@ -1,24 +1,21 @@
-/** Trial arguments: the options that try an API: `--self-test`, `--check`, and companions. Every mistake is a usage error. */
+/** Trial arguments: `--self-test`, `--check`, and companions. */
 import { misuse } from './command-error.ts'
 import { refuseOthers } from './option-values.ts'
 
 export interface TrialArguments {
-  /** A file of records to add. */
   readonly seed: string | undefined
   readonly selfTest: boolean
   /** Decides the requests of a self-test. */
   readonly testSeed: number | undefined
   readonly runs: number | undefined
-  /** The real backend's address. */
   readonly check: string | undefined
-  /** A file of requests to replay. */
   readonly journal: string | undefined
-  /** Whether to replay writing requests, too. */
+  /** Replays writing requests, too. */
   readonly writes: boolean
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** A self-test takes a number as `--seed`, beside the file of records. */
+/** A number as `--seed` is for the self-test, beside the file of records. */
 export function readTrial(values: ReadonlyMap<string, readonly string[]>): TrialArguments {
   const seeds = values.get('seed') ?? []
   const isTestSeed = (text: string): boolean => values.has('self-test') && /^-?\d+$/.test(text)
@@ -34,7 +31,6 @@ export function readTrial(values: ReadonlyMap<string, readonly string[]>): Trial
   }
 }
 
-/** @param others options that go with no trial, as given */
 export function checkTrial(args: TrialArguments, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const { selfTest, check, journal, writes, runs, headers } = args
   const refuse = (option: string, needs: string): never => {

@@ -1,6 +1,6 @@
 /**
- * Try model: opens a changed model on a copy of the data, beside the process with the former model. So a refusal leaves the other process
- * as it is. On a server the model is opened in a transaction, which is rolled back.
+ * Try model: opens a changed model on a copy of the data, on a server in a transaction that is rolled back: a refusal leaves the serving
+ * process as it is.
  */
 import { existsSync } from 'node:fs'
 import { copyForTrial, copyPglite } from '../../engine/assembly/open-database.ts'
@@ -16,7 +16,7 @@ import { isThere, withoutCopies } from './evolve-options.ts'
 type Create = (options: EngineOptions) => Promise<RestEngine>
 
 /**
- * @param kept the file with the data of a module in memory, if any
+ * @param kept the file with the data of a module in memory
  * @returns the engine, where its data are its own
  * @throws Error for a model that cannot be served
  */
@@ -42,7 +42,7 @@ async function tryKept(create: Create, options: EngineOptions, kept: string): Pr
   await tryAlone(create, options)
 }
 
-/** Opens a copy, since only one process opens a folder of PGlite. */
+/** Only one process opens a folder of PGlite. */
 export async function tryPglite(create: Create, options: EngineOptions, database: ServerDatabase): Promise<void> {
   const copy = await copyPglite(database.url)
   process.once('exit', copy.remove)

@@ -1,6 +1,6 @@
 /**
- * TypeScript: lets Node load a project's TypeScript, with the project's own loader. Decorators that take types from the compiler
- * (`emitDecoratorMetadata`) need a loader that writes types, such as MikroORM's own command looks for; anything else goes through tsx.
+ * TypeScript: loads a project's TypeScript with the project's loader. Decorators that take types from the compiler
+ * (`emitDecoratorMetadata`) need a loader that writes types, as for MikroORM's command; anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TsConfigResult } from 'get-tsconfig'
 import { oneLine } from './command-error.ts'
 
-/** Loaders that write types of decorated properties, best first: code of tsc bears circular imports, code of others does not. */
+/** Best first: code of tsc bears circular imports, code of others does not. */
 const WITH_TYPES = {
   commonjs: ['ts-node/register/transpile-only', '@swc-node/register', '@oxc-node/core/register'],
   module: ['@oxc-node/core/register', '@swc-node/register/esm-register'],
 } as const
 
-/** How ts-node compiles for `require`, whatever the project's bundler takes (`"module": "esnext"`). */
+/** For `require`, whatever the project's bundler takes (`"module": "esnext"`). */
 const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
 
-/** A file that any loader for models with decorators compiles. */
+/** Any loader for models with decorators compiles this file. */
 const PROBE = `const mark = (_target: unknown, _key: unknown): void => {}
 export class Compiled { @mark text!: string }
 `
@@ -29,7 +29,7 @@ type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
 interface TypeScriptLoader {
   readonly load: Load
-  /** Where a file cannot be loaded: the missing or failing package. Begins with a blank, or is empty. */
+  /** The missing or failing package. Begins with a blank, or is empty. */
   readonly advice: string
   /** Where a decorated property has no type. */
   readonly typesAdvice: string
@@ -37,7 +37,6 @@ interface TypeScriptLoader {
 
 const loaders = new Map<string, TypeScriptLoader>()
 
-/** @param file the absolute path of a TypeScript module of the project */
 export async function findTypeScriptLoader(file: string): Promise<TypeScriptLoader> {
   const config = findAbove(dirname(file), 'tsconfig.json')
   const key = config ?? dirname(file)
@@ -67,7 +66,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
   return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }
 
-/** Reads a tsconfig.json with all extensions. Of a list of references, prefers the config with types of decorators. */
+/** Of a list of references, prefers the config with types of decorators. */
 async function readConfigs(path: string, faults: string[]): Promise<TsConfigResult | undefined> {
   const { parseTsconfig } = await import('get-tsconfig')
   try {
@@ -86,8 +85,8 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
 }
 
 /**
- * Takes the first installed loader that works. A loader too old for the project's TypeScript fails at the first file, so the first
- * file is a file of the command: no code of the project runs twice.
+ * The first installed loader that works. A loader too old for the project's TypeScript fails at its first file, a file of the command: no
+ * code of the project runs twice.
  */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)
@@ -120,7 +119,7 @@ function endSentence(error: unknown): string {
   return oneLine(error).replace(/[.:]?$/, '.')
 }
 
-/** Loads a file with a decorator whose property has a type, as models have them. */
+/** With a decorator whose property has a type, as in models. */
 async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-loader-'))
   try {
@@ -132,7 +131,7 @@ async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
   }
 }
 
-/** Returns a function that takes back a loader's hooks for `require`: the next loader would get what this loader compiles. */
+/** Returns what takes back a loader's hooks for `require`: the next loader would get what this loader compiles. */
 function keepExtensions(file: string): () => void {
   // oxlint-disable-next-line typescript/no-deprecated -- it is what the loaders change
   const { extensions } = createRequire(file)
@@ -154,7 +153,7 @@ function optionsForRequire(file: string): object {
   return version?.startsWith('6.') === true ? { ...FOR_REQUIRE, ignoreDeprecations: '6.0', rootDir: parse(file).root } : FOR_REQUIRE
 }
 
-/** The names of `paths`, which ts-node leaves unresolved. */
+/** ts-node leaves the names of `paths` unresolved. */
 function requirePaths(file: string): void {
   const paths = 'tsconfig-paths/register'
   const requireOfFile = createRequire(file)
@@ -170,7 +169,7 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
   return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
 }
 
-/** Imports a package as a file of the project would. `require.resolve` does not find a package that exports for `import` alone. */
+/** As a file of the project would. `require.resolve` does not find a package that exports for `import` alone. */
 async function importFrom(file: string, name: string): Promise<void> {
   const parentURL = pathToFileURL(file).href
   const specifier = `mikro-rest:${name}?${parentURL}`
@@ -207,8 +206,8 @@ function findAbove(folder: string, name: string): string | undefined {
 }
 
 /**
- * Lets Node import TypeScript through tsx of the project or of this package. tsx reads the path of the tsconfig.json while being loaded; a
- * process started later must not inherit a path that may be gone.
+ * By tsx of the project or of this package. tsx reads the path of the tsconfig.json at loading; a later process must not inherit a path
+ * that may be gone.
  */
 async function registerTsx(file: string, config: string | undefined): Promise<boolean> {
   const isOurs = config !== undefined && process.env['TSX_TSCONFIG_PATH'] === undefined

@@ -1,7 +1,7 @@
 /**
- * Watch: runs the command in a child process, and starts another when a module, the JSON file or the seed changes: Node never unloads a
- * module. The other child tries its model first (try-model.ts): a refused model leaves the former child serving. Meanwhile the database
- * file is watched, too, since a change of rows may make the model fit. Saves of the child restart nothing.
+ * Watch: runs the command in a child process, and another when a module, the JSON file or the seed changes: Node never unloads a module.
+ * The new child tries its model first (try-model.ts): a refused model leaves the former child serving. A change of rows may then make the
+ * model fit, so the database file is watched. Saves of the child restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
@@ -16,14 +16,14 @@ import { isModule } from './modules.ts'
 import { hashContent } from './replace-file.ts'
 import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 
-// Milliseconds to wait for the end of a change: editors save a file in several steps.
+// Milliseconds without a change: editors save a file in several steps.
 const SETTLE = 100
 // Milliseconds between tries of a refused model while data change.
 const RETRY = 1000
 // Milliseconds until a trial is killed, which may hear no signal.
 const PATIENCE = 2000
 
-/** Takes the command line, `--watch` included. Runs until a signal, and returns the exit code. */
+/** Runs until a signal. Returns the exit code. */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
   const files = [args.file, args.config, args.seed].filter(
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
@@ -47,7 +47,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   return code
 }
 
-/** Returns why a JSON file cannot be served at present, as while an editor writes; `undefined`: no reason, or another file. */
+/** Returns why a JSON file cannot be served, as while an editor writes; `undefined`: no reason, or another file. */
 async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
   const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
   if (name === undefined || isModule(name)) return undefined
@@ -75,30 +75,28 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
   }
 }
 
-/** Runs a serving child, and beside the child at most one trial. The trial serves once port and database file are free. */
+/** Runs a serving child and at most one trial, which serves once port and database file are free. */
 class Runner {
   readonly #argv: readonly string[]
   readonly #check: (path: string) => Promise<string | undefined>
   /** Later children keep the first child's port. */
   #port: number
-  /** The exit code, once a signal has ended the command. */
   readonly ended: Promise<number>
   #end: (code: number) => void = () => {}
   #serving: ChildProcess | undefined
   #trial: ChildProcess | undefined
-  /** Whether the trial waits for the end of the serving child. */
+  /** The trial waits for the serving child's end. */
   #isReady = false
-  /** Whether files have changed since the trial began. */
   #isOutdated = false
   #isStopping = false
   #code = 0
   #timer: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   readonly #changed = new Set<string>()
-  /** A watcher for each folder with imported files. */
+  /** By folder with imported files. */
   readonly watchers = new Map<string, FSWatcher>()
   readonly #reached = new Set<string>()
-  /** Hashes of the child's saves, from the file's content at the last look on. */
+  /** Hashes from the file's content at the last look on. */
   #saves: string[] = []
   #refusal: { readonly sentence: string; readonly isOfData: boolean } | undefined
   #database: string | undefined
@@ -120,7 +118,6 @@ class Runner {
     this.#saves = []
   }
 
-  /** Looks after a short pause without changes. */
   changed(path: string): void {
     if (this.#isStopping) return
     this.#changed.add(path)
@@ -207,7 +204,7 @@ class Runner {
     const areSaves = await Promise.all(paths.map(path => this.#isSaveOfChild(path)))
     if (this.#isStopping) return
     if (areSaves.every(Boolean)) {
-      // The file is again as the child has saved the file.
+      // As the child has saved the file.
       if (this.#refusal?.isOfData === true) this.#accept()
       return
     }
@@ -218,7 +215,7 @@ class Runner {
     this.#try()
   }
 
-  /** Starts a child, or a trial beside a serving child. A running trial has former files: the next trial follows its end. */
+  /** Starts a child, or a trial. A running trial has former files: the next follows its end. */
   #try(): void {
     const trial = this.#trial
     this.#isOutdated = trial !== undefined
@@ -260,7 +257,7 @@ class Runner {
     })
   }
 
-  /** Tries again after a change of data, which may come many times a second. */
+  /** Data may change many times a second. */
   #tryAgain(): void {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined
@@ -281,7 +278,7 @@ class Runner {
     return index >= 0
   }
 
-  /** Passes every signal on to the children, which decide about a second signal. */
+  /** The children decide about a second signal. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)

@@ -1,12 +1,11 @@
 /**
- * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: the trial tries its
- * model, reports whether the model can be served, and begins when the other child has ended.
+ * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: it reports whether
+ * its model can be served, and begins after the other's end.
  */
 import type { RestEngine } from '../../engine.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { ChangeSink } from '../../records/database/changes.ts'
 
-/** Names the file that keeps the data of a module in memory. */
 export const KEPT = 'MIKRO_REST_KEPT'
 /** Set for a trial. */
 export const TRIAL = 'MIKRO_REST_TRIAL'
@@ -18,13 +17,12 @@ export interface ChildReport {
   readonly saved?: string
   /** Imported files. */
   readonly reached?: readonly string[]
-  /** The SQLite file of the model. */
   readonly database?: string
-  /** Whether the model of a trial can be served. */
+  /** Of a trial: the model can be served. */
   readonly isReady?: true
-  /** Why the model of a trial cannot be served. */
+  /** Of a trial: why the model cannot be served. */
   readonly refused?: string
-  /** Whether the data have changed since a refusal. */
+  /** Of a trial: data changed after a refusal. */
   readonly isChanged?: true
 }
 
@@ -34,7 +32,7 @@ export interface ParentOrder {
   readonly refusal?: string | null
 }
 
-/** Milliseconds for which changes of data are told once. */
+/** Milliseconds: changes of data are told once. */
 const TOGETHER = 200
 
 export function isWatched(): boolean {
@@ -53,19 +51,19 @@ export function report(facts: ChildReport): Promise<void> {
   })
 }
 
-// Without a listener a signal ends the process at once, and copies of a trial stay.
+// Without a listener a signal ends the process at once, and a trial's copies stay.
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 function endBySignal(_: NodeJS.Signals, number: number): never {
   process.exit(128 + number)
 }
 
-/** Begins a trial, before anything else. */
+/** Comes before anything else. */
 export function beginTrial(): void {
   for (const signal of SIGNALS) process.on(signal, endBySignal)
 }
 
-/** Waits until the former child has ended. Ends the process with its watching process. */
+/** Waits for the former child's end. Ends with the watching process. */
 export async function takeTurn(): Promise<void> {
   if (!isTrial()) return
   const begun = new Promise<void>(resolve => {
@@ -89,9 +87,9 @@ function end(): never {
 }
 
 /**
- * Shows why a later model is refused, and then reports changes of data, which may make the model fit.
+ * Shows why a later model is refused, and reports changes of data.
  *
- * @returns to be called when all data may have changed, without a report of any row
+ * @returns is called when all data may have changed, without a report of rows
  */
 export function followRefusals(engine: RestEngine): () => void {
   let isRefused = false

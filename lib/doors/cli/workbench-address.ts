@@ -1,4 +1,4 @@
-/** Workbench address: the command serves the workbench on a loopback address by default, elsewhere when asked to. */
+/** Workbench address: by default, the command serves the workbench on a loopback address alone. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '../server/origin-guard.ts'
@@ -8,7 +8,6 @@ export async function servesWorkbench({ workbench, host }: Pick<CommandArguments
   return workbench ?? (await isLocal(host))
 }
 
-/** Takes an address or a name. */
 export async function isLocal(host: string): Promise<boolean> {
   if (host === 'localhost') return true
   // The server reports a name that cannot be resolved.

@@ -1,4 +1,4 @@
-/** Creation place: finds in a stack where the application has made an engine. */
+/** Creation place: finds in a stack the application's line that made an engine. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,7 @@ const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d
 /** The folder of this package: `lib/`, or `dist/lib/`. */
 const PACKAGE = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
 
-/** @returns file and line, the file relative to the working directory where possible; the empty text without a frame of a file */
+/** @returns file (relative where possible) and line; empty without a frame of a file */
 export function findPlace(stack: string, folder: string): string {
   for (const line of stack.split('\n').slice(1)) {
     const [, file = '', row = ''] = FRAME.exec(line.trim()) ?? []

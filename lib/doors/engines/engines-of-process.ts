@@ -1,4 +1,4 @@
-/** Engines of process: lists the engines of this process at a port. Only an engine that waits at its end keeps the process running. */
+/** Engines of process: lists this process's engines at a port. Only a waiting engine keeps the process running. */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
@@ -7,7 +7,7 @@ import { readSettings, type Settings } from './settings.ts'
 import { ShownEngine, type Audience } from './shown-engine.ts'
 
 const NAMED = 3
-/** Milliseconds of a timer that only keeps the process running. */
+/** Milliseconds; keeps the process running. */
 const LONG = 1 << 30
 
 export class EnginesOfProcess implements Audience, HostedProcess {
@@ -18,14 +18,14 @@ export class EnginesOfProcess implements Audience, HostedProcess {
   #count = 0
   #keepingAlive: NodeJS.Timeout | undefined
 
-  /** @throws RangeError for an environment that is not of its form. */
+  /** @throws RangeError for a wrong environment */
   constructor(env: NodeJS.ProcessEnv) {
     this.settings = readSettings(env)
     void this.#listen(this.settings.port)
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
   }
 
-  /** A port that cannot be had fails no test. */
+  /** No test fails for want of a port. */
   async #listen(port: number): Promise<void> {
     try {
       this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`
@@ -35,14 +35,13 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     }
   }
 
-  /** @param stack of the engine's making */
   show(engine: WorldEngine, stack: string): void {
     const id = String(++this.#count)
     const made = { name: nameEngine(engine), place: findPlace(stack, process.cwd()) }
     const shown = new ShownEngine(id, engine, made, this)
     const internals = internalsOf(engine)
     internals.shown = shown
-    // Later readers want to see what the first requests ran.
+    // For later readers.
     internals.keepStatements()
     internals.parts.states.keep()
     this.#engines.set(id, shown)
@@ -79,7 +78,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     process.stderr.write(`mikro-rest: ${sentence}\n`)
   }
 
-  /** Called when nothing is left to do but engines that nobody has closed. */
+  /** Only engines that nobody has closed are left. */
   #waitForAll(): void {
     for (const engine of this.#engines.values()) if (!engine.isHidden && !engine.waits) void engine.wait()
   }
@@ -93,7 +92,7 @@ function nameEngine(engine: WorldEngine): string {
   return parts.isFork ? `fork of ${all}` : all
 }
 
-/** Names a process after the test runner's worker, or the script. */
+/** The test runner's worker, or the script. */
 function nameProcess([, script = '']: readonly string[], env: NodeJS.ProcessEnv, folder: string): string {
   const worker = (
     [

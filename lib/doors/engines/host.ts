@@ -1,6 +1,6 @@
 /**
- * Host: serves the list of this process's engines, as a page on the loopback address. Refuses pages of other sites as a workbench does, and
- * does not keep the process running.
+ * Host: serves the list of this process's engines on the loopback address. Refuses pages of other sites as a workbench does. Does not keep
+ * the process running.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -21,12 +21,12 @@ export interface ListedProcess {
 
 export interface HostedProcess {
   readonly state: ListedProcess
-  /** Returns the address of an engine's workbench; `undefined`: the engine is closed. */
+  /** `undefined`: the engine is closed. */
   open(id: string): Promise<string | undefined>
   letGo(id: string): void
 }
 
-/** Ports tried after the named port: test runners start a process for each core, and each process has a list. */
+/** Ports tried after the named port: each process of a test runner, one a core, has a list. */
 const MORE_PORTS = 64
 const LAST_PORT = 65_535
 
@@ -55,10 +55,10 @@ export class Host {
   }
 
   /**
-   * Listens at a port, or at the next free port.
+   * Takes the next free port, if need be.
    *
    * @returns the port
-   * @throws the error of the server, with code EADDRINUSE where no port is free
+   * @throws the server's EADDRINUSE where no port is free
    */
   static async listen(port: number, process: HostedProcess): Promise<number> {
     const host = new Host(process)

@@ -1,6 +1,6 @@
 /** Settings: reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
 
-/** Which engines wait at their end until the reader lets go. */
+/** Engines that wait at their end until the reader lets go. */
 type Waiting = 'none' | 'all' | 'failed'
 
 export interface Settings {
@@ -10,7 +10,6 @@ export interface Settings {
 
 const WAITING: Readonly<Record<string, Waiting>> = { '': 'none', '0': 'none', '1': 'all', failed: 'failed' }
 
-/** @throws RangeError for values that are not of their form. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const { MIKRO_REST_WORKBENCH: text = '', MIKRO_REST_WORKBENCH_WAIT: wait = '' } = env
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0

@@ -1,6 +1,6 @@
 /**
- * Shown engine: an engine in the list. The first opening begins the workbench's own server, on a free port of the loopback address. At its
- * end the engine waits to be let go, where the settings say so.
+ * Shown engine: an engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine may
+ * wait at its end, as the settings say.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -21,14 +21,12 @@ export interface EngineFacts {
   readonly place: string
   readonly requests: number
   readonly waits: boolean
-  /** Why the engine's test has failed. */
   readonly failure?: string
 }
 
 export interface Audience {
   readonly settings: Settings
   readonly home: string
-  /** Called when an engine begins to wait, or is let go. */
   changed(): void
   left(engine: ShownEngine): void
 }
@@ -94,7 +92,7 @@ export class ShownEngine implements Showing {
 
   async #listen(): Promise<Server> {
     const server = createShownServer(this.#engine, { title: this.#name.slice(0, MAX_TEXT), home: this.#audience.home })
-    // Neither server nor viewer keeps the process of the tests.
+    // Keeps no process of tests running.
     server.on('connection', socket => socket.unref())
     server.listen(0, '127.0.0.1').unref()
     await once(server, 'listening')

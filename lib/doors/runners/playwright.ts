@@ -51,7 +51,7 @@ export function withEngine<Args extends {}, WorkerArgs extends {}>(
   options: FixtureOptions = {},
 ): TestType<Args & { engine: RestEngine }, WorkerArgs> {
   const worlds = new TestWorlds(source, options)
-  // Playwright finds needed fixtures in the text of the function, so destructure the parameter.
+  // Playwright finds needed fixtures in the function's text, so destructure the parameter.
   const engine = [
     ({ context }: { context: BrowserContext }, use: (made: RestEngine) => Promise<void>, info: TestInfo) =>
       runFixture(worlds, context, use, info),
@@ -101,7 +101,7 @@ async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void>
     const answered = { ...Object.fromEntries(response.headers), ...cors }
     await route.fulfill({ status: response.status, headers: answered, body: Buffer.from(await response.arrayBuffer()) })
   } catch {
-    // A fault has dropped the connection, or the engine is closed.
+    // Dropped by a fault, or the engine is closed.
     await route.abort('connectionreset')
   }
 }

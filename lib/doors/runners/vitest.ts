@@ -6,7 +6,7 @@ import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } f
 
 export type { EngineSource, FixtureOptions }
 
-/** Milliseconds for the first engine of a file: its packages are loaded with it. */
+/** Milliseconds for a file's first engine, which loads packages. */
 const MAKING = 60_000
 
 interface Task {
@@ -38,13 +38,13 @@ export function withEngine<Context>(
   // In a hook: the time of a fixture would count against the five seconds of the test.
   beforeAll(() => worlds.prepare(), MAKING)
   afterAll(() => worlds.close())
-  // Vitest finds needed fixtures in the text of the function, so destructure the parameter.
+  // Vitest finds needed fixtures in the function's text, so destructure the parameter.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]
   return test.extend({ engine }) as TestAPI<Context & { engine: RestEngine }>
 }
 
 async function runFixture(worlds: TestWorlds, task: Task, use: (engine: RestEngine) => Promise<void>): Promise<void> {
-  // Before anything is awaited: then the context reaches the test, and what the test leaves behind is told from the next test.
+  // Before any await: the context reaches the test, and its late work is told from the next test's.
   enterTest(task)
   const { engine, end } = await worlds.begin({ name: task.fullTestName ?? task.name, file: task.file?.name })
   const { intercept } = worlds.options

@@ -6,7 +6,7 @@ import type { EngineOptions } from '../../engine/options/options.ts'
 import { internalsOf, findInternals } from '../../engine/assembly/internals.ts'
 import type { Recorded } from '../../engine/recording/recorded.ts'
 
-/** An engine that the caller closes, options of an engine, or a function that returns either. */
+/** An engine that the caller closes, options, or a function that returns either. */
 export type EngineSource = EngineOptions | RestEngine | (() => EngineOptions | RestEngine | Promise<EngineOptions | RestEngine>)
 
 export interface FixtureOptions {
@@ -20,7 +20,6 @@ export interface FixtureOptions {
 
 interface Outcome {
   readonly recording: Recorded | undefined
-  /** Why a failed test has no recording. */
   readonly unrecorded: string | undefined
   readonly unmet: string | undefined
 }
@@ -34,7 +33,7 @@ interface WorldOfTest {
   readonly engine: RestEngine
   /**
    * @param failure the error text of a failed test
-   * @throws Error if unmet faults fail a test that has passed
+   * @throws Error for unmet faults of a passed test, with `unmet: 'fail'`
    */
   end(failure: string | undefined): Promise<Outcome>
 }
@@ -53,7 +52,6 @@ export class TestWorlds {
   readonly #source: EngineSource
   #base: Promise<RestEngine> | undefined
 
-  /** @throws TypeError for unknown or invalid options */
   constructor(source: EngineSource, options: FixtureOptions) {
     if ((typeof source !== 'object' && typeof source !== 'function') || source === null)
       throw new TypeError('withEngine: give options of RestEngine.create, an engine, or a function that gives one of these.')
@@ -65,7 +63,7 @@ export class TestWorlds {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source
     if (findInternals(given) !== undefined) return given as RestEngine
     const engine = await RestEngine.create(given as EngineOptions)
-    // Only forks get requests, so omit the engine from lists.
+    // Only forks get requests.
     internalsOf(engine).shown?.hide()
     return engine
   }
@@ -109,10 +107,10 @@ export class TestWorlds {
     }
   }
 
-  /** Closes the engine, unless given by the caller. */
+  /** The caller closes a given engine. */
   async close(): Promise<void> {
     const made = this.#base
-    // A runner may reuse the module for another file.
+    // The module may serve another file.
     this.#base = undefined
     const base = await made?.catch(() => undefined)
     if (base !== undefined && base !== this.#source) await base.close()

@@ -1,15 +1,14 @@
 /**
- * CORS: the response headers by which pages of other origins read answers, and the answer to a preflight request (Fetch standard, "CORS
- * protocol").
+ * CORS: headers for pages of other origins, and the answer to a preflight request (Fetch standard, "CORS protocol").
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 
-/** Origins as browsers write origins: `https://app.example.test`. `true` and `'*'`: every origin. */
+/** As browsers write origins: `https://app.example.test`. `true` and `'*'`: every origin. */
 export type CorsOrigins = string | readonly string[] | true
 
 const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
 const EXPOSED_OF_PAGES = `${EXPOSED}, Link, X-Total-Count`
-// Ten minutes: a preflight for every request would double the traffic, but a changed option should soon be noticed.
+// Ten minutes: not a preflight for every request, but a changed option is soon noticed.
 const MAX_AGE = '600'
 
 export class Cors {
@@ -20,7 +19,7 @@ export class Cors {
   readonly #methods: string
   readonly #credentials: boolean
 
-  /** @throws TypeError for an entry that is not an origin, and for credentials without named origins. */
+  /** @throws TypeError for a wrong origin, and credentials without named origins. */
   constructor(origins: CorsOrigins, methods: readonly string[], credentials = false) {
     const list = origins === true ? ['*'] : typeof origins === 'string' ? [origins] : origins
     if (!Array.isArray(list) || list.length === 0) throw new TypeError('createServer: "cors" must be an origin, a list of origins or true.')
@@ -45,7 +44,7 @@ export class Cors {
     return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
   }
 
-  /** A browser hides an answer without CORS headers from the page, or does not even ask. */
+  /** Without these headers a browser hides the answer, or does not even ask. */
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
@@ -53,7 +52,7 @@ export class Cors {
       const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
       // Of a wire.
       headers['access-control-expose-headers'] = typeof own === 'string' ? addNames(exposed, own) : exposed
-      // Shows the times to pages of other origins (Resource Timing, "Timing-Allow-Origin").
+      // For pages of other origins (Resource Timing, "Timing-Allow-Origin").
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return
     }
@@ -70,7 +69,7 @@ export class Cors {
       headers['access-control-allow-origin'] = '*'
       return true
     }
-    // Always, so that a cache never gives an answer to another origin's page.
+    // Always: no cache may give an answer to another origin's page.
     addVary(headers, 'Origin')
     const { origin } = requested
     if (origin === undefined || !this.#origins.has(origin)) return false
@@ -117,7 +116,7 @@ function findOrigin(text: string): string | undefined {
   const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
   const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
   const url = URL.parse(given)
-  // URL gives the origin "null" to unknown schemes, such as those of browser extensions.
+  // URL gives the origin "null" to unknown schemes, as of browser extensions.
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }
 

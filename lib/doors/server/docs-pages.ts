@@ -1,6 +1,6 @@
 /**
- * Docs pages: answers `/docs` and below with pages made of the OpenAPI document that the caller may see, else with a log-in page. Refuses
- * with method_not_allowed, path_unknown, version_unknown and parameter_invalid.
+ * Docs pages: answers `/docs` and below with pages of the caller's OpenAPI document, else with a log-in page. Refuses with
+ * method_not_allowed, path_unknown, version_unknown and parameter_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'
@@ -20,10 +20,10 @@ export interface DocumentedEngine {
   readonly versions: readonly string[]
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** `undefined`: the engine's own form of answers. */
+  /** `undefined`: the engine's own form. */
   readonly envelope: DescribedEnvelope | undefined
   describeDiagram(version: string): Promise<Diagram>
-  /** Names of members in a log-in's body. `undefined`: no log-in, or a body of the application's own. */
+  /** Members of a log-in's body. `undefined`: no log-in, or an application's body. */
   readonly logInNames: readonly [string, string] | undefined
   readonly logInPath: string | undefined
   readonly hasLogIn: boolean
@@ -33,7 +33,7 @@ interface SentPageRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** Scheme and host, as in the browser. */
+  /** As in the browser. */
   readonly origin: string
   readonly authorization: string | undefined
   readonly readOnly: boolean
@@ -64,7 +64,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
   if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
-  // The address from when Swagger UI had an address of its own.
+  // Swagger UI's former address.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
   if (file === undefined)

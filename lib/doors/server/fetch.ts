@@ -6,7 +6,7 @@ import { TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { splitSetCookies } from '../../foundation/http/set-cookie.ts'
 import { JsonBody, rulesOf } from './json-body.ts'
 
-/** Rejects where the signal is aborted, the body was read before, the engine is closed, or the connection is lost. */
+/** Rejects for an aborted signal, a used body, a closed engine, a lost connection. */
 export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
   // Nobody aborts it.
@@ -53,7 +53,6 @@ async function readBody(stream: ReadableStream<Uint8Array>, body: JsonBody): Pro
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) body.add(part.value)
   } catch (error) {
-    // The rest is never produced.
     await reader.cancel()
     throw error
   }
@@ -64,7 +63,7 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
   const { status, headers, text, stream } = written(engine, answer, request)
   try {
     const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
-    // HEAD and 204 have no text: the constructor allows no body there.
+    // HEAD and 204: the constructor allows no body.
     return new Response(stream === undefined ? (text ?? null) : toStream(stream.bytes()), { status, headers: all })
   } catch (error) {
     // `Response` does not take every status and header.
@@ -87,7 +86,7 @@ function toStream(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** Each cookie needs a pair of its own. */
+/** Each cookie needs a pair. */
 function listHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     name === 'set-cookie' ? splitSetCookies(value).map(cookie => [name, cookie]) : [[name, value]],

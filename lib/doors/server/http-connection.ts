@@ -5,17 +5,14 @@ import { restError, type RestError } from '../../foundation/errors/errors.ts'
 export class HttpConnection {
   #running = 0
   #writing = 0
-  /** Requests sent before earlier requests were answered (RFC 9112 section 9.3.2), in order. */
+  /** Pipelined requests (RFC 9112 section 9.3.2), in order. */
   readonly #waiting: { readonly writes: boolean; readonly begin: () => void }[] = []
 
   get isIdle(): boolean {
     return this.#running === 0 && this.#waiting.length === 0
   }
 
-  /**
-   * Admits a request whose turn has come, else returns false. A write waits for all earlier requests, a read for earlier writes: a client
-   * that does not wait for answers sees its own writes.
-   */
+  /** A write waits for all earlier requests, a read for earlier writes: a client that does not wait for answers sees its own writes. */
   take(writes: boolean): boolean {
     if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
     this.#count(writes)
@@ -51,7 +48,7 @@ export class HttpConnection {
   }
 }
 
-/** Breaks a connection: TCP with a reset, which a pipe does not have. */
+/** TCP breaks with a reset; a pipe has none. */
 export function loseConnection(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()

@@ -1,4 +1,4 @@
-/** HTTP: a `node:http` server around the request listener, for the work of sockets: order, idle connections, input that is not HTTP. */
+/** HTTP: a `node:http` server around the request listener: order, idle connections, input that is not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -26,7 +26,7 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
   return new EngineServer(engine, options).server
 }
 
-/** @param settled is waited for before an answer is sent; what it throws is answered instead */
+/** @param settled comes before an answer is sent; its error is answered instead */
 export function createWaitingServer(engine: WorldEngine, options: ServerOptions, settled: () => Awaitable<void>): Server {
   checkServerOptions(options)
   return new EngineServer(engine, options, settled).server
@@ -47,7 +47,7 @@ class EngineServer {
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
-    // Node's own answer to a request without Host would lack the body of errors.
+    // Node's answer to a request without Host would lack an error's body.
     const server = new builtin.http.Server({ requireHostHeader: false })
     this.server = server
     this.#engine = engine
@@ -57,7 +57,7 @@ class EngineServer {
     server.once('close', () => void listener.close())
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A client that announces a body over the limit gets the error before sending the body.
+      // A body over the limit is refused before being sent.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })
@@ -90,10 +90,7 @@ class EngineServer {
     }
   }
 
-  /**
-   * Drops connections that wait for no answer, also on `close`. Node's own rule would keep connections without any request, as browsers
-   * open in advance, and would cut off an answer not yet sent.
-   */
+  /** Node's rule would keep connections without a request, as browsers open in advance, and cut off an answer not yet sent. */
   #closeIdle(): void {
     for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
   }

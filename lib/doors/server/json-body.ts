@@ -1,5 +1,5 @@
 /**
- * JSON body: one rule for request bodies of every transport. Gives the JSON value, undefined for no body, or a FormBody. Refuses with
+ * JSON body: one rule for bodies of every transport. Gives the JSON value, undefined for no body, or a FormBody. Refuses with
  * body_too_large early, at the end with media_type_unsupported, json_malformed or body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
@@ -19,7 +19,7 @@ interface BodyHeaders {
   readonly 'content-encoding'?: string | undefined
 }
 
-// Drops a byte order mark, as RFC 8259 section 8.1 allows.
+// Drops a byte order mark (RFC 8259 section 8.1).
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 
 export class JsonBody {
@@ -28,7 +28,6 @@ export class JsonBody {
   readonly #isQuery: boolean
   readonly #isPatch: boolean
   readonly #form: string | undefined
-  /** A body of another type that a wire takes. */
   readonly #other: 'text' | 'bytes' | undefined
   #chunks: Uint8Array[] = []
   #bytes = 0
@@ -87,7 +86,7 @@ export class JsonBody {
     else if (!isFormType(this.#headers)) checkQueryType(this.#headers)
   }
 
-  /** Refuses a JSON string, which `handle` would take for the text of a query. */
+  /** `handle` would take a JSON string for the text of a query. */
   #checkQuery(value: unknown): unknown {
     if (!this.#isQuery || typeof value !== 'string') return value
     throw restError('body_invalid', `The QUERY has a JSON text for its body; ${HOW_TO_QUERY}.`, { headers: ACCEPTED })
@@ -100,7 +99,6 @@ export class JsonBody {
 
 interface BodyRules {
   readonly maxBytes: number
-  /** A QUERY may have the text of a query as its body. */
   readonly method?: string | undefined
   readonly takesForms?: boolean
   readonly takes?: Wire['takes']
@@ -116,7 +114,6 @@ export function rulesOf({ limits, takesForms = false }: BodyTaker, method?: stri
   return { maxBytes: limits.maxBodyBytes, method, takesForms: wire === undefined ? takesForms : takes?.includes('form') === true, takes }
 }
 
-/** A form, and JSON, are read as such. */
 function findOther(headers: BodyHeaders, takes: NonNullable<Wire['takes']>): 'text' | 'bytes' | undefined {
   const type = mediaType(headers)
   if (type === '' || JSON_TYPES.test(type) || (takes.includes('form') && isForm(type))) return undefined
@@ -135,7 +132,7 @@ function isFormType(headers: BodyHeaders): boolean {
   return mediaType(headers) === FORM
 }
 
-/** Refuses the body of a QUERY that is not JSON: with 400 without a type, with 415 for another type (RFC 10008). */
+/** Refuses with 400 without a type, with 415 for another type (RFC 10008). */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')
@@ -221,8 +218,8 @@ function readJson(bytes: Uint8Array): unknown {
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
 /**
- * JSON.parse makes Infinity of a number beyond the range, and Infinity is no JSON value. RFC 8259 section 6 lets a parser limit the range.
- * No recursion: a body may be nested deeper than the stack.
+ * JSON.parse makes Infinity, no JSON value, of a number beyond the range; RFC 8259 section 6 lets a parser limit the range. No recursion: a
+ * body may be nested deeper than the stack.
  */
 function refuseInfinity(value: unknown): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
@@ -246,7 +243,6 @@ function describeFault(text: string, cause: unknown): string {
   return `unexpected ${JSON.stringify(fault.found)} at ${describePosition(fault)}`
 }
 
-/** Finds the first wrong sequence by bisection. */
 function validUtf8Length(bytes: Uint8Array): number {
   let valid = 0
   let wrong = bytes.byteLength + 1

@@ -1,4 +1,4 @@
-/** Listener: the engine as a part of another app: Express, Connect, Vite, Fastify, NestJS, or a server of `node:http`. */
+/** Listener: the engine in another app: Express, Connect, Vite, Fastify, NestJS, `node:http`. */
 import type { ServerResponse } from 'node:http'
 import type { MountedRequest } from './mount.ts'
 import { RequestListener } from './request-listener.ts'

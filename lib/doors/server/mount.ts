@@ -1,6 +1,5 @@
 /**
- * Mount: finds a request's whole target, and the engine's base. Express, Connect and Vite cut the mount path from `request.url`, and keep
- * the whole URL beside it.
+ * Mount: finds a request's whole target, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`.
  */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
@@ -9,9 +8,9 @@ import { originForm } from './transport.ts'
 export interface MountedRequest extends IncomingMessage {
   /** The URL as sent. */
   readonly originalUrl?: string
-  /** The mount path, from Express. */
+  /** From Express. */
   readonly baseUrl?: string
-  /** The value of a body parser. */
+  /** Of a body parser. */
   readonly body?: unknown
 }
 
@@ -33,7 +32,7 @@ export function findAddress(request: MountedRequest, listenerBase: string | unde
   // Links that begin with "//" would lead to another host.
   if (mount.includes('//')) return { target: originForm(originalUrl), base: listenerBase ?? base }
   const target = mount + originForm(url)
-  // NestJS applies the middleware of a module by a pattern for the whole path: no part of the path is a mount path.
+  // NestJS matches a middleware by the whole path: no part is a mount path.
   if (listenerBase !== undefined && readPath(url) === '/' && findTargetBelow(target, listenerBase) !== undefined)
     return { target, base: listenerBase }
   return { target, base: mount === '' ? (listenerBase ?? base) : mount + (listenerBase ?? '') }
@@ -51,12 +50,12 @@ function readPath(target: string): string {
   return mark < 0 ? target : target.slice(0, mark)
 }
 
-/** Returns scheme and host as the sender wrote them, blind to a proxy in front of the server. */
+/** As the sender wrote them, blind to a proxy in front. */
 export function findOrigin(request: IncomingMessage): string {
   return `${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
 }
 
-/** Blind to a proxy in front, too. */
+/** Blind to a proxy, too. */
 export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return 'encrypted' in socket && socket.encrypted === true
 }

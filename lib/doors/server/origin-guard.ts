@@ -1,7 +1,7 @@
 /**
- * Origin guard: decides by Host and Origin which requests a server takes. A loopback address is open to every page in a browser of this
- * machine: a page whose name points to 127.0.0.1 (DNS rebinding) could read, and any page could send requests without a preflight. Refuses
- * with request_malformed, host_not_allowed and origin_not_allowed.
+ * Origin guard: decides by Host and Origin which requests a server takes. A loopback address is open to every browser of this machine: a
+ * page whose name points to 127.0.0.1 (DNS rebinding) could read, any page could send requests without a preflight. Refuses with
+ * request_malformed, host_not_allowed and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'
@@ -39,7 +39,6 @@ export class OriginGuard {
   /** Most clients always send the same header. */
   #lastGoodHost: string | undefined
 
-  /** @throws TypeError when an entry is not the name of a host. */
   constructor(allowed: AllowedHosts | undefined, cors: Cors | undefined) {
     const list = allowed === undefined || allowed === true ? [] : typeof allowed === 'string' ? [allowed] : allowed
     if (!Array.isArray(list)) throw new TypeError('createServer: "allowedHosts" must be a name, a list of names or true.')
@@ -48,12 +47,12 @@ export class OriginGuard {
     this.#cors = cors
   }
 
-  /** A socket of the file system has no name, and no page reaches such a socket. */
+  /** No page reaches a socket of the file system. */
   listen(address: AddressInfo | string | null): void {
     this.#isLocal = typeof address === 'object' && address !== null ? isLoopback(address.address) : undefined
   }
 
-  /** Refuses a request to another name, and a change that a page of another site sends. */
+  /** Refuses requests to other names, and changes from pages of other sites. */
   check(request: IncomingMessage, aim: RequestTarget): void {
     const host = readHost(request)
     const checks = this.#checksEveryAddress || (this.#isLocal ?? isLoopback(request.socket.localAddress))
@@ -97,7 +96,7 @@ export class OriginGuard {
   #checkOrigin(headers: IncomingHttpHeaders): void {
     const { origin, host } = headers
     const site = headers['sec-fetch-site']
-    // Only browsers send this header, and no page can set it.
+    // No page can set this header of browsers.
     if (site === 'same-origin' || site === 'none') return
     if (origin === undefined ? site !== 'cross-site' || this.#cors?.allowsAll === true : this.#isOwn(origin, host)) return
     const from = origin === undefined ? 'another site' : JSON.stringify(origin.slice(0, 100))
@@ -117,7 +116,7 @@ export class OriginGuard {
   }
 }
 
-/** Node would make an object of all headers, which most requests never need. */
+/** Most requests never need Node's object of all headers. */
 function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   let host: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {

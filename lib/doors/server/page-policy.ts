@@ -1,4 +1,4 @@
-/** Page policy: headers of pages that load nothing from other hosts, run no inline script or style, and stand in no frame. */
+/** Page policy: pages load nothing from other hosts, run no inline script or style, and stand in no frame. */
 
 const POLICY = [
   `default-src 'none'`,

@@ -1,6 +1,6 @@
 /**
- * Pages: answers with the docs page, unless a path of the engine is in its place, and leads a browser from the root address to the
- * workbench, else to the docs page.
+ * Pages: answers with the docs page, unless a path of the engine is there, and leads browsers from the root address to the workbench, else
+ * to the docs page.
  */
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -10,7 +10,6 @@ import { findOrigin, type MountedRequest } from './mount.ts'
 import { acceptsHtml } from './static-files.ts'
 import type { TransportResponse } from './transport.ts'
 
-/** Paths of the engine come before pages. */
 interface OwningEngine extends DocumentedEngine {
   owns(target: string, hasBase: boolean): boolean
 }
@@ -18,7 +17,7 @@ interface OwningEngine extends DocumentedEngine {
 interface OpenedAddress {
   readonly request: MountedRequest
   readonly client: LazyClient
-  /** Path and query; `below` is the part below the base. */
+  /** Path and query; `below` the base. */
   readonly target: string
   readonly below: string | undefined
   readonly base: string

@@ -1,6 +1,5 @@
 /**
- * Read form: makes a FormBody of bytes, or of the value of an app's parser. Refuses with body_invalid an unreadable form, and files, which
- * no attribute takes.
+ * Read form: makes a FormBody of bytes, or of an app's parsed value. Refuses unreadable forms and files with body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -13,7 +12,7 @@ export function isForm(type: string): boolean {
   return type === TEXT || type === PARTS
 }
 
-/** @param header the whole header `Content-Type`, which says what separates parts */
+/** @param header `Content-Type`, with what separates parts */
 export function readForm(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => string): FormBody {
   return header.trim().toLowerCase().startsWith(PARTS) ? readParts(header, bytes, decode) : readFields(decode(bytes))
 }
@@ -47,7 +46,7 @@ function decodeField(text: string): string {
   }
 }
 
-/** Reads the parts between boundaries (RFC 7578, RFC 2046 section 5.1). */
+/** Between boundaries (RFC 7578, RFC 2046 section 5.1). */
 function readParts(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => string): FormBody {
   const match = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(header)
   const boundary = match?.[1] ?? match?.[2]
@@ -94,7 +93,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   const file = readParameter(disposition, 'filename') ?? (/;\s*filename\*/i.test(disposition) ? '*' : undefined)
   const type = /^content-type\s*:\s*(\S*)/im.exec(head)?.[1] ?? 'text/plain'
   if (file === undefined && /^text\//i.test(type)) return form.add(name, text())
-  // A browser sends an input without a chosen file as an empty file without a name.
+  // A browser's input without a chosen file.
   if ((file ?? '') === '' && isEmpty) return
   throw restError(
     'body_invalid',
@@ -102,7 +101,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   )
 }
 
-/** Returns the value of a parameter, with the quotes of browsers (`%22`) taken back. */
+/** Browsers write quotes as `%22`. */
 function readParameter(disposition: string, name: string): string | undefined {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(disposition)
   const value = match?.[1] ?? match?.[2]

@@ -1,10 +1,10 @@
-/** Received: a request of `node:http` for answers to failures. */
+/** Received: a request of `node:http`, for answers to failures. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 
-/** A class: an object with its own getter costs more than reading a record. */
+/** An object with its own getter costs more than reading a record. */
 export class Received implements ReceivedRequest {
   readonly method: string
   readonly path: string

@@ -1,6 +1,6 @@
 /**
- * Request listener: answers the requests of a `node:http` server: reads target and body, asks the engine, writes the answer with one `end`.
- * Passes on requests that are not the engine's, where asked to.
+ * Request listener: answers a `node:http` server: reads target and body, asks the engine, writes with one `end`. Passes on requests of
+ * others, where asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -46,7 +46,7 @@ interface SentRequest {
 }
 
 interface ArrivedRequest {
-  /** Orders the requests of a connection. `undefined`: each begins at once. */
+  /** `undefined`: each request begins at once. */
   readonly connection?: HttpConnection | undefined
   readonly ended?: () => void
   readonly next?: (() => void) | undefined
@@ -79,7 +79,7 @@ export class RequestListener {
 
   /**
    * @param where begins the texts of errors
-   * @param settled is waited for before an answer is sent; what it throws is answered instead
+   * @param settled comes before an answer is sent; its error is answered instead
    */
   constructor(
     engine: WorldEngine,
@@ -109,7 +109,7 @@ export class RequestListener {
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls, options.testControls !== undefined)
   }
 
-  /** Lets running requests finish: answers close connections, and delays end. */
+  /** Answers then close connections, and delays end. */
   beginClosing(): void {
     this.#isClosing = true
     this.#delaysEnd.abort()
@@ -179,7 +179,6 @@ export class RequestListener {
   }
 
   #fail(sent: SentRequest, error: unknown): void {
-    // Nobody is left to read an answer.
     if (sent.client.isGone) return
     if (isConnectionLost(error)) {
       loseConnection(sent.request.socket)
@@ -189,7 +188,7 @@ export class RequestListener {
     this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target, sent.client.wire)), unread)
   }
 
-  /** Throws nothing: no caller would catch an error. */
+  /** No caller would catch an error. */
   #deliver(sent: SentRequest, answer: TransportResponse, unread: boolean): void {
     let status: number
     try {
@@ -220,7 +219,7 @@ export class RequestListener {
     return status
   }
 
-  /** A database that explains nothing, such as a file locked by another process, must not end the server. */
+  /** A database that explains nothing, as a locked file, must not end the server. */
   #explain(request: MountedRequest): Awaitable<Explanation | undefined> {
     const fail = (error: unknown): undefined => {
       warn(error)
@@ -245,7 +244,7 @@ export class RequestListener {
     })
   }
 
-  /** Checks the origin, and answers a request that does not concern the engine. */
+  /** Answers requests that do not concern the engine. */
   #answerHere(sent: SentRequest): TransportResponse | undefined {
     const { request } = sent
     const { method = '' } = request
@@ -258,7 +257,7 @@ export class RequestListener {
     return undefined
   }
 
-  /** Nobody reads the body of a request that a read-only server refuses. */
+  /** Nobody reads a refused body. */
   #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
     return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#internals.isSession(method, below))
   }
@@ -274,7 +273,7 @@ export class RequestListener {
     return this.#isOfTests(below)
   }
 
-  /** Whether a test control or the workbench is at a path: both meet no delay, and ask for the same origin. */
+  /** Test controls and workbench meet no delay, and ask for the same origin. */
   #isOfTests(below: string | undefined): boolean {
     if (this.#controls === undefined || below === undefined) return false
     return TestControls.isControl(below) || (this.#workbench !== undefined && isWorkbenchPath(below))
@@ -367,9 +366,7 @@ export class RequestListener {
   }
 }
 
-/**
- * The engine answers every fault of a client itself, and throws when closed under a running server, or when a test has the connection lost.
- */
+/** The engine throws only when closed, or when a test has the connection lost. */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }

@@ -1,4 +1,4 @@
-/** Server options: the options of servers and listeners, and their check. */
+/** Server options: of servers and listeners, with their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
@@ -9,7 +9,6 @@ import type { CorsOrigins } from './cors.ts'
 import type { AllowedHosts } from './origin-guard.ts'
 import type { TestControlOptions } from './controls/test-controls.ts'
 
-/** The options of `createServer`. */
 export interface ServerOptions {
   /** The path before the version. Default: the engine's base. */
   base?: string
@@ -73,7 +72,6 @@ export interface ShownWorkbench {
   readonly home?: string
 }
 
-/** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
    * Hand a request on to `next` where the path below the base names no version (without versions: no resource), no custom route and no test
@@ -85,7 +83,7 @@ export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
 /** One answered request. */
 export interface RequestLine {
   readonly method: string
-  /** The request target as sent: path and query, nothing decoded. */
+  /** Path and query as sent. */
   readonly path: string
   readonly status: number
   /** Milliseconds from the head of the request to the answer. */

@@ -1,6 +1,6 @@
 /**
- * Static files: answers GET and HEAD with a file of a folder, the `index.html` of a folder, a redirect to a folder's path, or the page of a
- * single-page app. No path leads out of the folder, neither by dots in any encoding, nor by a link.
+ * Static files: answers GET and HEAD with a file, a folder's `index.html`, a redirect to a folder's path, or the page of a single-page app.
+ * No path leads out of the folder, neither by encoded dots, nor by a link.
  */
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
@@ -49,11 +49,11 @@ export class StaticFiles {
     const index = await this.#findFile(...segments, INDEX)
     if (index?.stats.isFile() !== true) return undefined
     if (path.endsWith('/')) return send(index, headers)
-    // Relative links of the page are meant to be below the folder.
+    // Relative links of the page are below the folder.
     return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
   }
 
-  /** A browser that opens or reloads a path of a single-page app gets the page at the top, unless the path looks like a file. */
+  /** The page at the top, for a browser that opens or reloads a path unlike a file. */
   async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
     if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
     const index = await this.#findFile(INDEX)
@@ -78,15 +78,12 @@ interface FoundFile {
   readonly stats: Stats
 }
 
-/** A browser that opens a page names HTML; no other client does. */
+/** Only a browser that opens a page names HTML. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
 }
 
-/**
- * Returns decoded segments; `undefined` for a path that names no file. Names with a dot first (`.git`, `.env`) are hidden, apart from
- * `.well-known`.
- */
+/** `undefined`: no file. Hides names with a dot first (`.git`, `.env`), apart from `.well-known`. */
 function readSegments(path: string): string[] | undefined {
   if (!path.startsWith('/') || path.includes('//')) return undefined
   let segments: string[]
@@ -116,7 +113,7 @@ function send({ file, stats }: FoundFile, headers: FileHeaders): TransportRespon
   }
 }
 
-/** Whether the client has the same state; a tag counts before a date (RFC 9110 section 13.1). */
+/** A tag counts before a date (RFC 9110 section 13.1). */
 function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = headers
   if (tags !== undefined)
@@ -135,7 +132,7 @@ class FileStream extends TextStream {
     this.#size = size
   }
 
-  /** Sends no more than was announced, where the file grows meanwhile. */
+  /** The file may grow: sends no more than announced. */
   override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of createReadStream(this.#file, { end: this.#size - 1 })) yield chunk as Uint8Array
   }
@@ -145,7 +142,6 @@ async function* readText(file: string): AsyncGenerator<string, void, undefined> 
   for await (const chunk of createReadStream(file, 'utf8')) yield chunk as string
 }
 
-/** The media type of a file by its extension. */
 const TYPES: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   css: 'text/css',

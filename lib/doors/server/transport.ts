@@ -1,4 +1,4 @@
-/** Transport: what transports (http.ts, fetch.ts, intercept/) call of an engine, and the functions that transports share. */
+/** Transport: what transports (http.ts, fetch.ts, intercept/) call of an engine, and share. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
@@ -11,12 +11,12 @@ export interface TransportResponse {
   readonly body?: unknown
 }
 
-/** Names of headers are in lower case. */
+/** Header names in lower case. */
 export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
-  /** The grammar of the way in, which decides the form of refusals. */
+  /** Of the way in; decides the form of refusals. */
   readonly wire?: Wire | undefined
 }
 
@@ -28,22 +28,19 @@ interface WholeSender {
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   readonly takesForms: boolean
-  /** The grammar of ways in without their own. */
+  /** Of ways in without their own. */
   readonly wire: Wire | undefined
   /** Like `handle`, but returns an immediate answer without a promise, and throws where `handle` rejects. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /**
-   * Answers an error of the transport; reports a fault of the server.
+   * Reports a fault of the server.
    *
-   * @param request undefined where none could be read
+   * @param request undefined: unreadable
    */
   refuse(error: unknown, request?: ReceivedRequest): TransportResponse
 }
 
-/**
- * Returns path and raw query of a request target. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority; the engine
- * judges percent-encoding.
- */
+/** Returns path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority. */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
   const rest = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
@@ -58,10 +55,7 @@ export interface WrittenResponse {
   readonly stream?: TextStream
 }
 
-/**
- * A body that cannot be written (too long, or without a JSON form) becomes a reported 500: an error during writing must not end the
- * process.
- */
+/** A body too long, or without a JSON form, becomes a reported 500: an error during writing must not end the process. */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
   if (body instanceof TextStream) {

@@ -1,6 +1,6 @@
 /**
- * Unpack body: decodes a request body by its `Content-Encoding`. The limit holds for the decoded body: a kilobyte may hold a gigabyte.
- * Refuses with media_type_unsupported, body_too_large and body_invalid.
+ * Unpack body: decodes a body by its `Content-Encoding`. The limit holds for the decoded body: a kilobyte may hold a gigabyte. Refuses with
+ * media_type_unsupported, body_too_large and body_invalid.
  */
 import { builtin } from '../../foundation/base/builtins.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -10,7 +10,7 @@ type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number })
 const CODINGS: Readonly<Record<string, Unpack>> = {
   gzip: (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
   'x-gzip': (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
-  // Some clients leave out the frame of zlib (RFC 9110 section 8.4.1.2), which begins with such a byte.
+  // Some clients leave out zlib's frame, which begins with such a byte (RFC 9110 section 8.4.1.2).
   deflate: (bytes, options) =>
     ((bytes[0] ?? 0) & 0x0f) === 8 ? builtin.zlib.inflateSync(bytes, options) : builtin.zlib.inflateRawSync(bytes, options),
   br: (bytes, options) => builtin.zlib.brotliDecompressSync(bytes, options),
@@ -24,7 +24,6 @@ export function findCoding(header: string | undefined): string | undefined {
   return coding === undefined || coding === '' || coding === 'identity' ? undefined : coding
 }
 
-/** @param tooLarge makes the refusal of a body over the limit */
 export function unpackBody(bytes: Uint8Array, coding: string, maxBytes: number, tooLarge: () => Error): Uint8Array {
   const unpack = Object.hasOwn(CODINGS, coding) ? CODINGS[coding]! : undefined
   if (unpack === undefined)

@@ -1,6 +1,6 @@
 /**
- * Workbench pages: answers `/_ui` and below, for requests whose origin the guard has checked as for a test control. Refuses with
- * method_not_allowed, path_unknown, version_unknown and body_invalid.
+ * Workbench pages: answers `/_ui` and below, once the guard has checked the origin as for a test control. Refuses with method_not_allowed,
+ * path_unknown, version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
@@ -26,7 +26,7 @@ interface WorkbenchEngine {
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describeDiagram(version: string): Promise<Diagram>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** `undefined`: the engine's own form of answers. */
+  /** `undefined`: the engine's own form. */
   readonly envelope: DescribedEnvelope | undefined
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine>
 }
@@ -35,12 +35,12 @@ interface SentWorkbenchRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** Scheme and host, as in the browser. */
+  /** As in the browser. */
   readonly origin: string
   readonly body: unknown
   readonly client: LazyClient
   readonly readOnly: boolean
-  /** The name on the page. `undefined`: the engine's title. */
+  /** `undefined`: the engine's title. */
   readonly title: string | undefined
   /** The address of the list of engines that shows this engine. */
   readonly home: string | undefined
@@ -52,8 +52,8 @@ const READS = 'GET, HEAD, OPTIONS'
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
 /**
- * The header of the workbench. `look`: a GET for the user's eyes alone. `plain`: a request as an app would send. Both are answered in the
- * engine's own form, whatever the option `envelope` says: the page knows no other form.
+ * `look`: a GET for the user's eyes alone. `plain`: a request as of an app. Both answers ignore the option `envelope`: the page knows no
+ * other form.
  */
 const HEADER = 'x-workbench'
 
@@ -62,7 +62,7 @@ export function isWorkbenchPath(target: string): boolean {
   return path === PATH || path.startsWith(`${PATH}/`)
 }
 
-/** A GET for the user's eyes alone has no journal entry, and meets no fault. */
+/** Has no journal entry, meets no fault. */
 export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   return method === 'GET' && headers[HEADER] === 'look'
 }
@@ -164,7 +164,7 @@ function findVersion(engine: WorkbenchEngine, { target }: SentWorkbenchRequest):
   return version
 }
 
-/** Counts records of lists: `{ "paths": ["/v1/users?limit=1"] }`. An unreadable list counts as null. */
+/** `{ "paths": ["/v1/users?limit=1"] }`. An unreadable list counts as null. */
 async function count(engine: WorkbenchEngine, { body, client }: SentWorkbenchRequest): Promise<(number | null)[]> {
   const paths = isObject(body) ? body['paths'] : undefined
   if (!Array.isArray(paths) || paths.length > MAX_COUNTS || !paths.every(path => typeof path === 'string' && path.startsWith('/')))
@@ -188,14 +188,11 @@ function json(body: object): TransportResponse {
   return { status: 200, headers: { ...SAFE, 'content-type': JSON_TYPE, 'cache-control': 'no-store' }, body }
 }
 
-/**
- * Scripts and style of the workbench, from `dist/workbench/` of the published package; in a clone, bundled from source at the first
- * request.
- */
+/** From `dist/workbench/` of the published package; in a clone, bundled at the first request. */
 interface WorkbenchFiles {
   readonly script: string
   readonly style: string
-  /** Texts by file name. A name changes with the content, so browsers may keep a file. */
+  /** By file name, which changes with the content: browsers may keep a file. */
   readonly texts: ReadonlyMap<string, string>
 }
 

@@ -1,4 +1,4 @@
-/** Write response: hands an answer to the socket: a text with one `end`, or a stream. */
+/** Write response: a text with one `end`, or a stream. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { linger } from './http-body.ts'
@@ -6,7 +6,7 @@ import type { MountedRequest } from './mount.ts'
 import type { WrittenResponse } from './transport.ts'
 
 /**
- * @param unread whether the body of the request has not been read
+ * @param unread whether the request's body is unread
  * @returns the status
  */
 export function writeResponse(
@@ -17,7 +17,7 @@ export function writeResponse(
 ): number {
   if (stream !== undefined) {
     response.writeHead(status, headers)
-    // A failure in the middle breaks the connection: no client may take a part for the whole.
+    // A failure breaks the connection: no client may take a part for the whole.
     builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
     return status
   }

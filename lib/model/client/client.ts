@@ -1,4 +1,4 @@
-/** Client: the typed client, with types from entities and without generated code. Imports nothing of Node, for browsers. */
+/** Client: types come from entities, without generated code. Imports nothing of Node, for browsers. */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import type { EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
@@ -119,7 +119,7 @@ function makeClient<M extends ClientEntities>(
   return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as Client<M>
 }
 
-/** Reports an unknown name, since JavaScript has no compiler to do so. */
+/** JavaScript has no compiler to report an unknown name. */
 function refuseName(name: string, names: readonly string[]): Transport {
   const known = names.length === 0 ? 'none' : names.join(', ')
   return async () => {
@@ -131,7 +131,7 @@ function refuseName(name: string, names: readonly string[]): Transport {
   }
 }
 
-/** JavaScript reads `then` and `toJSON` on its own; any other unknown property is a resource. */
+/** JavaScript reads `then` and `toJSON` on its own; others are resources. */
 function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
   const opened = new Map<string, ResourceCalls>()
   return new Proxy(methods, {

@@ -1,6 +1,6 @@
 /**
- * Entity types: the properties of an entity for the compiler, from `defineEntity` or from a class. Only `PropertiesOf` goes on to the
- * target of a relation, so compile time grows only with the number of entities.
+ * Entity types: an entity's properties for the compiler, from `defineEntity` or a class. Only `PropertiesOf` goes on to a relation's
+ * target, so compile time grows only with the number of entities.
  *
  * ```
  * PropertiesIn<typeof Post> is {
@@ -24,7 +24,7 @@ import type {
   ScalarReference,
 } from '@mikro-orm/core'
 
-/** A class, or a result of `defineEntity` or `new EntitySchema`. */
+/** A class, or of `defineEntity` or `new EntitySchema`. */
 export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...args: never[]) => object)
 
 /** A composite key is a text: `'3~5'`. */
@@ -46,7 +46,7 @@ export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { reado
  */
 export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
 
-/** The builders of the properties, such as `p.string()`, by name. */
+/** Builders of properties, such as `p.string()`, by name. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
   ? IdsProperties<KeyedIn<S>, I>
   : KeyedIn<S>
@@ -63,7 +63,7 @@ interface Keyed<P, N> {
   readonly '~options': OptionsIn<P> & { readonly key: N }
 }
 
-/** The type of a link: of the primary key of the target, or of `WithKeys`. */
+/** Of the target's primary key, or of `WithKeys`. */
 export type LinkedKey<P> =
   OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
@@ -94,15 +94,15 @@ type EntityProperties<S> = S extends { readonly '~entity': infer E; readonly pro
     : ExtractDefineEntityProperties<E>
   : PropertiesOf<InferEntity<S>>
 
-/** As `PropertiesIn`, of the target of a relation. */
+/** As `PropertiesIn`, of a relation's target. */
 export type PropertiesOf<E> = [ExtractDefineEntityProperties<E>] extends [never] ? ClassProperties<E> : ExtractDefineEntityProperties<E>
 
 type Built<P> = P extends (...args: never[]) => infer B ? B : P
 
-/** The value; of a relation, the related entity. */
+/** Of a relation, the related entity. */
 export type ValueIn<P> = Built<P> extends { readonly '~type'?: { value: infer V } } ? V : unknown
 
-/** Options of a property: `kind`, `nullable`, `hidden`, `array`. */
+/** `kind`, `nullable`, `hidden`, `array`. */
 export type OptionsIn<P> = Built<P> extends { readonly '~options': infer O } ? O : unknown
 
 type ToOne = '1:1' | 'm:1'
@@ -119,7 +119,7 @@ export type KindIn<P> =
           : 'scalar'
     : 'scalar'
 
-/** A one-to-one without the option `owner` is the inverse side, which may be null. */
+/** A one-to-one without `owner` is the inverse side, which may be null. */
 export type IsNullable<P> =
   OptionsIn<P> extends { readonly nullable: true }
     ? true
@@ -129,15 +129,12 @@ export type IsNullable<P> =
         : true
       : false
 
-/** The names of the properties that answers show: none that is hidden. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
-/** The names of the relations that answers show. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]
 
-/** The type of the ID. */
 type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
   ? K extends readonly unknown[]
     ? string
@@ -150,7 +147,6 @@ type KeyOf<E> = E extends { readonly [PrimaryKeyProp]?: infer K }
 
 type KeyValue<V> = V extends number ? number : V extends string | bigint | Date ? string : number | string
 
-/** The JSON form of a stored value. */
 export type Json<V> = V extends string | number | boolean | null
   ? V
   : V extends undefined
@@ -165,7 +161,7 @@ export type Json<V> = V extends string | number | boolean | null
             ? { [K in keyof V]: Json<V[K]> }
             : unknown
 
-/** Treats members of a class as builders of properties. */
+/** Treats a class's members as builders. */
 type ClassProperties<E> = 0 extends 1 & E
   ? Record<string, never>
   : {

@@ -10,7 +10,6 @@ export const ALTERNATIVES = /^!*\|$/
 /** More levels than the engine takes. */
 const MOST_LEVELS = 40
 
-/** Whether a member of a query object is a group. */
 export function hasConditions(name: string, value: unknown): boolean {
   return ALTERNATIVES.test(name) || (isPlainObject(value) && Object.keys(value).length > 0)
 }

@@ -1,4 +1,4 @@
-/** The entry `mikro-rest/client`: the typed client without the engine. */
+/** The entry `mikro-rest/client`: without the engine. */
 export { client } from './client.ts'
 export type { ClientOptions } from './client.ts'
 export type {

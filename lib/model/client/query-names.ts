@@ -1,9 +1,8 @@
-/** Query names: operators, reserved names and unchecked parameters. */
+/** Query names: of operators, reserved and unchecked parameters. */
 
-/** Operators that compare by order. */
 export type OrderSign = '>=' | '<=' | '>' | '<'
 
-/** The engine's table of operators does not compile if an operator is missing. */
+/** The engine's table does not compile if an operator is missing. */
 export type FilterSign = '=' | '!=' | '~=' | '~~=' | OrderSign
 
 /** A filter on such an attribute ends in `_`. The engine's table does not compile if a name is missing. */
@@ -11,7 +10,7 @@ export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attribut
 
 type FreeValue = string | number | bigint | boolean | Date | null
 
-/** Unchecked parameters replace checked parameters. An array repeats the parameter; objects are conditions in brackets. */
+/** Replace checked parameters. An array repeats the parameter; objects are conditions in brackets. */
 export interface FreeParameters {
   readonly [name: string]: FreeValue | FreeParameters | readonly (FreeValue | FreeParameters)[] | undefined
 }

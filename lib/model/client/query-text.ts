@@ -2,7 +2,6 @@
 import { hasConditions, isPlainObject, writeGroup, type GroupWriter } from './group-text.ts'
 import type { FreeParameters } from './query-names.ts'
 
-/** Parameters by name with operator. */
 export type QueryRecord = Readonly<Record<string, unknown>>
 
 /** Operators without `=`: `age>18`. */
@@ -57,9 +56,7 @@ function isListName(name: string): boolean {
   return name === 'sort' || name === 'attributes'
 }
 
-/**
- * Writes lists of `expand` with parameters of their own: `{ posts: { limit: 3 } }` becomes `posts(limit=3)`.
- */
+/** `{ posts: { limit: 3 } }` becomes `posts(limit=3)`. */
 export function textOfExpand(value: unknown, writer: ListWriter): string {
   const { one } = writer
   if (Array.isArray(value)) return value.map(item => textOfExpand(item, writer)).join(',')
@@ -78,7 +75,7 @@ interface ListWriter extends GroupWriter {
   readonly one: (name: string, value: unknown) => string
 }
 
-/** `count: true` counts; a backslash keeps what would end the parameter. */
+/** `count: true` counts; a backslash keeps the end of a parameter. */
 function textOfParameter(name: string, value: unknown, writer: ListWriter): string {
   const { one } = writer
   if (name === 'count' && value === true) return name
@@ -103,7 +100,7 @@ function textOfValue(name: string, value: unknown): string {
   throw new TypeError(`client: "${name}" has ${what}; it may be a string, number, bigint, boolean, date or null, or an array of them.`)
 }
 
-/** `age>18` has no `=`, so a leading `=` of the value is escaped. */
+/** `age>18` has no `=`: escapes a leading `=` of the value. */
 function writePair(name: string, value: string): string {
   if (!ANGLE.test(name)) return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
   return encodeURIComponent(name + (value.startsWith('=') ? `\\${value}` : value))

@@ -1,4 +1,4 @@
-/** Query types: checks names up to a single relation away, so that their number stays small. Deeper paths go into `$`. */
+/** Query types: checks names up to one relation away: their number stays small. Deeper paths go into `$`. */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { FilterSign, FreeParameters, OrderSign, ReservedOfClient } from './query-names.ts'
 import type { Depth } from './record-types.ts'
@@ -58,7 +58,7 @@ type NoneFilters<P> = {
 /** Names are checked in the outermost group alone. */
 type InnerGroups = { readonly [N in GroupName]?: readonly FreeParameters[] }
 
-/** Any of the query objects holds, or none does. */
+/** Any query object holds, or none. */
 type GroupName = '|' | '!|'
 
 type PathName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'scalar' ? never : K }[VisibleName<P>]

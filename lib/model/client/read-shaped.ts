@@ -16,10 +16,9 @@ type Templates = { readonly [kind in keyof EnvelopeTemplates]?: Tree | 'bare' }
 /** The client does not know the resource name. */
 const NAME = 'records'
 
-/** Returns undefined for a body that matches no template. */
+/** Undefined: no template matches. */
 export type ReadShaped = (answer: ShapedAnswer, asked: Asked) => Readonly<Record<string, unknown>> | undefined
 
-/** @throws TypeError for invalid templates */
 export function createReader(envelope: EnvelopeTemplates): ReadShaped {
   const { error: _, ...given } = envelope as EnvelopeTemplates & { readonly error?: unknown }
   checkNames(given, ['list', 'record', 'removed'], 'client: envelope')

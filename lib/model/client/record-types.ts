@@ -1,4 +1,4 @@
-/** Record types: the record in an answer to `depth`, `expand` and `attributes`. */
+/** Record types: answers to `depth`, `expand` and `attributes`. */
 import type {
   Id,
   IsNullable,
@@ -62,7 +62,7 @@ type IsShown<P, K extends string, D extends Depth, X extends string, A extends s
           : true
         : true
 
-/** Whether depth 1 shows IDs under another name instead, unless `attributes` names the relation. */
+/** Depth 1 shows IDs under another name, unless `attributes` names the relation. */
 type ShownBeside<P, K extends string, A extends string> =
   OptionsIn<P> extends { readonly beside: true } ? (IsNamed<K, Included<A>> extends true ? never : 1) : never
 
@@ -122,7 +122,7 @@ type Related<P, D extends Depth, X extends string, A extends string, K extends s
       ? Expanded<ValueIn<P>, 1, never, SelectedBehind<A, K>>
       : RecordLink<P>
 
-/** In a relation to several entities, `type` names the entity. */
+/** Of several entities, `type` names one. */
 type Expanded<E, D extends Depth, X extends string, A extends string> =
   IsUnion<E> extends true
     ? E extends unknown

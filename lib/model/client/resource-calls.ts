@@ -1,4 +1,4 @@
-/** Resource calls: implements the methods of the typed client. Types are in client-types.ts. */
+/** Resource calls: the typed client's methods. Types are in client-types.ts. */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -13,7 +13,6 @@ const PAGE = 100
 class ListCalls {
   readonly #transport: Transport
   readonly #headers: Readonly<Record<string, string>>
-  /** The path after the version. */
   readonly #path: readonly string[]
 
   constructor(transport: Transport, headers: Readonly<Record<string, string>>, path: readonly string[]) {

@@ -1,6 +1,5 @@
 /**
- * Resource names: derives resource names from entity names in the type system. A word with a possible irregular plural allows any text, so
- * that no correct name is refused.
+ * Resource names: of entity names, in the type system. A word with a possible irregular plural allows any text: no correct name is refused.
  */
 
 /**

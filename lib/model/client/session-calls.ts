@@ -1,4 +1,4 @@
-/** Session calls: sends log-in and log-out, and finds tokens and the user in answers. */
+/** Session calls: log-in, log-out, and the tokens and user of answers. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { CallOptions } from './client-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -21,7 +21,6 @@ export interface ClientWire {
   readonly refreshToken?: string | undefined
 }
 
-/** @throws TypeError for an invalid path */
 export function readPaths(given: unknown): SessionCallPaths {
   if (given === undefined) return DEFAULT_PATHS
   if (typeof given !== 'object' || given === null)
@@ -49,7 +48,7 @@ export function sendSession(
   return transport({ method, segments, body, headers: mergeHeaders({}, headers), signal, isFree: name !== 'logout' })
 }
 
-/** A browser may have the token in a cookie. */
+/** A browser's token may be a cookie. */
 export function writeRefresh({ refreshToken }: ClientWire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }
@@ -59,14 +58,14 @@ export function withRefreshToken(wire: ClientWire, answer: LogInAnswer): ClientW
   return refreshToken === undefined ? wire : { ...wire, refreshToken }
 }
 
-/** Returns the record, or the whole answer if the application decides its form. */
+/** The record, or the whole answer of an application's form. */
 export function readUser(answer: LogInAnswer): LogInAnswer {
   const { resource } = answer
   const record = typeof resource === 'string' ? answer[resource] : undefined
   return typeof record === 'object' && record !== null ? (record as LogInAnswer) : answer
 }
 
-/** The application may put the token elsewhere than in `auth_token`, so find any JSON Web Token. */
+/** Any JSON Web Token: the application may put it elsewhere than in `auth_token`. */
 export function findToken(answer: unknown): string | undefined {
   if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
   if (typeof answer !== 'object' || answer === null) return undefined

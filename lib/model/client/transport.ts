@@ -1,4 +1,4 @@
-/** Transport: sends calls to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
+/** Transport: to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
 import { RestError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 
@@ -11,7 +11,6 @@ export interface EngineTarget {
     context: { readonly headers: Record<string, string>; readonly signal?: AbortSignal },
   ): Promise<ClientAnswer>
   readonly versions: readonly string[]
-  /** The path before the version. */
   readonly base?: string
 }
 
@@ -49,7 +48,7 @@ export interface Call {
   readonly isRecord?: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Whether the application decides the form of the answer, as for a log-in. */
+  /** The application decides the answer's form, as for a log-in. */
   readonly isFree?: boolean
   readonly asked?: Asked
 }
@@ -66,10 +65,10 @@ interface ClientAddress {
 /** For URLs and `fetch` functions. */
 const FIRST = 'v1'
 
-/** Headers of a refusal that tell a client how to continue. */
+/** Tell a client how to continue. */
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
-/** @throws TypeError for an invalid target, or a `url` that does not go with the target */
+/** @throws TypeError for an invalid target or `url` */
 export function openTransport(target: ClientTarget, { version, url }: ClientAddress, read?: ReadShaped): Transport {
   if (typeof target === 'string' || target instanceof URL) {
     if (url !== undefined) throw new TypeError('client: "url" goes with a fetch function; the target is a URL itself.')

@@ -1,6 +1,6 @@
 /**
- * From JSON: makes entities, resource names and a seed of inferred collections. An API name stays, over a property name that JavaScript and
- * MikroORM accept.
+ * From JSON: makes entities, resource names and a seed of inferred collections. Property names suit JavaScript and MikroORM; API names
+ * stay.
  */
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
 import { secrets } from '../../foundation/runtime/secrets.ts'
@@ -112,9 +112,9 @@ function buildSeed(collection: InferredCollection, index: number): object {
   return held.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(held) }
 }
 
-/** The property for attributes added by requests. */
+/** For attributes added by requests. */
 const HOLDER = 'openAttributes'
-/** The property for a record's place in the data. */
+/** For a record's place in the data. */
 const PLACE = 'placeInData'
 
 type Rules = ResourceConfig<Record<string, unknown>>
@@ -131,7 +131,7 @@ function renameKeys(
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
   if (single) {
-    // No list of another resource may create or delete a single object either.
+    // Nor by a list of another resource.
     const changesOnly = { access: { create: false, delete: false } } as const
     return resource(schema, {
       name,
@@ -156,14 +156,13 @@ function describeOpen(collection: InferredCollection): { readonly open?: OpenOpt
   return { open: { property, ...(open === 'once' ? { once: true } : {}) } }
 }
 
-/** Records keep the data's names of IDs where a relation has another name. */
+/** Records keep the data's names of IDs. */
 function describeIds(collection: InferredCollection): Pick<Rules, 'attributes'> {
   const renamed = collection.attributes.filter(({ kind, key, name }) => (kind === 'toOne' || kind === 'toMany') && key !== name)
   if (renamed.length === 0) return {}
   return { attributes: Object.fromEntries(renamed.map(({ key, name }) => [findPropertyName(collection, name), { ids: key }])) }
 }
 
-/** An object shows no ID beside the data. */
 function hideMadeId(collection: InferredCollection): Rules['attributes'] {
   return collection.hasIds ? {} : { [findPropertyName(collection, collection.idKey)]: { private: true } }
 }
@@ -205,7 +204,7 @@ interface InferredProperty {
   readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
 }
 
-/** Includes inverse sides of relations to the entity. */
+/** With inverse sides. */
 function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): InferredProperty[] {
   const taken = new Set<string>()
   const takeProperty = (name: string): string => {
@@ -247,7 +246,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   return [...attributeProperties, ...inverses, holder, ...(collection.exact ? [order] : [])]
 }
 
-/** Names are given in order: always the same. */
+/** In order: always the same names. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {
@@ -258,7 +257,6 @@ function findPropertyName(collection: InferredCollection, name: string): string 
   throw new Error(`${collection.name} does not have an attribute "${name}".`)
 }
 
-/** The used methods of MikroORM's property builders. */
 interface PropertyBuilder {
   nullable(): PropertyBuilder
   fieldName(name: string): PropertyBuilder
@@ -318,7 +316,7 @@ function buildInverse(source: InferredCollection, { kind, name }: InferredAttrib
   }
 }
 
-/** MikroORM mixes up two property names beyond ASCII of equal length, and takes `_id` for a MongoDB key. */
+/** MikroORM mixes up names beyond ASCII of equal length, and takes `_id` for a MongoDB key. */
 function isSafe(name: string): boolean {
   return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
 }

@@ -1,23 +1,22 @@
 /**
- * Infers key and IDs of a collection. A missing, invalid or repeated ID becomes a new number, so an odd record does not block the others.
- * `report` may refuse.
+ * Infers key and IDs of a collection. A missing, invalid or repeated ID becomes a new number: an odd record does not block others. `report`
+ * may refuse.
  */
 import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 
 export interface InferredIds {
-  /** The ID key and attribute name. */
   readonly idKey: string
-  /** Whether records carry IDs; otherwise numbered from 1. */
+  /** Otherwise numbered from 1. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
-  /** Whether the data mixes numbers and texts; then all are texts. */
+  /** Of numbers and texts: all are texts. */
   readonly isMixed: boolean
   /** In record order. */
   readonly ids: readonly (number | string)[]
 }
 
-/** Receives a problem and the way around: two halves of a sentence. */
+/** Two halves of a sentence. */
 export type ReportOddity = (problem: string, remedy: string) => void
 
 /** The usual key. */
@@ -29,7 +28,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
  * @param at names a record
- * @param wanted the caller's choice of key, if a record has one
+ * @param wanted the chosen key, if a record has one
  */
 export function inferIds(
   records: readonly JsonObject[],
@@ -81,7 +80,6 @@ interface GivenId {
   readonly idKey: string
   readonly isText: boolean
   readonly at: (index: number) => string
-  /** The first record with an ID. */
   readonly first: number
 }
 

@@ -1,11 +1,10 @@
-/** Infer model: the types of an inferred model and drafts. */
+/** Infer model: types of models and drafts. */
 import type { InferredIds, ReportOddity } from './infer-ids.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { IdForm, InferredType } from './infer-values.ts'
 
 interface Presence {
   readonly nullable: boolean
-  /** Whether every record has a value. */
   readonly isEverywhere: boolean
 }
 
@@ -32,7 +31,7 @@ export type InferredAttribute =
       readonly form: IdForm
       /** Links to missing records. */
       readonly gone: ReadonlySet<unknown>
-      /** The inverse side in the target's records, if any. */
+      /** In the target's records, if any. */
       readonly inverse: string | undefined
     } & Presence)
 
@@ -43,9 +42,9 @@ export interface InferredCollection extends InferredIds {
   /** In the API: unchanged if a path can hold the name. */
   readonly resource: string
   readonly className: string
-  /** Whether an object at the top level is the only record. */
+  /** An object at the top level. */
   readonly single: boolean
-  /** Whether the list is the whole data. */
+  /** The list is the whole data. */
   readonly isTop: boolean
   /** By first occurrence. */
   readonly attributes: readonly InferredAttribute[]
@@ -54,7 +53,7 @@ export interface InferredCollection extends InferredIds {
   readonly places: readonly number[] | undefined
   /** Whether items are no objects: each becomes the `value` of a read-only record. */
   readonly isOfValues: boolean
-  /** Whether requests may add attributes: always, once (for an empty list), or never. */
+  /** `once`: for an empty list. */
   readonly open: 'always' | 'once' | undefined
   /** See `FromJsonOptions.exact`. */
   readonly exact: boolean

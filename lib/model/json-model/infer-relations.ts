@@ -1,6 +1,6 @@
 /**
- * Infer relations: a key's name proposes a target, and the values must be IDs of the target. In keys such as `userId`, "1" and 1 meet, and
- * some records may be missing. A rejected proposal becomes a note.
+ * Infer relations: a key's name proposes a target, and values must be the target's IDs. In keys such as `userId`, "1" and 1 meet, and some
+ * records may be missing. A rejected proposal becomes a note.
  */
 import type { CollectionDraft } from './infer-model.ts'
 import { shorten, readLink, readValue } from './infer-values.ts'
@@ -21,9 +21,9 @@ interface Proposal {
   readonly kind: Relation['kind']
   readonly name: string
   readonly target: CollectionDraft
-  /** Whether the name clearly means a relation: `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
+  /** As `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
   readonly isClear: boolean
-  /** Whether the name alone says much, as `userId`. */
+  /** As `userId`. */
   readonly isOfIds: boolean
 }
 
@@ -89,7 +89,7 @@ function findProposals(key: string, source: CollectionDraft, drafts: readonly Co
   const named = others.find(draft => nameWords(draft).join(' ') === keyWords.join(' '))
   const exact = named ?? (keyWords.join(' ') === PARENT && others.includes(source) ? source : undefined)
   if (stem === undefined) {
-    // `user` or `tags` propose a relation only if the values are IDs.
+    // `user` or `tags` are relations only if values are IDs.
     if (exact === undefined) return []
     const kind = listValues(key, source).some(Array.isArray) ? 'toMany' : 'toOne'
     return [{ kind, name: key, target: exact, isClear: false, isOfIds: false }]
@@ -130,7 +130,7 @@ function listValues(key: string, { records }: CollectionDraft): unknown[] {
   return records.map(record => readValue(record, key)).filter(value => value !== null)
 }
 
-/** Returns single links, also of lists. */
+/** Also of lists. */
 export function listLinks(key: string, source: CollectionDraft): unknown[] {
   return listValues(key, source).flat()
 }
@@ -182,7 +182,7 @@ function describeStranger(value: unknown, { name, idType, idSet }: CollectionDra
   return `is not the ID of any record of ${name}`
 }
 
-/** Whether most values are IDs: the author may have meant a relation. */
+/** Most values are IDs: the author may mean a relation. */
 function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
   if (!hasIds) return false
   const values = listValues(key, source).flat()
@@ -192,7 +192,7 @@ function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds 
   return values.length > 0 && fitting.length * 2 > values.length
 }
 
-/** Finds relations back to their own collection, which may be null: records that require each other could not be created in turn. */
+/** Relations in a circle may be null: records that require each other could not be created in turn. */
 export function findCyclicRelations(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {

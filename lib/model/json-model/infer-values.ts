@@ -1,7 +1,6 @@
-/** Infers types of plain values. */
 import type { JsonObject } from '../../foundation/json/json.ts'
 
-/** `json` holds any value: objects, arrays, mixed types. */
+/** `json`: objects, arrays, mixed types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
 /** Null: no such key. Ignores inherited members, such as `toString`. */
@@ -14,7 +13,7 @@ interface ReadLinks {
   readonly gone: ReadonlySet<unknown>
 }
 
-/** Reads links as IDs of the target; a link to a missing record is null, or left out of a list. */
+/** A link to a missing record is null, or left out of a list. */
 export function readAttribute(record: JsonObject, attribute: { readonly key: string } & ({} | ReadLinks)): unknown {
   const value = readValue(record, attribute.key)
   if (!('gone' in attribute)) return value
@@ -32,7 +31,7 @@ export function readLink(value: unknown, idType: ReadLinks['idType']): unknown {
   return typeof value === 'string' && INTEGER.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** How the data spell IDs; undefined: in both ways, or no ID is given. `long` counts numbers beyond 2^53, texts here. */
+/** Undefined: in both ways, or no ID is given. `long` counts numbers beyond 2^53, texts here. */
 export function findForm(values: readonly unknown[], long: number): IdForm | undefined {
   if (values.length === 0) return undefined
   const texts = values.filter(value => typeof value === 'string').length

@@ -1,6 +1,6 @@
 /**
- * Infers a model from collections of JSON records, as plain data for from-json.ts and the command's table. Odd data is served with a note,
- * or refused by collection and record (`strict`).
+ * Infers a model from collections of JSON records, for from-json.ts and the command's table. Odd data has a note, or is refused by
+ * collection and record (`strict`).
  */
 import { inferIds, type InferredIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
@@ -12,31 +12,28 @@ import { camelCase, entityName, isResourceName } from '../resource-names.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { RESERVED_CLASSES } from '../reserved-classes.ts'
 
-/** A problem and the way around: two halves of a sentence. */
 export interface InferOddity {
   readonly problem: string
   readonly remedy: string
 }
 
 export interface InferOptions {
-  /** Whether to refuse data served with a note. */
   readonly strict?: boolean
   readonly id?: string
-  /** Whether new records need what every record has. */
   readonly required?: boolean
-  /** Whether requests may add attributes everywhere. Default: to empty collections, once. */
+  /** Default: to empty collections, once. */
   readonly open?: boolean
   readonly exact?: boolean
-  /** Found in the text of the data. Without the text, an integer beyond 2^53 may have changed. */
+  /** Without the data's text, an integer beyond 2^53 may have changed. */
   readonly oddities?: readonly InferOddity[]
-  /** How many integers beyond 2^53, held as digits, a member has: `orders.total`; of a list at the top `.total`. */
+  /** Counts of integers beyond 2^53, held as digits: by `orders.total`; of a list at the top `.total`. */
   readonly long?: ReadonlyMap<string, number>
   readonly name?: string
 }
 
 // Describe the file, for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** SQLite's limit of columns, less a generated ID and the names requests add; the place of records in exact data is one more. */
+/** SQLite's limit of columns, less a generated ID and the names requests add; exact data has one more, the place. */
 const MAX_ATTRIBUTES = 1998
 
 /** Globals that a model's code may use, and a table MikroORM cannot make. */
@@ -47,7 +44,7 @@ const TAKEN_CLASSES = new Set([
 ])
 
 /**
- * @param where the beginning of error texts: a file or function
+ * @param where begins error texts: a file or function
  * @throws TypeError for the first problem that cannot be served; with `strict`, for the first that needs a note
  */
 export function infer(data: unknown, where: string, options: InferOptions = {}): readonly InferredCollection[] {
@@ -130,9 +127,7 @@ function findLongInteger(value: unknown, path: readonly (string | number)[]): st
   return undefined
 }
 
-/**
- * Whether an object seems to hold records by ID, like exports of key-value stores: keys look like IDs, or records have the same members.
- */
+/** As exports of key-value stores: keys look like IDs, or records have the same members. */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
   if (!entries.every(([, record]) => isObject(record))) return false
@@ -256,7 +251,7 @@ function listKeys(records: readonly JsonObject[]): Set<string> {
   return keys
 }
 
-/** The resource name must fit a path and be no key of answers. */
+/** Must fit a path and be no key of answers. */
 function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
@@ -320,7 +315,7 @@ function countLongTexts(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.values(value).reduce((sum: number, item) => sum + countLongTexts(item), 0) : 0
 }
 
-/** Named after the listed collection; a second inverse also after the relation. */
+/** Named after the collection; a second inverse also after the relation. */
 function addInverse({ key, name, source, target }: Relation): void {
   // An object without an ID could not be named.
   if (source.single && !source.hasIds) return

@@ -1,4 +1,4 @@
-/** Both sides: makes the other side of a link read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
+/** Both sides: the other side of a link is read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
 import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToManyAttribute } from '../model.ts'
 import { owningLinks } from '../owning-links.ts'
 
@@ -8,7 +8,7 @@ type PivotVia = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
  * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org`, the link itself, open: else nobody could
  * create a person. A read-only many-to-many list locks the other list.
  *
- * @param isOpen whether the application says `readOnly: false`, which keeps the attribute writable
+ * @param isOpen `readOnly: false` of the application keeps the attribute writable
  */
 export function lockOtherSides(
   all: readonly Resource[],
@@ -33,7 +33,7 @@ function isLocked(relation: RelationAttribute, all: readonly Resource[]): boolea
   return all.some(resource => findHierarchyRoot(resource) === root && holdsLocked(resource, columns))
 }
 
-/** Whether the list on the other side is read-only, or a link of the entity whose rows are the links. */
+/** The other list is read-only, or a link of the entity whose rows are the links. */
 function isPivotLocked({ table, ownerColumns, targetColumns }: PivotVia, all: readonly Resource[]): boolean {
   const isOther = (attribute: Attribute): boolean =>
     attribute.kind === 'toMany' &&

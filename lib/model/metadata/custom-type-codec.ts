@@ -1,10 +1,10 @@
-/** Custom type codec: makes a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
+/** Custom type codec: a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-/** Whether the type, not just an ancestor, is MikroORM's own: the engine converts such values itself. */
+/** Not just by an ancestor: the engine converts such values itself. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
@@ -20,7 +20,7 @@ function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
-/** Lists what a filter text may mean: `12` the text or the number. */
+/** `12`: the text or the number. */
 function readings(text: string, runtime: string): unknown[] {
   const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []
@@ -36,7 +36,7 @@ function readings(text: string, runtime: string): unknown[] {
   return all
 }
 
-/** MikroORM hands types dates and booleans as such. */
+/** MikroORM gives types dates and booleans. */
 function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   if (runtime === 'Date' && (typeof stored === 'string' || typeof stored === 'number')) return platform.parseDate(stored)
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
@@ -57,7 +57,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
     },
     toJson: value => {
       const json = callType(() => plainJson(type.toJSON(value, platform)))
-      // An ID is one text: a key whose JSON is an object is shown as stored.
+      // An ID is one text: a key of objects is shown as stored.
       return prop.primary === true && typeof json === 'object' && json !== null ? callType(() => plainJson(toColumn(value))) : json
     },
     fromJson: type.fromJSON === undefined ? undefined : json => callType(() => type.fromJSON!(json, platform)),
@@ -66,7 +66,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const compare = type.convertToDatabaseValueSQL?.bind(type)
   return {
     toJson: stored => {
-      // An unreadable value is shown as stored: otherwise the whole page would fail.
+      // Shown as stored: an unreadable value would fail the whole page.
       const json = attempt(() => forms.toJson(forms.toProperty(stored)))
       return json === undefined ? plainJson(stored) : json
     },
@@ -111,8 +111,8 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
 }
 
 /**
- * Stores an object around one text, such as an email address: from the text, or from the object as shown (`{ "value": "a@b" }`). Other
- * objects cannot be made from shown members.
+ * An object around one text, such as an email address: from the text, or from the object as shown (`{ "value": "a@b" }`). Other objects
+ * cannot be made from shown members.
  */
 function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefined {
   const texts = isObject(json) ? Object.values(json) : [json]
@@ -141,10 +141,10 @@ function isSpelled(held: unknown, given: unknown): boolean {
   return held.trim().toLowerCase() === given.trim().toLowerCase()
 }
 
-/** Returns the stored value if read back as the same kind of JSON; if `exactly`, as the same JSON. */
+/** Undefined unless read back as the same kind of JSON; if `exactly`, as the same JSON. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
-  // A type that calls `String(value)` would store this text for any JSON object.
+  // Of a type that calls `String(value)`, for any JSON object.
   if (stored === undefined || (typeof candidate === 'object' && stored === '[object Object]')) return undefined
   const property = forms.toProperty(stored)
   const back = forms.toJson(property)
@@ -153,8 +153,8 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
 }
 
 /**
- * Prefers what MikroORM stores of the value as read back. A date type may pass any text to the database but store dates as `2026-01-31`:
- * the raw text would be another key, and filters would not find the row.
+ * Prefers what MikroORM stores of the value as read back. A date type may pass any text but store `2026-01-31`: the raw text would be
+ * another key, and filters would not find the row.
  */
 function storeProperty(
   property: unknown,
@@ -175,7 +175,7 @@ function storeProperty(
 
 class ValueRefusal extends Error {}
 
-/** @throws ValueRefusal for whatever the type's code throws */
+/** @throws ValueRefusal for any error of the type's code */
 function callType<T>(work: () => T): T {
   try {
     return work()
@@ -199,7 +199,7 @@ function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }
 
-/** Converts a list in one column. Takes only lists that read back unchanged. */
+/** Takes only lists that read back unchanged. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
@@ -223,12 +223,8 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   }
 }
 
-/**
- * Converts between a custom type's column and the form MikroORM's driver gives a type. SQLite has numbers, texts and bytes; a server sends
- * texts.
- */
+/** Between a column and the form of MikroORM's driver. SQLite has numbers, texts and bytes; a server sends texts. */
 interface StoredForm {
-  /** As MikroORM hands values to a type. */
   readonly read: (stored: unknown) => unknown
   /** Undefined: cannot be stored. */
   readonly store: (value: unknown) => ScalarValue | undefined
@@ -264,7 +260,7 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
 }
 
-/** Reads as the server's driver does, by declared column type. */
+/** As the server's driver, by declared column type. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
     (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>

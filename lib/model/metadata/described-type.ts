@@ -1,12 +1,11 @@
-/** Described type: for a column whose type the database describes, where MikroORM's own types do not say enough. */
+/** Described type: the database describes the column's type, where MikroORM's types do not say enough. */
 import { DoubleType, Type } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 export abstract class DescribedType extends Type<unknown, unknown> {
   abstract readonly scalar: ScalarType
-  /** Whether the column is no attribute, but orders the records. */
+  /** The column is no attribute, but orders the records. */
   abstract readonly ordersRecords: boolean
 }
 
-/** Orders the records: no attribute. */
 export class PlaceType extends DoubleType {}

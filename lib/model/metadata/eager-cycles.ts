@@ -1,6 +1,6 @@
 /**
- * Eager cycles: `eager` relations that lead back to their start. Clients can link records in a circle, which MikroORM would load without
- * end. So the engine loads such records without links.
+ * Eager cycles: `eager` relations that lead back to their start. MikroORM would load linked circles of records without end: the engine
+ * loads such records without links.
  */
 import {
   Utils,
@@ -14,7 +14,7 @@ import {
   type EntityProperty,
 } from '@mikro-orm/core'
 
-/** The engine's scopes include MikroORM's filters. Here, filters would only hide rows with filtered owners. */
+/** The engine's scopes include MikroORM's filters, which here would only hide rows with filtered owners. */
 const UNFILTERED = Object.freeze({ filters: false } as const)
 const ALONE = Object.freeze({ filters: false, populate: false } as const)
 
@@ -53,13 +53,13 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
   return found
 }
 
-/** Loads all members. `Collection.init` would also load the owner's links, and cannot load a list with a condition (`where`). */
+/** `Collection.init` would also load the owner's links, and cannot load a list with a condition (`where`). */
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
   const target = property.targetMeta!
   const isAlone = property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor)) || isInEagerCircle(target)
   if (!isAlone) {
-    // A refresh notes values in the driver's form, such as a number in JSON: the next flush would write members nobody changed.
+    // A refresh notes values in the driver's form, such as a number in JSON: the next flush would write unchanged members.
     await list.init({ filters: false, refresh: false })
     for (const member of list.getItems()) correctNotedLinks(member, em)
     return
@@ -75,10 +75,10 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
   list.hydrate(rows.map(create), true)
 }
 
-/** Corrects MikroORM's notes of stored links. A note in another form than the property's counts as a change. */
+/** A note of MikroORM in another form than the property's counts as a change. */
 type Noted = Record<string, unknown>
 
-/** Otherwise the next flush would write records nobody changed. */
+/** Else the next flush would write unchanged records. */
 function correctNotedLinks(entity: object, em: EntityManager): void {
   for (const property of em.getMetadata(entity.constructor).relations) {
     if (property.kind === ReferenceKind.ONE_TO_ONE && !property.owner) correctOtherSide(entity, property, em)
@@ -87,21 +87,21 @@ function correctNotedLinks(entity: object, em: EntityManager): void {
 }
 
 /**
- * Corrects the other record of a one-to-one. MikroORM makes an entity of that record, too, but notes key and link as properties, not as
- * stored: a bigint, a date-time.
+ * For the other record of a one-to-one, MikroORM makes an entity, too, but notes key and link as properties, not as stored: a bigint, a
+ * date-time.
  */
 function correctOtherSide(entity: object, { name, mappedBy, targetMeta }: EntityProperty, em: EntityManager): void {
   const other: unknown = Reference.unwrapReference((entity as Record<string, object | undefined>)[name] as object)
   if (!Utils.isEntity<object>(other)) return
   const noted = em.getUnitOfWork().getOriginalEntityData(other) as Noted | undefined
-  // A different note came from loading the other record itself, and the link may have changed since.
+  // Another note is of a load of the other record, whose link may have changed since.
   if (noted === undefined || !Utils.equals(noted[mappedBy], Utils.getPrimaryKeyValues(entity, em.getMetadata(entity.constructor), true)))
     return
   const held = em.getComparator().prepareEntity(other) as Noted
   for (const property of [...targetMeta!.primaryKeys, mappedBy]) noted[property] = held[property]
 }
 
-/** Corrects a link by several columns: MikroORM notes date-times as stored, then compares dates. */
+/** Of several columns, MikroORM notes date-times as stored, then compares dates. */
 function correctDates(entity: object, { name }: EntityProperty, em: EntityManager): void {
   const noted = em.getUnitOfWork().getOriginalEntityData(entity) as Noted | undefined
   if (noted === undefined || !Array.isArray(noted[name])) return

@@ -1,4 +1,3 @@
-/** Explains why `readStoredTable` leaves an entity to the unit of work. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
 

@@ -1,5 +1,5 @@
 /**
- * File numbers: marks number attributes of a file. A column may hold more than the declared type: 64-bit integers, texts of other programs.
+ * File numbers: number attributes of a file. A column may hold more than declared: 64-bit integers, texts of other programs.
  */
 import type { Attribute, InnerAttribute } from '../model.ts'
 

@@ -1,4 +1,4 @@
-/** Foreign key: reads columns, referred keys and delete rules of relations. */
+/** Foreign key: columns, referred keys and delete rules of relations. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
@@ -19,7 +19,7 @@ export function readForeignColumns(meta: EntityMetadata, prop: EntityProperty): 
   return orderByKey(meta, prop, prop.joinColumns)
 }
 
-/** Orders columns as the target's key. Rejects a foreign key without the whole primary key. */
+/** Rejects a foreign key without the whole primary key. */
 export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: readonly string[]): string[] {
   const target = prop.targetMeta!
   const referenced = prop.referencedColumnNames
@@ -36,7 +36,7 @@ export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: 
   return targetColumns.map(column => columns[referenced.indexOf(column)]!)
 }
 
-/** Returns columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
+/** Columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
 export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAttribute['beside'] {
   const target = prop.targetMeta!
   const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)
@@ -57,7 +57,7 @@ export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAtt
   return Object.freeze(beside)
 }
 
-/** Returns the value that marks a polymorphic foreign key as a link to this entity or an ancestor. */
+/** Marks a polymorphic foreign key as a link to this entity or an ancestor. */
 export function findDiscriminator(target: EntityMetadata, prop: EntityProperty): Discriminator | undefined {
   if (prop.polymorphic !== true) return undefined
   const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
@@ -68,7 +68,7 @@ export function findDiscriminator(target: EntityMetadata, prop: EntityProperty):
   throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
 }
 
-/** Reads MikroORM's `targetKey`: the attribute referred to in the place of the primary key. */
+/** MikroORM's `targetKey`: referred to in the place of the primary key. */
 export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!
@@ -97,7 +97,6 @@ function rejectUnheldKey(meta: EntityMetadata, prop: EntityProperty, target: Ent
   throw unsupported(meta, prop.name, why)
 }
 
-/** Rejects a column that another property has too. */
 function rejectSharedColumn(meta: EntityMetadata, prop: EntityProperty): void {
   const isShared = meta.props.some(
     other =>
@@ -128,7 +127,7 @@ export function hasRelatedKey(meta: EntityMetadata): boolean {
   return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
 }
 
-/** Whether MikroORM cannot make a link of the entity from a row, so loads no record. */
+/** MikroORM cannot make a link from a row, so loads no record. */
 export function isUnloadable({ relations }: EntityMetadata): boolean {
   return relations.some(
     prop => isOwning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!),

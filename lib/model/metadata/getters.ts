@@ -1,4 +1,4 @@
-/** Getters: values from code of the entity: getters and serializers. */
+/** Getters: code of the entity: getters and serializers. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/json/json.ts'
 import type { Renderer } from '../model.ts'
@@ -11,7 +11,7 @@ export function serializerRender(meta: EntityMetadata, prop: EntityProperty, typ
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
-/** Gives `serializer` entities made from the shown IDs or records. */
+/** `serializer` gets entities made from the shown IDs or records. */
 export function relationRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
@@ -21,7 +21,6 @@ export function relationRender(meta: EntityMetadata, prop: EntityProperty): Rend
   }
 }
 
-/** Makes a property's value from JSON. */
 function relatedLike(prop: EntityProperty, json: unknown): unknown {
   const target = prop.targetMeta
   if (target === undefined || json === null || json === undefined || prop.polymorphic === true || target.polymorphs !== undefined)
@@ -31,7 +30,7 @@ function relatedLike(prop: EntityProperty, json: unknown): unknown {
   return Array.isArray(json) ? new ListLike(target, json) : linkedLike(target, json)
 }
 
-/** A linked entity with the shown values, or only a key. Also acts as MikroORM's `Reference`. */
+/** With the shown values, or only a key. Also acts as MikroORM's `Reference`. */
 function linkedLike(target: EntityMetadata, json: unknown): Record<string, unknown> {
   const isRecord = typeof json === 'object' && json !== null
   const entity = entityLike(target, isRecord ? json : keyLike(target, json))
@@ -48,7 +47,6 @@ function linkedLike(target: EntityMetadata, json: unknown): Record<string, unkno
   return entity
 }
 
-/** Splits an ID into key values. */
 function keyLike(target: EntityMetadata, id: unknown): Record<string, unknown> {
   const props = target.getPrimaryProps()
   if (props.length === 1) return { [publicName(props[0]!)]: id }
@@ -87,7 +85,7 @@ class ListLike extends Array<unknown> {
   }
 }
 
-/** Runs a getter on samples. Returns the first thing read that records lack: a list, an inverse side, more than a linked entity's key. */
+/** Runs a getter on samples. Returns the first thing that records lack: a list, an inverse side, more than a linked entity's key. */
 export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   let found: string | undefined
   const linked = (path: string, target: EntityMetadata | undefined): object => {
@@ -117,7 +115,7 @@ export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string
     const value: unknown = entity[(prop.getterName ?? prop.name) as string]
     if (typeof value === 'function') (value as () => unknown).call(entity)
   } catch {
-    // Only the properties read matter, not the result.
+    // Only the reads matter.
   }
   return found
 }
@@ -146,11 +144,10 @@ function propertyOfJson(json: unknown, type: ScalarType): unknown {
   if (json === null || json === undefined) return json
   const { kind, asNumber = false, asText = false } = type
   const value = readScalar(json, { kind, asNumber, asText, ...(type.codec === undefined ? {} : { codec: type.codec }) })
-  // A file may hold a value that does not fit its type.
+  // A file may hold misfits.
   return value === undefined ? json : toProperty(value, type)
 }
 
-/** Makes an object of the entity's class from a record's plain values. */
 function entityLike(meta: EntityMetadata, record: object): Record<string, unknown> {
   const entity = Object.create(meta.prototype as object) as Record<string, unknown>
   for (const prop of meta.props) {
@@ -158,7 +155,7 @@ function entityLike(meta: EntityMetadata, record: object): Record<string, unknow
     const json = (record as Record<string, unknown>)[publicName(prop)]
     if (json === undefined) continue
     if (prop.kind !== 'scalar') {
-      // Made when read: most getters read no relation.
+      // Most getters read no relation.
       Object.defineProperty(entity, prop.name, { get: () => relatedLike(prop, json), enumerable: true, configurable: true })
       continue
     }

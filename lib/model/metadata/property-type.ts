@@ -22,17 +22,16 @@ export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
-/** Whether a property is not stored, but has a value for readers. */
+/** Not stored, but with a value for readers. */
 export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
 
-/** MikroORM's names for values of known types. */
 const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'object', 'Date', 'Buffer'])
 
 /**
- * The compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`; a type name may be unknown to MikroORM (`ObjectId`).
- * MikroORM stores such properties as text.
+ * The compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`; MikroORM may not know a name (`ObjectId`). All are
+ * stored as text.
  */
 export function isUnnamed(prop: EntityProperty): boolean {
   const { type, runtimeType, customType } = prop
@@ -42,7 +41,7 @@ export function isUnnamed(prop: EntityProperty): boolean {
 }
 
 /**
- * MikroORM goes by the column type, unknown for some texts (`citext`, an enum of the database). An enum read from source
+ * MikroORM does not know some column types of texts (`citext`, an enum of the database). An enum read from source
  * (`TsMorphMetadataProvider`) has its type's name (`Kind`), so the items decide.
  */
 function findRuntimeType(prop: EntityProperty): string {
@@ -62,7 +61,7 @@ function findItems({ items, type, customType }: EntityProperty): (string | numbe
   return customType === undefined && LITERALS.test(type) ? type.slice(1, -1).split('" | "') : undefined
 }
 
-/** Whether classes of a polymorphic embedded object declare different types. */
+/** Classes of a polymorphic embedded object declare different types. */
 function isMerged({ runtimeType, type }: EntityProperty): boolean {
   return runtimeType === 'any' && type.includes(' | ')
 }
@@ -79,7 +78,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
     return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)), ...findJsonType(prop, type) }
   if (type instanceof BigIntType || type instanceof DecimalType) return exactType(prop, type)
   if (type instanceof JsonType) return { kind: 'json' }
-  // Given by name: MikroORM makes no type, and converts nothing.
+  // By name: MikroORM makes no type, and converts nothing.
   if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
   if (type instanceof DateType) return { kind: 'date', ...findEnds(prop) }
   if (type instanceof TimeType) return { kind: 'time' }
@@ -114,10 +113,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
 
 const JSON_TYPES: Readonly<Record<string, ScalarType['json']>> = { string: 'string', Date: 'string', number: 'number', boolean: 'boolean' }
 
-/**
- * Finds the JSON type of a custom type: from a declared `runtimeType`, else from the column if nothing is converted. A type with a `toJSON`
- * of its own may show anything.
- */
+/** From a declared `runtimeType`, else from the column if nothing is converted. A type with a `toJSON` may show anything. */
 function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<unknown>): { json?: NonNullable<ScalarType['json']> } {
   if (type.toJSON !== Type.prototype.toJSON) return {}
   const compared = type.compareAsType()
@@ -131,7 +127,7 @@ function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<u
   return json === undefined ? {} : { json }
 }
 
-/** Whether the type's class, or an ancestor below `Type`, has the member. */
+/** Also by an ancestor below `Type`. */
 function declares(type: Type<unknown>, member: string): boolean {
   for (let holder: object = type; holder !== Type.prototype; holder = Object.getPrototypeOf(holder) as object)
     if (Object.hasOwn(holder, member)) return true
@@ -146,7 +142,7 @@ function nameJsonType(column: string): ScalarType['json'] {
 
 const endless = new WeakSet<EntityProperty>()
 
-/** Called for a database that stores `infinity`. */
+/** For a database that stores `infinity`. */
 export function markEndless(props: readonly EntityProperty[]): void {
   for (const prop of props) {
     endless.add(prop)
@@ -166,7 +162,7 @@ function exactType({ columnTypes, precision, scale }: EntityProperty, type: BigI
   return { kind: 'decimal', asNumber, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) }
 }
 
-/** Finds an unusual text column: `char(5)`, `inet`, an enum of the database. */
+/** An unusual text column: `char(5)`, `inet`, an enum of the database. */
 function findTextColumn({ columnTypes, formula }: EntityProperty): { column?: string } {
   const [declared = 'text'] = columnTypes ?? []
   if (formula !== undefined || /^(?:\w*text|n?varchar|character varying)\b/i.test(declared)) return {}

@@ -1,4 +1,3 @@
-/** Reads an attribute from a MikroORM property, by the kind of property. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Attribute, PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
 import { relationRender } from './getters.ts'
@@ -11,8 +10,8 @@ import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './fo
 import { unsupported } from './unsupported.ts'
 
 /**
- * @param paths public paths by MikroORM's names; receives the property and inner properties
- * @throws Error with entity, property and reason, for a property that cannot be served
+ * @param paths public paths by MikroORM's names; receives properties and inner properties
+ * @throws Error with entity, property and reason
  */
 export function readAttribute(
   meta: EntityMetadata,
@@ -39,7 +38,7 @@ function readByKind(context: PropertyContext, resources: ResourcesByClass, paths
   return isOneOf ? readPolymorphicToOne(context, resources) : readRelation(context, resources)
 }
 
-/** Reads a MikroORM polymorphic to-one as a to-one for each entity. */
+/** As a to-one for each entity. */
 function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
   const { meta, prop } = context
   const targets = prop.polymorphTargets!.map(of => ({ of, target: findBranchTarget(meta, prop, of, resources) }))
@@ -80,7 +79,7 @@ function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByCl
   } satisfies ToOneOfAttribute)
 }
 
-/** Rejects a target that MikroORM could write, but not load. */
+/** Rejects a target MikroORM cannot load. */
 function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: EntityMetadata, resources: ResourcesByClass): Resource {
   const target = resources.get(of.class)
   if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)
@@ -93,7 +92,7 @@ function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: Entity
   return target
 }
 
-/** Finds a name free in every target. */
+/** Free in every target. */
 function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   const taken = new Set(prop.polymorphTargets!.flatMap(({ props }) => props.map(publicName)))
   const name = ['type', 'resource'].find(each => !taken.has(each))
@@ -103,7 +102,6 @@ function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   throw unsupported(meta, prop.name, why)
 }
 
-/** Shows the linked resource's name. */
 function readTypeAttribute(common: ReturnType<typeof readCommon>, target: Resource, items: readonly string[]): ScalarAttribute {
   return Object.freeze({
     kind: 'scalar',

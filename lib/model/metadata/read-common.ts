@@ -1,11 +1,10 @@
-/** Read common: what attributes of every kind share, and the place of a property. */
+/** Read common: what all attributes share, and a property's place. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource } from '../model.ts'
 
 /** By entity class. */
 export type ResourcesByClass = ReadonlyMap<object, Resource>
 
-/** Where a value is in a JSON document. */
 export interface DocumentPath {
   readonly column: string
   readonly keys: readonly string[]
@@ -15,18 +14,18 @@ export interface PropertyContext {
   readonly meta: EntityMetadata
   readonly prop: EntityProperty
   readonly name: string
-  /** The embeddable's declaration: MikroORM marks every child of a nullable object as nullable. Outside of objects the property itself. */
+  /** The embeddable's declaration: MikroORM marks every child of a nullable object as nullable. Elsewhere the property. */
   readonly declared: EntityProperty
   /** Undefined: the property has columns of its own. */
   readonly document: DocumentPath | undefined
 }
 
-/** Whether members are of several entities in several tables. No resource fits, so only the other sides are served. */
+/** Of several entities in several tables: no resource fits, so only the other sides are served. */
 export function isMixedList(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
 }
 
-/** Whether MikroORM added the other side of a unidirectional many-to-many. */
+/** Added by MikroORM to a unidirectional many-to-many. */
 export function isHiddenInverse(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
 }
@@ -40,7 +39,7 @@ export function readCommon({
   const readOnly = prop.generated !== undefined || prop.formula !== undefined
   const required =
     declared.nullable !== true &&
-    // MikroORM cannot find a new record whose composite key the database completed.
+    // MikroORM cannot find a record whose composite key the database completed.
     ((declared.default === undefined && declared.defaultRaw === undefined) || (prop.primary === true && meta?.compositePK === true)) &&
     declared.onCreate === undefined &&
     !(prop.primary === true && prop.autoincrement === true) &&

@@ -1,4 +1,4 @@
-/** Reads an embedded object or a list of objects: inner attributes, possible classes, relations. */
+/** Reads inner attributes, classes and relations of embedded objects and lists. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { EmbeddedAttribute, InnerAttribute, Renderer, Resource, ScalarAttribute, ToOneAttribute, Variants } from '../model.ts'
 import { cascadesRemove, orderByKey, readDeleteRule } from './foreign-key.ts'
@@ -27,14 +27,14 @@ export function readEmbedded(context: PropertyContext, place: EmbeddedContext): 
   })
   const common = readCommon(context)
   const { polymorphs, discriminatorMap } = prop.targetMeta ?? {}
-  // Without a map, the entity's class determines the object's.
+  // Without a map, the entity's class decides.
   const variants = polymorphs === undefined || discriminatorMap === undefined ? undefined : readVariants(prop, attributes)
   const needed = document === undefined ? common.required : isRequiredInside(declared)
   return Object.freeze({
     kind: 'embedded',
     entity: prop.targetMeta?.class,
     ...common,
-    // A body may leave out an object of optional attributes, which is then created.
+    // Left out of a body, an object of optional attributes is created.
     required: needed && (isList || variants !== undefined || attributes.some(attribute => attribute.required)),
     needed,
     document: ownDocument,
@@ -106,7 +106,7 @@ function unsupportedInside(child: EntityProperty, document: DocumentPath | undef
     : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a string or a UUID'
 }
 
-/** Reads a to-one in a list as the held key: SQL cannot join from inside a list. */
+/** As the held key: SQL cannot join from inside a list. */
 function readKeyInside(context: PropertyContext): ScalarAttribute {
   const { prop, declared, document } = context
   const [key] = prop.targetMeta!.getPrimaryProps()
@@ -129,9 +129,9 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
   const common = readCommon(context)
   const required = document === undefined ? common.required : isRequiredInside(declared)
   const rule = document === undefined ? readDeleteRule(prop) : 'refuse'
-  // `joinColumns` lacks the object's prefix in places.
+  // `joinColumns` may lack the object's prefix.
   const columns = orderByKey(meta, prop, prop.fieldNames)
-  // The column of a nullable object may be NULL; an existing object needs its links.
+  // A nullable object's column may be NULL; an existing object needs its links.
   const isKept = rule === 'unlink' && declared.nullable !== true && declared.deleteRule === undefined
   return {
     kind: 'toOne',
@@ -154,7 +154,6 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
   }
 }
 
-/** Chooses the getter of the object's class. */
 function getterInside(prop: EntityProperty, name: string): Renderer {
   const { polymorphs, discriminatorMap, discriminatorColumn } = prop.targetMeta!
   const createRenderer = (meta: EntityMetadata): Renderer => getterRender(meta, meta.properties[name] as EntityProperty)
@@ -168,7 +167,7 @@ function getterInside(prop: EntityProperty, name: string): Renderer {
   return (value, object, ctx) => byValue.get(String(object[discriminator]))?.(value, object, ctx)
 }
 
-/** Looks in the first class with the property. */
+/** In the first class with the property. */
 function findDeclaration(prop: EntityProperty, name: string): EntityProperty | undefined {
   const target = prop.targetMeta
   const holders = target?.polymorphs ?? (target === undefined ? [] : [target])
@@ -191,7 +190,6 @@ function withoutConditions(attribute: InnerAttribute): InnerAttribute {
   })
 }
 
-/** Gives the attribute one class's type, where classes differ. */
 function narrowToClass(attribute: InnerAttribute, declared: EntityProperty): InnerAttribute {
   if (attribute.kind === 'scalar' && declared.kind === 'scalar')
     return attribute.type.kind === 'json' ? { ...attribute, type: Object.freeze(scalarType(declared) ?? attribute.type) } : attribute

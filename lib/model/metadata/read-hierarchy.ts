@@ -1,6 +1,6 @@
 /**
- * Read hierarchy: reads entities that inherit, in one table (STI) or several (TPT), and virtual entities (queries). A record shows its
- * class's attributes through any resource.
+ * Read hierarchy: inheritance in one table (STI) or several (TPT), and virtual entities (queries). A record shows its class's attributes
+ * through any resource.
  */
 import { indexAttributes } from '../ids-name.ts'
 import { isRaw, type EntityManager, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
@@ -18,7 +18,7 @@ function isInherited(meta: EntityMetadata): boolean {
   return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
 }
 
-/** Abstract classes are resources if their rows can be listed. */
+/** Also abstract classes whose rows can be listed. */
 export function isConcrete(meta: EntityMetadata): boolean {
   return !meta.abstract || isInherited(meta)
 }
@@ -51,7 +51,7 @@ function descendsFrom(meta: EntityMetadata, ancestor: EntityMetadata): boolean {
   return false
 }
 
-/** Must run before attributes are read. */
+/** Runs before attributes are read. */
 export function linkHierarchies(drafts: Drafts): void {
   const all = [...drafts.keys()].filter(isInherited)
   for (const meta of all) hierarchies.set(meta.root, [...(hierarchies.get(meta.root)?.filter(other => other !== meta) ?? []), meta])
@@ -90,7 +90,7 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/** Lists the tables of a class, of ancestors, and of descendants. Only some records have rows in tables of descendants. */
+/** With ancestors and descendants. Only some records have rows in tables of descendants. */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const listOwnColumns = (of: EntityMetadata): string[] => {
@@ -121,7 +121,6 @@ function countAncestors(meta: EntityMetadata): number {
   return meta.tptParent === undefined ? 0 : countAncestors(meta.tptParent) + 1
 }
 
-/** A virtual entity's rows. */
 export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   const { expression } = meta as { expression: string | ((em: EntityManager, where: object, options: object) => unknown) }
   const given = typeof expression === 'string' ? expression : expression(orm.em.fork(), {}, {})
@@ -140,7 +139,7 @@ export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   throw unsupported(meta, undefined, 'its expression gives neither SQL nor a query, so that it cannot be filtered and paged')
 }
 
-/** Adds attributes of descendants, once every class has its own. */
+/** Once every class has its own. */
 export function addInherited(drafts: Drafts): void {
   const attributesByResource = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
   for (const [meta, draft] of drafts) {
@@ -153,7 +152,7 @@ export function addInherited(drafts: Drafts): void {
   }
 }
 
-/** Optional in bodies where the resource determines the class. */
+/** Optional where the resource determines the class. */
 function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
@@ -171,7 +170,7 @@ function attributesBelow(
   const result: { attribute: Attribute; classValues: Set<string> }[] = []
   const { source } = draft
   for (const [value, member] of draft.hierarchy!.byValue) {
-    // Restricted attributes must not appear through another resource.
+    // Restrictions must hold through other resources.
     if (member === draft || !member.served || member.rules.access.get !== true || member.rules.access.list !== true) continue
     for (const attribute of attributesByResource.get(member)!) {
       if (attributes.some(({ property }) => property === attribute.property)) continue
@@ -195,7 +194,7 @@ function attributesBelow(
 }
 
 /**
- * Whether rows of other classes may have a value in the same place. Columns of one class alone are NULL elsewhere.
+ * Rows of other classes may have a value in the same place. Columns of one class alone are NULL elsewhere.
  *
  * @param namesakes number of attributes with the same name
  * @param others attributes of classes without this attribute
@@ -229,7 +228,7 @@ function formatType(attribute: Attribute): string {
     .join()
 }
 
-/** Whether the query has the columns. A column name taken by another class is left out. */
+/** The query lacks a column name taken by another class. */
 function hasColumns(attribute: Attribute, member: Resource, source: TableSource & { kind: 'joined' }): boolean {
   const tables = member.source.kind === 'joined' ? member.source.tables.map(({ table }) => table) : []
   const queriedColumns = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)

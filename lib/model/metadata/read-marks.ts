@@ -1,6 +1,5 @@
 /**
- * Read marks: reads the option `marks`, which gives paths to links between records and the calling user. Refuses with TypeError what is no
- * many-to-many list of users.
+ * Read marks: the option `marks`. Refuses with TypeError what is no many-to-many list of users.
  */
 import { isObject } from '../../foundation/json/json.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -13,7 +12,7 @@ import { isResourceName } from '../resource-names.ts'
 
 interface ReadMarks {
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Attributes of the answer: whether the caller has set the mark. */
+  /** Whether the caller has set the mark. */
   readonly shown: readonly ScalarAttribute[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Read model: the only reader of MikroORM's metadata. Refuses, when the engine is created, whatever cannot be served: by entity, property
- * and reason.
+ * Read model: the only reader of MikroORM's metadata. Refuses, when the engine is created, what cannot be served: by entity, property and
+ * reason.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -33,10 +33,7 @@ import { readUniques } from './read-uniques.ts'
 import type { SharedScope } from '../shared-scope.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
-/**
- * @throws Error when an entity or property cannot be served, or two resources share a name; TypeError, RangeError for a malformed
- * definition
- */
+/** @throws Error for what cannot be served, or two resources of one name; TypeError, RangeError for a malformed definition */
 export function readModel(
   orm: MikroORM,
   version: string,
@@ -116,7 +113,7 @@ function readOnce<T>(read: () => T): () => T {
   return () => (known ??= { value: read() }).value
 }
 
-/** When the linked record goes, the database cannot set a foreign key to NULL if a required attribute shares the column. */
+/** The database cannot set a foreign key to NULL if a required attribute shares the column. */
 function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
   const columns = [...attribute.columns, ...(attribute.beside ?? []).map(({ column }) => column)]
@@ -124,7 +121,7 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
-/** Adds the pivot's schema, and whether an application's own pivot rows may link nothing. */
+/** Adds schema and `mayBeEmpty`. */
 function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
@@ -148,11 +145,11 @@ function isReadOnly(meta: EntityMetadata): boolean {
 
 /** Entities found only through others come last. */
 function inGivenOrder(orm: MikroORM): EntityMetadata[] {
-  // MikroORM forgets abstract classes once the extending classes have their properties.
+  // MikroORM forgets extended abstract classes.
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
     typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
-  // For an entity given twice, the first place counts.
+  // The first place of an entity counts.
   const ranks = new Map(given.map((entity, index) => [entity, index] as const).toReversed())
   const rank = (meta: EntityMetadata): number => ranks.get(meta.class) ?? given.length
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
@@ -190,16 +187,14 @@ function listFlags(attribute: Attribute): string[] {
 
 interface ModelSurroundings {
   readonly secret: Secret | undefined
-  /** Names requests added to open resources. */
   readonly learned?: LearnedNames
-  /** Filters the application added to the entity manager. */
   readonly filters: NamedFilters
   readonly shared: SharedScope
   /** Whether other programs may write the database. */
   readonly isOfFile: boolean
 }
 
-/** Never shown, whatever the configuration: the users' password hashes. */
+/** Never shown: the users' password hashes. */
 export interface Secret {
   readonly entity: object
   readonly property: string
@@ -215,7 +210,7 @@ function withSecret(
   return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
 }
 
-/** An entity with definitions only for other versions is not served. */
+/** Without definitions for this version, an entity with others is not served. */
 function findConfigs(
   orm: MikroORM,
   version: string,
@@ -234,7 +229,6 @@ function findConfigs(
   return configs
 }
 
-/** Hides relations to resources not served or never shown. */
 function hideUnserved(draft: Mutable<Resource>): void {
   if (draft.attributes.every(isShown)) return
   draft.attributes = Object.freeze(draft.attributes.map(hidden))
@@ -262,11 +256,11 @@ function hidden(attribute: Attribute): Attribute {
   })
 }
 
-/** Whether MikroORM made the pivot table. An application's pivot is an ordinary entity. */
+/** An application's pivot is an ordinary entity. */
 export function isGeneratedPivot(meta: EntityMetadata): boolean {
   const storedLinks = meta.relations.filter(prop => prop.persist !== false)
   const isMade = storedLinks.length > 0 && storedLinks.every(prop => /_(owner|inverse)$/.test(prop.name))
-  // A pivot shared by several entities has one stored link, a plain column for the other side, and unstored links.
+  // A shared pivot has one stored link, a plain column for the other side, and unstored links.
   return meta.pivotTable === true && isMade && (storedLinks.length === 2 || meta.relations.length > storedLinks.length)
 }
 
@@ -275,7 +269,7 @@ function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<strin
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
   const plural = renamed?.plural ?? standard.plural
-  // If the singular is a key of the answers, the plural names a record.
+  // The plural, if the singular is a key of answers.
   const ownSingular = ENVELOPE_KEYS.has(standard.singular) ? standard.plural : standard.singular
   const singular = renamed?.singular ?? (renamed?.plural === undefined ? ownSingular : renamed.plural)
   for (const name of [plural, singular]) {
@@ -297,13 +291,12 @@ function refuseUnsupported(meta: EntityMetadata): void {
   }
 }
 
-/** Gives an inner property's path. */
 function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: EntityMetadata): string {
   const holder = embedded && meta.properties[embedded[0]]
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** Orders by key, or without a key, by insertion. */
+/** Without a key, by insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }
@@ -318,7 +311,7 @@ function keyParts(meta: EntityMetadata): KeyPart[] {
     if (prop.kind === 'scalar') {
       const type = scalarType(prop)!
       if (!KEY_KINDS.has(type.kind)) throw unsupported(meta, prop.name, `${withArticle(type.kind)} cannot be a key`)
-      // Keys are bound as stored: records would not be found.
+      // Keys are bound as stored.
       if ((type.codec?.compareSql?.('?') ?? '?') !== '?')
         throw unsupported(
           meta,
@@ -366,7 +359,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/** Whether the property belongs to a class below, or, with several tables, names a row's class. */
+/** Of a class below, or, with several tables, a row's class. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

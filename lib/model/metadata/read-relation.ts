@@ -1,4 +1,4 @@
-/** Reads a relation to one entity, rejecting relations MikroORM cannot write. */
+/** Rejects relations MikroORM cannot write. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
@@ -19,9 +19,9 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop } = context
   const common = readCommon(context)
   const owner = prop.kind === 'm:1' || prop.owner
-  // Linking a view's row from its other side would write to the view.
+  // Linking from the other side would write to the view.
   const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
-  // The other side may be empty, unless declared not to be: MikroORM then requires a value.
+  // The other side may be empty, unless MikroORM requires a value.
   const required = common.required && !readOnly
   const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy] as EntityProperty)
   const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
@@ -74,7 +74,7 @@ function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
   return targetMeta!.properties[mappedBy]?.persist === false
 }
 
-/** Reads a to-one by SQL, read-only: a formula, or the newest of a list (`through`). */
+/** Read-only: a formula, or the newest of a list (`through`). */
 function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttribute {
   const { meta, prop } = context
   if (target.key.length !== 1) throw unsupported(meta, prop.name, 'a relation by a formula must be to an entity whose key is one column')
@@ -166,7 +166,7 @@ function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute[
     targetColumns: Object.freeze([...prop.inverseJoinColumns]),
     orderColumn: prop.fixedOrder === true ? prop.fixedOrderColumn : undefined,
     mayBeEmpty: prop.targetMeta!.props.some(({ customType }) => customType instanceof DescribedType),
-    // MikroORM uses the declaring class's value in inheriting classes.
+    // Of the declaring class, as in MikroORM.
     discriminator:
       prop.polymorphic === true
         ? Object.freeze({ column: prop.discriminatorColumn as string, value: String(prop.discriminatorValue) })
@@ -179,7 +179,7 @@ function isEmptyWhere(where: unknown): boolean {
   return where === undefined || where === null || (typeof where === 'object' && Reflect.ownKeys(where).length === 0)
 }
 
-/** The relation's own order, else the target's, with dotted paths. */
+/** The relation's order, else the target's, by dotted paths. */
 function readOrderBy(prop: EntityProperty): { path: string; descending: boolean }[] {
   const declared: unknown = prop.orderBy ?? prop.targetMeta?.orderBy
   const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]

@@ -1,4 +1,4 @@
-/** Read scalar: the type, source and rendering of a scalar property. */
+/** Read scalar: type, source and rendering. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
@@ -27,7 +27,6 @@ export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
   }
 }
 
-/** Reads a value that the entity's code computes from plain values. */
 export function readGetter(context: PropertyContext, render: Renderer): ScalarAttribute {
   return {
     kind: 'scalar',
@@ -70,7 +69,7 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
   }
 }
 
-/** Whether the constructor sets the property (`createdAt = new Date()`). MikroORM reads only constant values as defaults. */
+/** As `createdAt = new Date()`. MikroORM reads only constant values as defaults. */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as new () => Record<string, unknown>)()

@@ -1,6 +1,6 @@
 /**
- * Reads how MikroORM stores embedded objects as JSON: keys, order, conversions. Leaves out links, objects of several classes, and objects
- * that code of the application makes or looks at.
+ * How MikroORM stores embedded objects as JSON: keys, order, conversions. Leaves out links, several classes, and objects that an
+ * application's code makes or looks at.
  */
 import { JsonType, isRaw, type EntityMetadata, type EntityProperty, type Platform } from '@mikro-orm/core'
 import type { ToDocument } from '../stored-table.ts'
@@ -16,7 +16,7 @@ interface DocumentPart {
 /**
  * Undefined: the unit of work makes the JSON.
  *
- * @param isPlain whether no code of the application makes, or looks at, objects of a class
+ * @param isPlain no code of the application makes or looks at objects of a class
  */
 export function readDocument(prop: EntityProperty, platform: Platform, isPlain: (meta: EntityMetadata) => boolean): ToDocument | undefined {
   const target = prop.targetMeta
@@ -41,7 +41,7 @@ export function readDocument(prop: EntityProperty, platform: Platform, isPlain: 
 
 type JsonLike = Readonly<Record<string, unknown>>
 
-/** Keeps the current object's members the value leaves out. */
+/** Keeps members the value leaves out. */
 function storeObject(parts: readonly DocumentPart[], value: JsonLike, current: JsonLike | null): JsonLike {
   const stored: Record<string, unknown> = {}
   for (const { property, key, default: fixed, store } of parts) {

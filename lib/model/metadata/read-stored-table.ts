@@ -1,6 +1,6 @@
 /**
- * Reads how records are stored, for statements without MikroORM's unit of work. Leaves to the unit of work: code of the application that
- * looks at entities, classes in several tables, values that SQL converts.
+ * How records are stored, for statements without MikroORM's unit of work. Leaves to the unit of work: an application's code that looks at
+ * entities, classes in several tables, values that SQL converts.
  */
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform, Type } from '@mikro-orm/core'
@@ -65,7 +65,7 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
   })
 }
 
-/** A plain property of the entity, or of an entity linked by the key. */
+/** Of the entity, or of an entity linked by the key. */
 interface StoredKeyPart {
   readonly prop: EntityProperty
   readonly column: string
@@ -92,7 +92,7 @@ function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPar
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/** Whether each record is one row of one table. Other classes may share the table, but not heirs. */
+/** Each record is one row. Other classes may share the table, but not heirs. */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
@@ -107,7 +107,6 @@ export function isOneTable(meta: EntityMetadata): boolean {
   )
 }
 
-/** Whether no class inherits from this one. */
 function isLeaf({ class: entity, root, abstract, discriminatorValue }: EntityMetadata): boolean {
   const classes = Object.values(root.discriminatorMap as Record<string, unknown>) as (new () => object)[]
   return (
@@ -152,7 +151,7 @@ export function isPlainKey(key: EntityProperty): boolean {
   return isKnown && KEY_KINDS.has(scalarType(key)?.kind ?? '')
 }
 
-/** Attributes of embedded objects go with the object. */
+/** Embedded attributes go with the object. */
 function isStored({ persist, formula, generated, embedded, kind, owner }: EntityProperty): boolean {
   if (persist === false || formula !== undefined || generated !== undefined || embedded !== undefined) return false
   return kind === 'scalar' || kind === 'embedded' || kind === 'm:1' || (kind === '1:1' && owner)
@@ -163,7 +162,7 @@ function findShared(meta: EntityMetadata): ReadonlySet<string> {
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-/** Reads, by column, properties of embedded objects outside of JSON. Leaves out objects that code of the application makes or looks at. */
+/** By column, outside of JSON. Leaves out objects that an application's code makes or looks at. */
 function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {
@@ -237,12 +236,12 @@ function makeProperty(prop: EntityProperty, parts: readonly StoredKeyPart[], pla
   })
 }
 
-/** JsonType has an SQL conversion that leaves the column as is. */
+/** JsonType's SQL conversion leaves the column as is. */
 function isConvertedBySql(type: Type): boolean {
   return type.constructor !== JsonType && ('convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)
 }
 
-/** A link by several columns has a list of values. */
+/** A link by several columns is a list. */
 function takePart(toColumn: StoredColumn['toColumn'], index: number, count: number): StoredColumn['toColumn'] {
   if (count === 1) return toColumn
   return value => {
@@ -251,12 +250,11 @@ function takePart(toColumn: StoredColumn['toColumn'], index: number, count: numb
   }
 }
 
-/** Looks up the function at each call, since functions may be replaced. */
+/** Functions may be replaced: looks up each call. */
 function call(prop: EntityProperty, name: 'onCreate' | 'onUpdate'): Computed {
   return (entity, em) => (prop[name] as Computed)(entity, em)
 }
 
-/** Finds MikroORM's conversion for an entity's state. */
 function findConversion(prop: EntityProperty, platform: Platform): StoredColumn['toColumn'] {
   const { customType: type } = prop
   if (prop.array !== true && /^(?:number|string|boolean)$/i.test(prop.type)) return undefined
@@ -335,7 +333,7 @@ function makesNull(meta: EntityMetadata, properties: ReadonlyMap<string, StoredP
   return [...properties.values()].some(({ convertsNull, onCreate }) => convertsNull && (mayMake || onCreate !== undefined))
 }
 
-/** Whether a class in the chain is more than MikroORM's empty class. */
+/** More than MikroORM's empty class. */
 function hasConstructor(meta: EntityMetadata): boolean {
   for (let at: unknown = meta.class; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
     if (!/^class[^{]*\{\s*\}$/.test(Function.prototype.toString.call(at))) return true
@@ -358,7 +356,7 @@ function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether a constructor sets only columns. New lists are empty. */
+/** Sets only columns. New lists are empty. */
 function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]

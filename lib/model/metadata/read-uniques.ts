@@ -1,4 +1,4 @@
-/** Reads properties that are unique together, apart from the key. */
+/** Properties unique together, apart from the key. */
 import type { EntityMetadata } from '@mikro-orm/core'
 
 export function readUniques(meta: EntityMetadata): string[][] {

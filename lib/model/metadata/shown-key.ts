@@ -1,6 +1,6 @@
 /**
- * Shown key: reads the option `key`, which shows a unique attribute in the place of the primary key. Rejects an attribute that does not
- * identify records by a plain value, and a primary key still shown elsewhere.
+ * Shown key: the option `key`. Rejects an attribute that does not identify records by a plain value, and a primary key still shown
+ * elsewhere.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -47,11 +47,7 @@ function findFault(attribute: Attribute, { uniques }: KeyedResource): string | u
   return undefined
 }
 
-/**
- * Rejects links that show the primary key.
- *
- * @throws TypeError
- */
+/** @throws TypeError for links that show the primary key */
 export function checkShownKeys(resources: readonly Resource[]): void {
   for (const { className, attributes } of resources) for (const attribute of attributes) checkCreating(attribute, className)
   const keyed = resources.filter(({ shownKey }) => shownKey !== undefined)
@@ -79,7 +75,7 @@ function checkCreating(attribute: Attribute, className: string): void {
   )
 }
 
-/** Whether an attribute shows primary keys as plain values. */
+/** As plain values. */
 function showsKey(attribute: Attribute, resource: Resource): boolean {
   if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
   if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity

@@ -1,4 +1,4 @@
-/** Compiles MikroORM formulas to SQL over a table alias. */
+/** MikroORM formulas as SQL over a table alias. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
 

@@ -1,4 +1,4 @@
-/** Refuses properties that cannot be served, with entity, property and reason. */
+/** Refuses with entity, property and reason. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isGetter, scalarType } from './property-type.ts'
 
@@ -14,7 +14,7 @@ export function unsupportedReason(prop: EntityProperty): string | undefined {
     const what = prop.primary === true ? 'part of a key' : 'mapped to it (mapToPk)'
     return `a relation by another key than the primary one (targetKey) cannot be ${what}`
   }
-  // Two classes of a hierarchy may use one name for different embeddables: the record's class decides.
+  // Classes of a hierarchy may use one name for different embeddables.
   if (prop.targetMeta?.polymorphs !== undefined && prop.targetMeta.discriminatorColumn === undefined && prop.stiMerged !== true)
     return (
       `nothing says which of its classes (${prop.targetMeta.polymorphs.map(({ className }) => className).join(', ')}) an object is of: ` +

@@ -1,4 +1,4 @@
-/** Control: a test control, and the reading of requests. Refuses with body_invalid, parameter_invalid and path_unknown. */
+/** Control: a test control, and the reading of requests. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -8,7 +8,7 @@ import type { NamedWorld, Worlds } from './worlds.ts'
 
 export interface ControlRequest {
   readonly world: NamedWorld
-  /** `undefined`: the engine's own world. */
+  /** `undefined`: the engine's own. */
   readonly worldName: string | undefined
   readonly worlds: Worlds
   /** The value of `{...}` in the path. */
@@ -18,7 +18,7 @@ export interface ControlRequest {
   readonly signal: AbortSignal
   readonly base: string
   readonly origin: string
-  /** The ID of the last event, from a client that comes again. */
+  /** The last event's ID, from a client that comes again. */
   readonly lastEvent: string | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Control {
   readonly run: (request: ControlRequest) => Awaitable<object | void>
 }
 
-/** Takes a method and a path below `/_test`: `POST /snapshots/{id}/restore`. */
+/** `POST /snapshots/{id}/restore`, below `/_test`. */
 export function control(line: string, does: string, run: Control['run'], parameters: readonly string[] = []): Control {
   const [method = '', path = ''] = line.split(' ')
   return { method, path: path === '/' ? '' : path, does, parameters, run }
@@ -52,7 +52,7 @@ export function invalid(detail: string, cause?: unknown): RestError {
   return restError('body_invalid', detail, cause === undefined ? {} : { cause })
 }
 
-/** @throws RestError when a parameter of the query is not known, or comes twice. */
+/** @throws RestError for unknown and repeated parameters */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name))
@@ -100,7 +100,7 @@ export function optionalObject(body: unknown, names: readonly string[], example:
   return object
 }
 
-/** Turns a TypeError or RangeError of the work into `body_invalid`: the arguments came from the client. */
+/** Makes `body_invalid` of TypeError and RangeError: the arguments are the client's. */
 export function blameBody<T>(work: () => T): T {
   const refuse = (error: unknown): never => {
     throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error

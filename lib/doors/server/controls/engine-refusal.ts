@@ -1,10 +1,10 @@
-/** Engine refusal: answers a call that the engine cannot do with its database by a 405, since a 500 would blame the server. */
+/** Engine refusal: answers a call that the engine's database does not allow by a 405: a 500 would blame the server. */
 import { RestError, restError } from '../../../foundation/errors/errors.ts'
 
-/** A refusal: `engine.fork: the database can be copied only while nobody else is connected to it`. */
+/** `engine.fork: the database can be copied only while nobody else is connected to it`. */
 const REFUSAL = /^engine\.\w+: /
 
-/** @throws RestError method_not_allowed for a refusal; any other error, such as the TypeError of a wrong argument, unchanged */
+/** @throws RestError method_not_allowed for a refusal; any other error unchanged */
 export function refuseImpossible(error: unknown): never {
   const isPlain = error instanceof Error && !(error instanceof RestError) && !(error instanceof TypeError) && !(error instanceof RangeError)
   if (!isPlain || !REFUSAL.test(error.message)) throw error

@@ -1,6 +1,6 @@
 /**
- * Event stream: the events of a world as `text/event-stream` (HTML standard, section 9.2). A slow or gone client holds nothing up: each
- * stream has a bounded queue of its own. Refuses with listeners_exhausted.
+ * Event stream: the events of a world as `text/event-stream` (HTML standard, section 9.2). Each stream has a bounded queue: a slow or gone
+ * client holds nothing up. Refuses with listeners_exhausted.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
@@ -14,14 +14,10 @@ import type { NamedWorld } from './worlds.ts'
 const MAX_STREAMS = 50
 /** Milliseconds of silence before a comment: sending shows a lost client, and keeps proxies from cutting the connection. */
 const BEAT = 15_000
-/** Shows the client at once that the stream is open. */
+/** Shows at once that the stream is open. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'
 
-/**
- * Yields the events of a world from now on.
- *
- * @param since also the requests after this one, as far as they are kept
- */
+/** @param since also the kept requests after this one */
 export function streamEvents(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,
@@ -35,7 +31,7 @@ async function* write(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  // At the moment of listening: later answers come as events.
+  // From now on: later answers come as events.
   const events = world.internals.parts.events.listen({ signal })
   const missed = since === undefined ? [] : (world.internals.parts.journal?.recordsSince(since) ?? [])
   worlds.streams++

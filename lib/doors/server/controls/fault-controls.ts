@@ -1,4 +1,4 @@
-/** Fault controls: the faults and gates of a world, also of code in the same process. */
+/** Fault controls: faults and gates of a world, also of code in the same process. */
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 import type { FaultHandle, FaultState, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FailOptions, FailureDetails } from '../../../engine/testing/fault-options.ts'
@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
-/** Default milliseconds to wait for the arrival of a request at a gate. */
+/** Default milliseconds to wait for a request at a gate. */
 const ARRIVAL = 30_000
 
 export function faultControls(): Control[] {

@@ -1,6 +1,6 @@
 /**
- * Test controls: `/_test/...` routes by which tests in another process (a browser, another language) control a server and its worlds.
- * Refuses with path_unknown, method_not_allowed and body_invalid.
+ * Test controls: `/_test/...` routes for tests in another process (a browser, another language). Refuses with path_unknown,
+ * method_not_allowed and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
@@ -48,7 +48,7 @@ export class TestControls {
 
   /**
    * @param isEager whether worlds begin with the present state, else with the state at the first request for a world
-   * @throws TypeError, RangeError for options that are unknown or not of their form.
+   * @throws TypeError, RangeError for unknown or wrong options
    */
   constructor(engine: WorldEngine, options: TestControlOptions | true, isEager: boolean) {
     const { idle = 600_000, maxWorlds = 100 } = options === true ? {} : options
@@ -71,7 +71,7 @@ export class TestControls {
     ]
   }
 
-  /** Follows the header or cookie `X-World`; without, finds the engine's own. */
+  /** Without `X-World`, the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<NamedWorld> {
     return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }
@@ -82,7 +82,7 @@ export class TestControls {
   }
 
   async answer(sent: SentControl): Promise<ControlAnswer> {
-    // With the workbench alone, statements are kept once somebody looks: keeping makes requests half as dear again.
+    // With the workbench alone, kept once somebody looks: keeping makes requests half as dear again.
     this.#worlds.keepStatements()
     const { method, target, base, headers } = sent
     const [text = '', search = ''] = target.split(/\?(.*)/s, 2)
@@ -164,7 +164,7 @@ function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   return { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' }, body }
 }
 
-/** Returns the value of `{id}`; the empty text for a pattern without `{id}`, undefined for another path. */
+/** The empty text for a pattern without `{id}`; undefined for another path. */
 function idIn(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split('{id}') as [string, string?]
   if (after === undefined) return path === before ? '' : undefined
@@ -173,7 +173,7 @@ function idIn(pattern: string, path: string): string | undefined {
   return id === '' || id.includes('/') ? undefined : id
 }
 
-/** Compare an answer with the OpenAPI document. Refuses with body_invalid. */
+/** Refuses with body_invalid. */
 function conformityControls(): Control[] {
   return [
     control(
@@ -211,7 +211,7 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
   const { engine } = world
   return {
     described: conformity.knows(plain),
-    // With `attributes` or `depth`, the answer may leave out members.
+    // With `attributes` or `depth`, members may be missing.
     faults: await engine.conforms({ method, path: engine.base + plain, query }, { status: status as number, headers: lower, body }),
   }
 }

@@ -1,4 +1,4 @@
-/** World engine: the members of `RestEngine` that test controls and transports use. */
+/** World engine: what test controls and transports use of `RestEngine`. */
 import type { HeldRequest } from '../../../engine/pipeline/held-request.ts'
 import type { RestResponse } from '../../../foundation/base/response.ts'
 import type { Change } from '../../../engine/journal/changes.ts'

@@ -1,6 +1,6 @@
 /**
- * World name: the world of a request, by the header or cookie `X-World`, and the scenario with which the world begins, by `X-Scenario`.
- * Refuses a bad name with request_malformed.
+ * World name: a request's world, by the header or cookie `X-World`, and the world's first scenario, by `X-Scenario`. Refuses a bad name
+ * with request_malformed.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 
@@ -14,7 +14,6 @@ export function readWorldName(headers: Readonly<Record<string, unknown>>): strin
   throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
 }
 
-/** @throws RestError for a value that is not the name of a world or a snapshot. */
 export function checkWorldName(name: unknown, what: string): string {
   if (typeof name === 'string' && WORLD_NAME.test(name)) return name
   throw restError('body_invalid', `${what} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`)

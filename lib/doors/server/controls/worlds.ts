@@ -1,7 +1,6 @@
 /**
- * Worlds: named forks of an engine, for tests that share a server. A world is forked from the engine's state at the start by the first
- * request for the world, and closed after a while without requests. Refuses with worlds_exhausted, request_malformed, path_unknown and
- * body_invalid.
+ * Worlds: named forks of an engine, for tests that share a server. A world's first request forks the engine's state at the start; an idle
+ * world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
@@ -14,9 +13,7 @@ import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {
-  /**
-   * `engine`: the engine's own world; `start`: forked from the engine's state at the server's start; `world`: forked from another world.
-   */
+  /** `engine`: the engine's own world; `start`: forked from the state at the server's start; `world`: forked from another world. */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
   /** The name of the scenario or of the other world; `null`: the engine's own. */
   readonly name?: string | null
@@ -24,7 +21,7 @@ interface WorldOrigin {
 
 export interface NamedSnapshot {
   readonly snapshot: Snapshot
-  /** The time by the world's clock. */
+  /** By the world's clock. */
   readonly at: string
   readonly last: number
 }
@@ -44,12 +41,11 @@ export class NamedWorld {
     this.internals = internalsOf(engine)
   }
 
-  /** Whoever controls a world wants to see what requests run. */
   keepStatements(): void {
     this.internals.keepStatements()
   }
 
-  /** In a recording, the state before the test is a snapshot: going back keeps the journal. */
+  /** In a recording, a snapshot before the test: going back keeps the journal. */
   keepBeginning(snapshot: Snapshot): void {
     const { recorded } = this.internals
     if (recorded === undefined) return
@@ -100,13 +96,13 @@ export class NamedWorld {
   }
 }
 
-/** Searches for idle worlds in the time of `idle`. */
+/** Searches in the time of `idle`. */
 const ROUNDS = 4
 
 export class Worlds {
   streams = 0
   readonly #ends = new AbortController()
-  /** The state with which worlds begin; `undefined`: not taken yet. */
+  /** State for new worlds; `undefined`: not taken yet. */
   #seeded: Promise<Snapshot> | undefined
   readonly #main: NamedWorld
   readonly #worlds = new Map<string, Promise<NamedWorld>>()
@@ -116,9 +112,9 @@ export class Worlds {
 
   /**
    * @param idle milliseconds after which an unused world is closed
-   * @param max most worlds at a time, apart from the engine's own
-   * @param isEager whether worlds begin with the present state, else with the state at the first request for a world: costs a copy, or a
-   * log on a server
+   * @param max most worlds beside the engine's own
+   * @param isEager whether worlds begin with the present state (a copy, or a log on a server), else with the state at the first request for
+   * a world
    */
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
@@ -130,7 +126,6 @@ export class Worlds {
     runtime.spare(this.#timer)
   }
 
-  /** Keeps statements of the engine's own world, as other worlds do from the beginning. */
   keepStatements(): void {
     this.#main.keepStatements()
   }
@@ -145,9 +140,9 @@ export class Worlds {
   }
 
   /**
-   * Returns the world of a name, made where it is new; without a name, the engine's own.
+   * Makes a new world where needed; without a name, returns the engine's own.
    *
-   * @param scenario with which the world begins; default: the state of the engine
+   * @param scenario default: the state of the engine
    */
   async of(name: string | undefined, scenario?: string): Promise<NamedWorld> {
     if (name === undefined) {
@@ -226,7 +221,6 @@ export class Worlds {
     return new NamedWorld(await forkOf(engine, state), { from: 'scenario', name: scenario })
   }
 
-  /** The next request that names the world begins a new one. */
   async drop(name: string): Promise<void> {
     const world = this.#worlds.get(name)
     if (world === undefined) return
@@ -237,12 +231,11 @@ export class Worlds {
 
   async #closeIdle(): Promise<void> {
     for (const [name, world] of this.#worlds) {
-      // Asked again after the wait: the world may have been used meanwhile.
+      // The world may have been used during the wait.
       if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
     }
   }
 
-  /** A server that closes waits for no event stream. */
   endStreams(): void {
     this.#ends.abort()
   }
@@ -269,7 +262,7 @@ function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string):
   )
 }
 
-/** A workbench of its own shows the world: no list of engines does. */
+/** No list of engines shows the world: a workbench does. */
 async function forkOf(engine: WorldEngine, snapshot?: Snapshot): Promise<WorldEngine> {
   return (await internalsOf(engine).fork(snapshot)) as unknown as WorldEngine
 }

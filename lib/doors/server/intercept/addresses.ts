@@ -8,7 +8,7 @@ export type Origins = string | URL | readonly (string | URL)[]
 
 export interface InterceptedAddress {
   readonly origin: string
-  /** Requests to other paths are not intercepted. `undefined`: the whole origin, with the engine's base. */
+  /** `undefined`: the whole origin, with the engine's base. */
   readonly base: string | undefined
   /** Undefined: the engine's. */
   readonly wire?: Wire | undefined
@@ -18,7 +18,7 @@ export function formatAddress({ origin, base = '' }: InterceptedAddress): string
   return origin + base
 }
 
-/** Returns the address with the longest matching path. An unknown path matches every address. */
+/** The longest path counts. An unknown path matches every address. */
 export function findIntercepted(addresses: readonly InterceptedAddress[], origin: string, path: unknown): InterceptedAddress | undefined {
   return addresses.find(
     each =>
@@ -28,9 +28,9 @@ export function findIntercepted(addresses: readonly InterceptedAddress[], origin
 }
 
 /**
- * Returns the addresses, longest paths first.
+ * Longest paths first.
  *
- * @param base path of the origins without a path
+ * @param base path of origins without a path
  * @throws TypeError
  */
 export function readAddresses(given: Origins, base: string | undefined, versions: readonly string[]): InterceptedAddress[] {

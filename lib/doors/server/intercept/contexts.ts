@@ -10,13 +10,13 @@ interface HeldInterception {
   readonly reach: { readonly scope: object | undefined }
 }
 
-/** Interceptions made inside of a boundary do not concern requests outside. */
+/** Interceptions made inside do not concern requests outside. */
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
-  /** The test's name, known under node:test. */
+  /** Known under node:test. */
   readonly test: string | undefined
-  /** The owner of interceptions made inside: the boundary itself, or the runner's object of the test. */
+  /** Owner of interceptions inside: the boundary, or the runner's object of the test. */
   readonly scope: object
 
   constructor(engine?: object, test?: string, scope?: object) {
@@ -31,13 +31,11 @@ interface Frame<Held extends HeldInterception> {
   readonly held: Held | Boundary
 }
 
-/**
- * After a test of node:test has begun, an interception without a boundary was made outside of any test. Older versions of Node never tell.
- */
+/** Once a test of node:test has begun, an interception without a boundary belongs to no test. Older versions of Node never tell. */
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
-  /** Undefined in a page, where nothing is intercepted. */
+  /** Undefined in a page. */
   readonly #storage: AsyncLocalStorage<Frame<Held> | undefined> | undefined
 
   constructor() {
@@ -57,14 +55,14 @@ export class Contexts<Held extends HeldInterception> {
     return hasTests
   }
 
-  /** Skips interceptions that have ended. */
+  /** Skips ended interceptions. */
   get innermost(): Frame<Held> | undefined {
     let frame = this.#storage?.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary) && !frame.held.isAlive) frame = frame.outer
     return frame
   }
 
-  /** Boundaries and tests around the running work, innermost first, also where all interceptions of a test have ended. */
+  /** Innermost first, also of tests whose interceptions have all ended. */
   get scopes(): object[] {
     const scopes = new Set<object>()
     for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {
@@ -80,19 +78,17 @@ export class Contexts<Held extends HeldInterception> {
     return frame?.held as Boundary | undefined
   }
 
-  /** Whether the running work belongs to a test with a context. */
   get isOfTest(): boolean {
     let frame = this.#storage?.getStore()
     while (frame !== undefined && !(frame.held instanceof Boundary && frame.held.engine === undefined)) frame = frame.outer
     return frame !== undefined
   }
 
-  /** Puts an interception or a boundary around the rest of the running work. */
+  /** Holds for the rest of the running work. */
   enter(held: Held | Boundary): void {
     this.#storage?.enterWith({ outer: this.innermost, held })
   }
 
-  /** Drops ended interceptions from the chain of the running work. */
   leave(): void {
     const { innermost } = this
     if (innermost !== this.#storage?.getStore()) this.#storage?.enterWith(innermost)

@@ -1,6 +1,5 @@
 /**
- * Exchange: answers requests of undici and `fetch` through a dispatcher's handler, without a socket. Refuses with undici's errors what
- * undici refuses to send.
+ * Exchange: answers undici and `fetch` through a dispatcher's handler, without a socket. Refuses what undici refuses, with undici's errors.
  */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
@@ -94,9 +93,7 @@ class InterceptedExchange {
     if (!this.#settled) this.#write(answer)
   }
 
-  /**
-   * Enforces the time limit for the head of the answer. Waits some microtasks first: most answers arrive by then, and a timer costs more.
-   */
+  /** Waits some microtasks first: most answers arrive by then, and a timer costs more. */
   async #watch(headersTimeout: number): Promise<void> {
     for (let turn = 0; turn < PROMPT; turn++) {
       await Promise.resolve()
@@ -110,7 +107,7 @@ class InterceptedExchange {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (TAKES_BODY.has(method)) return this.#answerWith(body)
-    // The answer ignores this body, but a client may wait until the whole body is sent.
+    // A client may wait until this ignored body is sent.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)
   }
@@ -316,7 +313,7 @@ function readBody(given: unknown, headers: Record<string, string>): RequestBody 
   }
   const kind = typeof given === 'object' ? (given as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] : undefined
   if (kind === 'FormData') {
-    // Node's Response does not accept undici's own FormData, which has the same entries.
+    // Node's Response refuses undici's own FormData.
     const form = new FormData()
     for (const [name, value] of given as FormData) form.append(name, value)
     const encoded = new Response(form)
@@ -340,15 +337,15 @@ function toBytes(given: unknown): Uint8Array | undefined {
 }
 
 /**
- * Ends a source, so that the rest of an unwanted body is never produced. Does not wait, as leaving a `for await` would: the end of a stream
- * in `fetch` may never come. Ignores errors: the request is answered already.
+ * The rest of an unwanted body is never produced. Does not wait, as leaving a `for await` would: a stream's end in `fetch` may never come.
+ * Ignores errors: the request is answered.
  */
 function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
   const end = async (): Promise<unknown> => source.return?.()
   end().catch(() => {})
 }
 
-/** Destroys a Node stream that is not read to the end. Other sources end with the loop. */
+/** Other sources end with the loop. */
 function destroy(body: unknown, reason: unknown): void {
   const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
   if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return

@@ -1,6 +1,6 @@
 /**
- * Global dispatcher: the places of global dispatchers of undici packages, and of the undici inside Node. Undici 8 uses another symbol than
- * 6 and 7; a realm of its own (a test file in Jest) has its own globals.
+ * Global dispatcher: the places of global dispatchers, also of the undici inside Node. Undici 8 uses another symbol than 6 and 7; a realm
+ * (a test file in Jest) has its own globals.
  */
 import { hasBuiltins } from '../../../foundation/base/builtins.ts'
 import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
@@ -10,7 +10,7 @@ const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
 type Realm = Record<symbol, unknown>
 
-/** Fills an empty place, and notices when an undici loaded meanwhile relies on the place. */
+/** Fills an empty place, and notices when an undici loaded meanwhile uses it. */
 interface Placeholder {
   dispatcher: Dispatcher
   isUsed: boolean
@@ -63,12 +63,12 @@ export class DispatcherSlot {
     Object.defineProperty(this.#realm, this.#symbol, { get, set, enumerable: false, configurable: true })
   }
 
-  /** Empties a place that was empty before, unless an undici relies on the placeholder. */
+  /** Unless an undici uses the placeholder. */
   clear(): void {
     if (this.#placeholder()?.isUsed === false) delete this.#realm[this.#symbol]
   }
 
-  /** Returns Node's own dispatcher, for an undici without a dispatcher. */
+  /** Node's own, for an undici without a dispatcher. */
   fallback(): Dispatcher {
     const known = this.isCurrent ? NODE.current.read() : undefined
     if (known !== undefined) return known
@@ -84,7 +84,7 @@ export class DispatcherSlot {
 
 /** Undefined in a page. */
 const vm = hasBuiltins ? process.getBuiltinModule('node:vm') : undefined
-/** The realm in which Node started: Node's `fetch` looks there, whatever realm loaded this file. */
+/** Node's `fetch` looks here, whatever realm loaded this file. */
 const nodeRealm = (vm === undefined ? globalThis : vm.runInThisContext('globalThis')) as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as Realm
@@ -93,7 +93,7 @@ const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownReal
 export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
 /**
- * Makes Node load its undici, which creates a dispatcher at first use.
+ * Node's undici creates a dispatcher at first use.
  *
  * @throws Error in Bun, Deno and pages: their `fetch` and `node:http` ask no dispatcher
  */

@@ -1,25 +1,22 @@
 /**
- * HTTP agents: intercepts connections of `node:http` and `node:https`. During an interception, `createConnection` of the agents returns an
- * in-process connection for an intercepted origin, and an error for a forbidden origin.
+ * HTTP agents: intercepts `node:http` and `node:https`: `createConnection` of the agents returns an in-process connection for an
+ * intercepted origin, an error for a forbidden origin.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
 export interface ConnectionRoute {
-  /** Tells the connection from others to the same origin. */
+  /** Tells apart connections to one origin. */
   readonly name: string
   readonly connect: () => Duplex
 }
 
-/** Decides on a connection: another connection, an error, or undefined for the network. The request's path is not always known. */
+/** Returns another connection, an error, or undefined for the network. The path is not always known. */
 type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
-/** Where connection options carry the request's path. Agents copy the path with the other options. */
+/** Agents copy this member with the other options. */
 const PATH = Symbol('path of the request')
-/**
- * Where options carry the decision of the request's time; null: the network. An agent may connect much later, in the context of an earlier
- * request.
- */
+/** The decision of the request's time; null: the network. An agent may connect much later, in an earlier request's context. */
 const ROUTE = Symbol('route of the request')
 
 interface ConnectOptions {
@@ -35,7 +32,6 @@ type Connect = (this: object, options: ConnectOptions, done?: ConnectDone) => Du
 type GetName = (this: object, options?: ConnectOptions) => string
 type AddRequest = (this: object, request: { readonly path: string }, options: ConnectOptions | string, ...more: unknown[]) => void
 
-/** The replaced methods, which extending classes call. */
 interface Methods {
   addRequest: AddRequest
   createConnection: Connect
@@ -56,7 +52,7 @@ function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypte
   return found
 }
 
-/** Asks `route` for every new connection, until the returned function is called. */
+/** Holds until the returned function is called. */
 export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
@@ -72,8 +68,7 @@ export function routeAgents(route: DecideConnection): () => void {
       done(found)
       return undefined
     }
-  // Intercepted connections have names of their own: a kept-alive connection to the network must not be found in their place. Names must
-  // not change.
+  // No kept-alive connection to the network may be found in place of an intercepted one. Names must not change.
   const names = new WeakMap<object, string>()
   const nameOver = (below: GetName): GetName =>
     function getName(options) {
@@ -104,7 +99,7 @@ export function routeAgents(route: DecideConnection): () => void {
   }
 }
 
-/** Replaces a method. Where other code has wrapped the replacement meanwhile, the replacement stays, and passes calls on. */
+/** A replacement that other code has wrapped stays, and passes calls on. */
 function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(holder, name)
   const below = holder[name]

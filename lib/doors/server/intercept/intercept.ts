@@ -1,6 +1,6 @@
 /**
- * Intercept: puts engines in the place of origins. All interceptions share a layer over the global dispatchers and the agents of
- * `node:http`; standing.ts decides who answers a request.
+ * Intercept: puts engines in the place of origins, by one layer over the global dispatchers and the agents of `node:http`; standing.ts
+ * decides who answers.
  */
 import type { Server } from 'node:http'
 import { toCurrent, type AnyHandler, type Dispatcher, type DispatchOptions, type Handler } from './undici-types.ts'
@@ -51,15 +51,13 @@ export interface Interception {
 }
 
 const standing = new StandingInterceptions<EngineInterception>()
-/** Loaded with the first request of undici. */
 let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
-/** Ends the interception of `node:http`. */
 let endRouting: (() => void) | undefined
 let interceptionCount = 0
-/** Ends the time in which late requests of a test are refused. */
+/** Ends the refusal of a test's late requests. */
 let endLateTime: (() => void) | undefined
 
-/** Milliseconds for which requests of a test are kept from the network after the end of its world. */
+/** Milliseconds without network for a test's requests after its world's end. */
 const LATE_MS = 30_000
 
 function keepLayers(): void {
@@ -84,7 +82,7 @@ function endRoutingIfUnused(): void {
   endRouting = undefined
 }
 
-/** @throws Error where an address is intercepted in the same context */
+/** @throws Error for an address intercepted in the same context */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
   const table = { base: [anything], strict: [flag], everywhere: [flag, false], wire: [checkWire] } as const
   const { base, strict, everywhere, wire } = readOptions(options, table, 'intercept')
@@ -93,13 +91,12 @@ export function intercept(engine: WorldEngine, origin: Origins, options: Interce
   return new EngineInterception(engine, addresses, strict, standing.locate(everywhere), onDisposed)
 }
 
-/** Runs work in a context in which the engine's interceptions come first. Interceptions made inside end with the work. */
+/** The engine's interceptions come first inside. Interceptions made inside end with the work. */
 export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
   if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
   return standing.within(engine, work, interception => interception.end())
 }
 
-/** Puts a test, by the runner's object, around the rest of the running work. */
 export function enterTest(test: object): void {
   standing.enterTest(test)
 }
@@ -114,7 +111,7 @@ class EngineInterception implements Interception {
   readonly #number = ++interceptionCount
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** Answer clients on `node:http`, by base, without listening. */
+  /** By base; do not listen. */
   readonly #servers = new Map<string | undefined, Server>()
 
   constructor(
@@ -158,12 +155,12 @@ class EngineInterception implements Interception {
     )
   }
 
-  /** Names a connection after the interception: no request gets a connection of another interception. */
+  /** Named after the interception: no request gets another's connection. */
   route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
     return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
   }
 
-  /** Makes a connection for a single request, so that none outlives the interception. */
+  /** For a single request: no connection outlives the interception. */
   #connect(address: InterceptedAddress, isEncrypted: boolean): LocalSocket {
     const [client, end] = connectLocally(isEncrypted)
     void this.#serve(end, address).catch((error: unknown) => client.destroy(error as Error))
@@ -205,8 +202,8 @@ class EngineInterception implements Interception {
   }
 
   /**
-   * Called when the work of `within` is over, or the engine is closed. Late requests are refused while other interceptions stand; after a
-   * test of `withEngine` for `LATE_MS`.
+   * At the end of `within`'s work, or of the engine. Late requests are refused while other interceptions stand; after a test of
+   * `withEngine` for `LATE_MS`.
    */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()

@@ -1,6 +1,6 @@
 /**
- * Layers: a layer over the global dispatcher of each place answers intercepted requests, and passes on the rest. A layer below a dispatcher
- * of another program stays when all interceptions have ended, and passes everything on.
+ * Layers: a layer over the global dispatcher of each place answers intercepted requests, and passes on the rest. A layer below another
+ * program's dispatcher stays after all interceptions.
  */
 import { toCurrent, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
@@ -9,7 +9,7 @@ export interface Answerer {
   answer(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** Decides on a request: an answerer with its interception, an error, or undefined to pass on. */
+/** Undefined: pass on. */
 export type Decide = (
   origin: string | undefined,
   path: unknown,
@@ -49,12 +49,12 @@ export class Layer {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
     const decision = this.#holders.size === 0 ? undefined : this.#decide(readRequestOrigin(options), options.path)
     if (decision instanceof Error) return fail(handler, decision)
-    // An interception that began below another program's dispatcher answers there.
+    // Answered below another program's dispatcher.
     if (decision === undefined || !this.#holders.has(decision.holder)) return this.below.dispatch(options, handler)
     return decision.answerer.answer(options, handler)
   }
 
-  /** Lets go of the layer, and removes top layers that nobody holds. */
+  /** Removes top layers that nobody holds. */
   release(holder: object): void {
     this.#holders.delete(holder)
     for (let top = Layer.#top(this.place); top !== undefined && top.#holders.size === 0; top = Layer.#top(this.place)) {
@@ -67,13 +67,12 @@ export class Layer {
 /** Methods of dispatchers that call `this.dispatch`. */
 const THROUGH_DISPATCH = new Set<string | symbol>(['constructor', 'compose', 'connect', 'pipeline', 'request', 'stream', 'upgrade'])
 
-/** Wraps a dispatcher with another `dispatch`; other members stay. */
 export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispatch']): Dispatcher {
   return new Proxy(below, {
     get(target, key) {
       if (key === 'dispatch') return dispatchOver
       const value: unknown = Reflect.get(target, key)
-      // Bound: a method may use private fields, which a proxy lacks.
+      // Bound: a proxy lacks private fields.
       return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
     },
   })

@@ -1,4 +1,4 @@
-/** Local socket: a connection inside the process, as a pair of streams with the socket methods that `node:http` calls, such as timeouts. */
+/** Local socket: a pair of streams inside the process, with the socket methods that `node:http` calls. */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
@@ -8,7 +8,7 @@ export interface LocalSocket extends Duplex {
   readonly authorized: boolean
   readonly connecting: boolean
   timeout: number
-  /** Emits `timeout` after so many milliseconds without data; 0: never. */
+  /** Milliseconds without data; 0: never. */
   setTimeout(ms: number, listener?: () => void): this
   setNoDelay(): this
   setKeepAlive(): this
@@ -30,7 +30,7 @@ type Done = (error?: Error | null) => void
 class End {
   readonly socket: LocalSocket
   peer: End | undefined
-  /** Continues a write of the other end, once the data is read. */
+  /** Continues the other end's write, once read. */
   #readOn: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 

@@ -1,6 +1,6 @@
 /**
- * Standing: decides which interception answers a request: first an interception of the request's asynchronous context, then of the whole
- * process, then the only one that stands. Refuses a request that several could answer.
+ * Standing: decides which interception answers a request: of the asynchronous context, else of the whole process, else the only one.
+ * Refuses a request that several could answer.
  */
 import { findIntercepted, formatAddress, type InterceptedAddress } from './addresses.ts'
 import { Boundary, Contexts } from './contexts.ts'
@@ -9,12 +9,9 @@ import { originForm } from '../transport.ts'
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 export interface InterceptionReach {
-  /** The boundary or test of the making; `undefined`: not known. */
+  /** `undefined`: not known. */
   readonly scope: object | undefined
-  /**
-   * Whether the interception holds in the whole process; `undefined`: where a runner tells tests apart, since no test has made the
-   * interception.
-   */
+  /** In the whole process; `undefined`: where a runner tells tests apart, since no test made the interception. */
   readonly isEverywhere: boolean | undefined
 }
 
@@ -22,12 +19,11 @@ interface Standing {
   readonly isAlive: boolean
   readonly engine: object
   readonly addresses: readonly InterceptedAddress[]
-  /** `undefined`: requests that nobody answers pass, with a warning. */
+  /** `undefined`: pass, with a warning. */
   readonly strict: boolean | undefined
   readonly reach: InterceptionReach
 }
 
-/** The rest of an interception whose world is over. */
 type LeftInterception = Pick<Standing, 'addresses' | 'strict'>
 
 interface FoundInterception<Each extends Standing> {
@@ -40,7 +36,7 @@ export class StandingInterceptions<Each extends Standing> {
   readonly #all = new Set<Each>()
   readonly #contexts = new Contexts<Each>()
   readonly #warnedOf = new Set<string>()
-  /** Interceptions that have ended with a test's world, by test or boundary. */
+  /** By test or boundary. */
   readonly #left = new WeakMap<object, LeftInterception[]>()
 
   get size(): number {
@@ -88,7 +84,7 @@ export class StandingInterceptions<Each extends Standing> {
     return wasStanding
   }
 
-  /** Called when an interception's world is over: late requests of the test must not go to the network. */
+  /** The world is over: the test's late requests must not go to the network. */
   leave(interception: Each): boolean {
     const { addresses, strict, reach } = interception
     if (reach.scope === undefined) return false
@@ -105,7 +101,7 @@ export class StandingInterceptions<Each extends Standing> {
     }
   }
 
-  /** Returns undefined for a request that passes. An unknown path matches all addresses of the origin. */
+  /** Undefined: passes. An unknown path matches all addresses of the origin. */
   decide(origin: string | undefined, path: unknown): FoundInterception<Each> | Error | undefined {
     return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuseLate(origin, path) ?? this.#refuse(origin, path)
   }
@@ -131,7 +127,7 @@ export class StandingInterceptions<Each extends Standing> {
     return typeof test === 'object' ? findScoped(found, test) : undefined
   }
 
-  /** Serves requests outside of tests and boundaries, such as requests of a server started before. */
+  /** Outside of tests and boundaries, as of a server started before. */
   #findElsewhere(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error | undefined {
     const others = this.#isScoped() ? found.filter(({ interception }) => interception.reach.scope === undefined) : found
     return others.length === 0 ? undefined : onlyOne(others, origin)
@@ -155,7 +151,7 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#held(true).filter(each => each.reach.scope === scope)
   }
 
-  /** Returns the standing interceptions of the running work: up to the boundary, or all. */
+  /** Up to the boundary, or all. */
   #held(isBounded: boolean): Each[] {
     const held: Each[] = []
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
@@ -176,7 +172,7 @@ export class StandingInterceptions<Each extends Standing> {
     return isCovered || left.some(({ strict }) => strict === true) ? worldClosed(nameTest(scopes), origin) : undefined
   }
 
-  /** Decides on a request that no interception covers, by the interceptions of its context; without a context, all interceptions count. */
+  /** Without a context, all interceptions count. */
   #refuse(origin: string | undefined, path: unknown): Error | undefined {
     const held = new Set(this.#held(false))
     const scope = this.#contexts.boundary?.scope ?? this.#runningTest()
@@ -216,7 +212,7 @@ function findScoped<Each extends Standing>(
   return inside.length === 0 ? undefined : onlyOne(inside, inside[0]!.address.origin)
 }
 
-/** Interceptions of the same engine give the same answer: the latest counts. */
+/** Of one engine, the latest counts. */
 function onlyOne<Each extends Standing>(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error {
   const engines = new Set(found.map(({ interception }) => interception.engine))
   return engines.size === 1 ? found.at(-1)! : ambiguous(origin, engines.size)
@@ -270,7 +266,7 @@ function notIntercepted(concerned: readonly Standing[], origin: string | undefin
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
 }
 
-/** A test, as an object of the runner; `'none'`: no test runs; `undefined`: no runner tells, or several tests run. */
+/** The runner's object; `'none'`: no test runs; `undefined`: no runner tells, or several tests run. */
 type RunningTest = object | 'none' | undefined
 
 function findRunningTest(): RunningTest {

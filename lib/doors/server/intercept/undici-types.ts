@@ -1,7 +1,6 @@
 /**
- * Undici types: the interface of undici's dispatchers, since undici is not a dependency. Handlers have two generations: undici 8 has
- * `onRequestStart` and a controller, undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. Two adapters
- * translate to and from undici 8.
+ * Undici types: the interface of undici's dispatchers, since undici is not a dependency. Undici 8 has `onRequestStart` and a controller,
+ * undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. Two adapters translate.
  */
 
 export interface DispatchOptions {
@@ -144,7 +143,6 @@ class FromLegacy implements Handler {
   }
 }
 
-/** Adapts a handler of undici 8 to a dispatcher of undici 6. */
 export function toLegacy(handler: Handler): LegacyHandler {
   let controller: Controller
   let resume: (() => void) | undefined
@@ -178,7 +176,7 @@ export function toLegacy(handler: Handler): LegacyHandler {
   }
 }
 
-/** Returns headers as sent: names and values in turns. */
+/** Names and values in turns. */
 export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {
@@ -207,7 +205,7 @@ const ERROR_NAMES = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
 } as const
 
-/** Makes an error like undici's: clients look at `code`, `name` and `instanceof`, and undici's `instanceof` at symbols. */
+/** Clients look at `code`, `name` and `instanceof`, and undici's `instanceof` at symbols. */
 export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
   const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
   const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]

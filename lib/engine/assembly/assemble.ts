@@ -1,4 +1,4 @@
-/** Assemble: composes an engine on an open database, copies the world for a fork, and closes the engine. */
+/** Assemble: composes an engine on an open database, copies the world for a fork, closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/async/clock.ts'
@@ -182,7 +182,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }
 }
 
-/** Waits for running requests. See RestEngine.close. */
+/** See RestEngine.close. */
 export async function closeEngine({ life, faults, interceptions, connection, authentication, events, world }: EngineParts): Promise<void> {
   life.end()
   faults.close()
@@ -199,12 +199,10 @@ export async function closeEngine({ life, faults, interceptions, connection, aut
   if (unmet !== undefined) throw unmet
 }
 
-/** The context of a request without a caller, for records that the engine itself reads and generates. */
+/** Of requests without a caller, for records that the engine itself reads and generates. */
 interface ContextOrigin {
   readonly engine: EngineHandle
-  /** Where the engine answers. */
   readonly address: Address
-  /** Makes an entity manager for the request. */
   readonly fork: () => EntityManager
   readonly logsIn: boolean
 }
@@ -242,7 +240,7 @@ function createContext(
   })
 }
 
-/** @param all the routes, those of the log-in included */
+/** @param with those of the log-in */
 function findKnownPaths(
   all: readonly Route[],
   { routes, options, served, authentication }: Pick<StageParts, 'routes' | 'options' | 'served' | 'authentication'>,

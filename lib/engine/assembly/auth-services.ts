@@ -1,4 +1,4 @@
-/** Auth services: serves the authentication module, and ends the tokens of deleted users. */
+/** Auth services: what the authentication module needs; ends the tokens of deleted users. */
 import { findVisibility } from '../../records/access/access-rules.ts'
 import { unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -52,7 +52,7 @@ interface TokenParts {
   readonly recorder: ChangeRecorder
 }
 
-/** Revokes a user's tokens as soon as anything deletes the record. A database that keeps log-ins does so itself. */
+/** As soon as anything deletes the record. A database that keeps log-ins does so itself. */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

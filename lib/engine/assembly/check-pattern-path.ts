@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses a pattern with an unknown version or resource: a test whose failure never comes would pass for the wrong
- * reason. A star may stand for anything.
+ * Check pattern path: refuses an unknown version or resource: a test whose failure never comes would pass for the wrong reason. A star may
+ * stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -13,7 +13,7 @@ type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
   readonly templates: readonly string[]
 }
 
-/** @throws TypeError for a pattern of `public` that no request can meet: its path is below the base */
+/** @throws TypeError for a pattern of `public` that no request can meet; paths are below the base */
 export function checkPublicPath(match: string, where: string, parts: PathParts): void {
   const segments = match
     .slice(match.indexOf(' ') + 1)
@@ -28,7 +28,6 @@ export function checkPublicPath(match: string, where: string, parts: PathParts):
   else checkBelow(match, where, segments, parts)
 }
 
-/** @throws TypeError for a pattern of a fault that no request can meet */
 export function checkFaultPath(match: string, where: string, parts: PathParts): void {
   const { base, versions } = parts.options
   const given = match.slice(match.indexOf(' ') + 1)

@@ -1,4 +1,4 @@
-/** Descriptions: makes OpenAPI documents on request, with examples from present records, and anew only after examples have changed. */
+/** Descriptions: makes OpenAPI documents on request, with examples of present records, and anew only for changed examples. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
@@ -58,9 +58,9 @@ interface DescriptionParts {
   readonly served: ReadonlyMap<string, Services>
   /** `undefined` when the module is off. */
   readonly login: (version: string) => DescribedLogin | undefined
-  /** Whether the application's hooks or subscribers may refuse. */
+  /** The application's hooks or subscribers may refuse. */
   readonly runsHooks: () => boolean
-  /** For a request without a caller. */
+  /** Without a caller. */
   readonly context: (version: string) => HookContext
   /** Of the engine, or of a server that has begun since. */
   readonly hasWire: () => boolean
@@ -90,7 +90,7 @@ const DIAGRAM = {
 } as const satisfies OptionTable<DiagramOptions>
 /** Shared with forks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
-/** Enough for all ways to ask in one program. */
+/** Enough for one program. */
 const MOST_DOCUMENTS = 20
 
 export class Descriptions {
@@ -107,8 +107,8 @@ export class Descriptions {
    * Gives each caller a new document.
    *
    * @param readOnly whether to describe a read-only engine; default: as the engine is
-   * @param base the path before the version, as the asker sees the path; default: the engine's
-   * @throws TypeError, RangeError for options that are unknown or not of their form
+   * @param base the path before the version, as the asker sees it; default: the engine's
+   * @throws TypeError, RangeError
    */
   async describe(
     given: OpenApiOptions = {},
@@ -151,7 +151,7 @@ export class Descriptions {
   /**
    * As a text.
    *
-   * @throws TypeError, RangeError for options that are unknown or not of their form
+   * @throws TypeError, RangeError
    */
   async draw(given: DiagramOptions = {}): Promise<string> {
     const { version, format } = readOptions(given, DIAGRAM, 'engine.diagram')
@@ -160,7 +160,7 @@ export class Descriptions {
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
   }
 
-  /** Engines with the same model share a check, by a document without examples and filters. */
+  /** Engines of one model share a check, by a document without examples and filters. */
   conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
     const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()
@@ -233,7 +233,7 @@ function areFilters(filters: unknown): boolean {
   return filters === 'none' || (Number.isSafeInteger(filters) && (filters as number) >= 0 && (filters as number) <= MAX_HOPS)
 }
 
-/** Whether functions of the application may refuse, with their own codes. */
+/** Functions of the application may refuse with codes of their own. */
 function mayRefuse({ resources }: Model, { auth, lookup }: CheckedOptions): boolean {
   if (lookup !== undefined || auth?.options.authenticate !== undefined) return true
   return resources.some(

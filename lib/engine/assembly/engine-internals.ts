@@ -1,4 +1,4 @@
-/** Engine internals: serves the doors, the checks and the command, beside the public members of an engine. See internals.ts. */
+/** Engine internals: for the doors, the checks and the command. See internals.ts. */
 import type { HandleContext, StageParts } from '../pipeline/arrival.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from '../options/shape-answer.ts'
@@ -29,7 +29,6 @@ import type { UnindexedLink } from '../../records/database/explained-statements.
 import type { Routes } from '../../records/request/custom-routes.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 
-/** The members that an engine's maker uses. */
 export interface OwnedEngine extends EngineHandle, ScenarioWorld {
   token(user: unknown): string
   fork(snapshot?: Snapshot): Promise<OwnedEngine>
@@ -63,9 +62,8 @@ const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {}
 export class EngineInternals {
   /** `undefined` for an engine without a recording. */
   recorded: RecordedTest | undefined
-  /** Whether changes of data in memory go to a file. */
+  /** Changes of data in memory go to a file. */
   isSaved = false
-  /** Set while a list shows the engine. */
   shown: Showing | undefined
   readonly parts: EngineParts<OwnedEngine>
   readonly build: (composition: Composition) => OwnedEngine
@@ -123,17 +121,17 @@ export class EngineInternals {
     return this.parts.requests.handle(method, path, query, body, context)
   }
 
-  /** Answers a docs page, past the journal and injected faults. */
+  /** For a docs page: past the journal and injected faults. */
   look(path: string, context: HandleContext): Promise<RestResponse> {
     return this.parts.requests.look(path, context)
   }
 
-  /** Runs `handle`, writes too, and returns what ran. */
+  /** Runs writes, too. */
   explained(method: string, path: string, body: unknown, context: HandleContext): ReturnType<RequestRecorder['explained']> {
     return this.parts.requests.explained(method, path, undefined, body, context)
   }
 
-  /** As served, below a base. See `engine.openapi`. */
+  /** As served. See `engine.openapi`. */
   describe(options: OpenApiOptions, isReadOnly: boolean, base?: string): Promise<OpenApiDocument> {
     return this.open.descriptions.describe(options, isReadOnly, base)
   }
@@ -143,7 +141,6 @@ export class EngineInternals {
     return this.open.descriptions.diagram(version)
   }
 
-  /** For worlds that begin with a scenario. */
   scenarioSnapshot(name: string): Promise<Snapshot> {
     return this.parts.shared.scenarios.find(name, state => this.fork(state))
   }
@@ -178,7 +175,7 @@ export class EngineInternals {
     this.keepStatements()
   }
 
-  /** Tells readers, in all worlds, that the model as it now stands cannot be served; `undefined`: that the refusal is over. */
+  /** In all worlds; `undefined`: the refusal is over. */
   refuseModel(reason: string | undefined): void {
     this.parts.shared.notes.refusal = reason
   }
@@ -188,7 +185,6 @@ export class EngineInternals {
     return this.parts.world.size()
   }
 
-  /** As served, below a base. */
   async outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine> {
     const { options: own, served, authentication, isFork, shared } = this.open
     const { outlineVersion } = await import('./outline-version.ts')
@@ -208,7 +204,7 @@ export class EngineInternals {
     return this.parts.authentication?.paths.login
   }
 
-  /** Whether `withEngine` made the engine for a single test. */
+  /** Made by `withEngine` for a single test. */
   isOfTest = false
 
   get isClosed(): boolean {
@@ -224,7 +220,6 @@ export class EngineInternals {
     return ownsPath(target, hasBase, this.parts)
   }
 
-  /** Whether a request logs in or out. */
   isSession(method: string, target: string): boolean {
     const path = readPath(target)
     const segments = (this.versions.length === 0 ? path : path.slice(1)).split('/')
@@ -236,7 +231,7 @@ export class EngineInternals {
     return this.parts.connection.unindexedLinks(this.model.entities, rows)
   }
 
-  /** Sorts the rows of any table by insertion. */
+  /** Sorts the rows of any table. */
   get insertionOrder(): string {
     return this.parts.connection.dialect.insertionOrder
   }
@@ -256,7 +251,7 @@ export class EngineInternals {
  * A version and all below; without versions: resources, reserved paths and custom routes. And the index.
  *
  * @param target path below the base; may carry a query
- * @param hasBase whether there is a base: without a base the root is the app's
+ * @param hasBase without a base, the root is the app's
  */
 function ownsPath(target: string, hasBase: boolean, { options, routes, served, authentication }: StageParts): boolean {
   const path = readPath(target)

@@ -1,6 +1,6 @@
 /**
- * Hold answer: holds an answer of `handle` or `fetch` against the document of its version, and lists faults in plain words. Throws
- * TypeError for other values.
+ * Hold answer: holds an answer of `handle` or `fetch` against its version's document, and lists faults in plain words. Throws TypeError for
+ * other values.
  */
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
@@ -18,14 +18,14 @@ interface HoldingParts {
   readonly options: Pick<CheckedOptions, 'base'>
 }
 
-/** Empty for an answer without faults. */
+/** Empty without faults. */
 export async function holdAnswer(
   { descriptions, served, options: { base } }: HoldingParts,
   request: HeldRequest | Request,
   response: HeldAnswer | Response,
 ): Promise<string[]> {
   const { method, path: whole, query } = readRequest(request)
-  // Paths of the document are below the base.
+  // The document's paths are below the base.
   const path = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const answer = await readResponse(response)
   const [, first = ''] = path.split('/')
@@ -35,7 +35,7 @@ export async function holdAnswer(
   const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
   const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
   const described = [path, ...others].find(each => conformity.knows(each))
-  // The document lacks resources known to the application's look-up alone. Refusals have one form everywhere.
+  // The document lacks resources of the application's look-up. Refusals have one form.
   return described === undefined && others.length > 0 && answer.status < 400 ? [] : conformity.check(method, described ?? path, answer)
 }
 
@@ -53,7 +53,7 @@ function readRequest(request: HeldRequest | Request): { method: string; path: st
   return { method: method.toUpperCase(), path: plain, query: [...listParameters(queryInPath), ...listParameters(query)] }
 }
 
-/** A query that cannot be read is refused, whatever its names. */
+/** An unreadable query is refused, whatever its names. */
 function listParameters(query: QueryInput | undefined): AskedParameter[] {
   try {
     if (query === undefined) return []
@@ -82,7 +82,6 @@ async function readResponse(response: HeldAnswer | Response): Promise<HeldAnswer
   return response
 }
 
-/** Whether the request asks for less than a record has. */
 function isCutDown({ vocabulary }: Services, query: readonly AskedParameter[]): boolean {
   return query.some(([name, value]) => {
     const meant = vocabulary.reserved.get(name)
@@ -99,7 +98,7 @@ function listOtherPaths(path: string, version: string, { lookUp, model }: Servic
   return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
 }
 
-/** A look-up that throws has failed the answer already. */
+/** Has failed the answer already. */
 function lookUpSafely(name: string, version: string, lookUp: Services['lookUp']): Resource | undefined {
   try {
     return lookUp(name, version)

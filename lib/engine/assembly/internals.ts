@@ -1,6 +1,6 @@
 /**
- * Internals: finds the internals of an engine (engine-internals.ts), so that an engine has public members alone, at run time, too. Loads
- * nothing: the command refuses a wrong command line without the engine.
+ * Internals: finds an engine's internals (engine-internals.ts): an engine has public members alone, at run time, too. Loads nothing: the
+ * command refuses a wrong command line without the engine.
  */
 import type { EngineInternals } from './engine-internals.ts'
 
@@ -10,12 +10,11 @@ export function keepInternals(engine: object, internals: EngineInternals): void 
   KNOWN.set(engine, internals)
 }
 
-/** `undefined` for anything else, such as an engine of another copy of the package. */
+/** `undefined` for anything else, as an engine of another copy of the package. */
 export function findInternals(engine: unknown): EngineInternals | undefined {
   return typeof engine === 'object' && engine !== null ? KNOWN.get(engine) : undefined
 }
 
-/** @throws TypeError for anything but an engine */
 export function internalsOf(engine: object): EngineInternals {
   const found = findInternals(engine)
   if (found === undefined)

@@ -1,6 +1,5 @@
 /**
- * Note unreachable: names the keys of a database, or of a JSON file, that no path can name, such as the empty text. Requests make no such
- * keys, other programs do.
+ * Note unreachable: notes keys that no path can name, such as the empty text. Requests make no such keys, other programs do.
  */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -11,10 +10,10 @@ import { bindParameters } from '../../records/database/bind.ts'
 import type { Dialect, Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 
-/** See `isUnreachable`. Each is looked up by the index of the key. */
+/** See `isUnreachable`. Looked up by the key's index. */
 const WHOLE_KEYS = ['', '.', '..']
 
-/** Characters of a key that a note shows. */
+/** Characters shown of a key. */
 const MAX_KEY = 100
 
 const ONE = { filters: [], limit: 1, offset: 0 } as const
@@ -24,7 +23,7 @@ interface FoundKey {
   readonly key: string
 }
 
-/** A look-up in the table of a resource; `key` is undefined where the row gives the key. */
+/** `key` is undefined where the row gives the key. */
 interface KeyLookup {
   readonly resource: Resource
   readonly key: string | undefined
@@ -43,7 +42,7 @@ export async function noteUnreachable(versions: Iterable<{ readonly model: Model
     )
 }
 
-/** Looks for all keys at once; if a table cannot be read, by resources. Requests to the resource tell the error. */
+/** All keys at once; if a table cannot be read, by resources. Requests tell the error. */
 async function findRows(lookups: readonly (readonly KeyLookup[])[], connection: Connection): Promise<readonly FoundKey[]> {
   const all = lookups.flat()
   if (all.length === 0) return []
@@ -62,7 +61,7 @@ async function findRows(lookups: readonly (readonly KeyLookup[])[], connection: 
   }
 }
 
-/** Whether the resource has a table, whose keys may be texts. */
+/** A table whose keys may be texts. */
 function hasRows(resource: Resource): boolean {
   const { source, readOnly, rules } = resource
   const isShown = rules.access.get !== false || rules.access.list !== false
@@ -70,7 +69,7 @@ function hasRows(resource: Resource): boolean {
 }
 
 function mayBeText({ kind, items, column, strays }: ScalarType): boolean {
-  // PostgreSQL compares values of some types of its own (`inet`) with none that is not of the type, and `char(20)` with blanks.
+  // PostgreSQL compares some types (`inet`) with values of the type alone, and `char(20)` with blanks.
   return items === undefined && column === undefined && (kind === 'text' || kind === 'any' || strays === true)
 }
 

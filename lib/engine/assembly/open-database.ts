@@ -1,6 +1,6 @@
 /**
- * Open database: chooses the kind of database by the option `database`, and loads the code, MikroORM's driver included, with the first
- * engine: importing the library costs little.
+ * Open database: chooses by the option `database`, and loads the code, MikroORM's driver included, with the first engine: importing the
+ * library costs little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
@@ -13,7 +13,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && MISSING.test(error.message)
 }
 
-/** @throws Error in one line for missing packages, and for a file that cannot be read and written, where no entities are given */
+/** @throws Error in one line for missing packages, and without entities for a file that cannot be read and written */
 export async function openDatabase(opening: Opening): Promise<Opened> {
   try {
     return await openAny(opening)
@@ -59,20 +59,20 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** Copies the file into a temporary folder, so that a trial leaves the file alone. */
+/** Into a temporary folder: a trial leaves the file alone. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
-/** Copies a folder of PGlite, open or not, into a temporary folder. */
+/** Open or not, into a temporary folder. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   return (await import('../../databases/postgres/server/pglite.ts')).copyPglite(url)
 }
 
 /**
- * Makes a TypeError where MikroORM finds no entities in a list.
+ * A TypeError where MikroORM finds no entities in a list.
  *
- * @param baseDir the folder from which patterns are taken
+ * @param baseDir the folder of patterns
  */
 function explainDiscovery(error: unknown, entities: readonly unknown[] | undefined, baseDir = runtime.folder()): unknown {
   if (!(error instanceof Error) || error.name !== 'MetadataError' || entities === undefined) return error

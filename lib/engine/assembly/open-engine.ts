@@ -1,4 +1,4 @@
-/** Open engine: opens the database of a new engine, and begins the engine's life. Loaded where an engine is made. */
+/** Open engine: opens a new engine's database, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
 import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
@@ -36,7 +36,7 @@ import { words } from '../../model/resource-names.ts'
 
 /**
  * @param build makes the engine, and returns its parts
- * @throws TypeError, RangeError for options that are unknown or not of their form; Error for a model that cannot be served
+ * @throws TypeError, RangeError for wrong options; Error for a model that cannot be served
  */
 export async function openEngine<E extends EngineHandle>(
   options: EngineOptions,
@@ -63,7 +63,7 @@ export async function openEngine<E extends EngineHandle>(
         build({ options: complete, database: opened, shared }),
       )
     })
-    // Nobody has looked through a model made of a database or of data.
+    // Nobody has looked through a model of a database or of data.
     if (checked.entities === undefined || options.notes !== undefined)
       noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
@@ -73,7 +73,7 @@ export async function openEngine<E extends EngineHandle>(
       const { first } = parts.versions
       await sowFirst(checked.seed, isNew, { version: first, connection, notes })
     }
-    // A new database in memory has what the engine itself has checked, unless a JSON file has filled it.
+    // The engine has checked a new database in memory, unless a JSON file has filled it.
     if (!isNew || options.notes !== undefined) {
       const { noteUnreachable } = await import('./note-unreachable.ts')
       await noteUnreachable(parts.versions.byName.values(), connection, notes)
@@ -94,7 +94,7 @@ async function claimWorld({ persist }: CheckedOptions): Promise<PersistedWorld |
   return persist === undefined ? undefined : (await import('../persistence/persisted-world.ts')).PersistedWorld.claim(persist)
 }
 
-/** @throws TypeError where the users of the log-in are no entity of the engine */
+/** @throws TypeError where the log-in's users are no entity of the engine */
 function checkUserEntity({ auth }: CheckedOptions, orm: MikroORM): void {
   const entity = auth?.options?.entity
   if (entity === undefined || orm.getMetadata().find(entity) !== undefined) return
@@ -111,10 +111,9 @@ async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   return (await import('../config/read-config.ts')).readConfig(options)
 }
 
-/** About as many as a test has worlds at a time. */
+/** About a test's worlds at a time. */
 const MOST_MODELS = 20
 
-/** @throws TypeError, Error when the options are not fit for the model. */
 function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
   const versions = readVersions(options, orm, first)
   const models = [...versions.values()].map(({ model }) => model)
@@ -153,17 +152,14 @@ function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   )
 }
 
-/**
- * Sows the option `seed` when an engine is created. Records go into empty tables, a seeder into an empty database: a file is started more
- * than once, and records would come again.
- */
+/** For the option `seed`. Records go into empty tables, a seeder into an empty database: a file is started more than once. */
 interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]
   readonly connection: Connection
   readonly notes: Notes
 }
 
-/** @param isNew whether at most migrations have filled the database */
+/** @param isNew at most migrations have filled the database */
 async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
   const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
   for (const each of kept) await sow(each, bed)
@@ -177,7 +173,7 @@ async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise
   } else await seed(await hashedSeed(each, version), version.model, connection)
 }
 
-/** Before any seed is sown: seeds must leave room for each other. */
+/** Before any is sown: seeds must leave room for each other. */
 async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
   const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
   const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
@@ -205,7 +201,7 @@ const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uui
 
 const MOST_NAMED = 10
 
-/** `private: false` in a definition means that an attribute is to be shown. */
+/** `private: false` in a definition: the attribute is to be shown. */
 function noteSecrets(versions: Iterable<{ readonly model: Model }>, definitions: readonly ResourceDefinition[], notes: Notes): void {
   const meant = new Set(
     definitions.flatMap(({ entity, config }) =>

@@ -1,6 +1,6 @@
 /**
- * Rehearse: finds what `schema: 'evolve'` would change, on a temporary copy of a SQLite file, or in a transaction that a server takes back.
- * Also makes tables anew.
+ * Rehearse: what `schema: 'evolve'` would change, on a temporary copy of a SQLite file, or in a transaction that a server takes back. Also
+ * makes tables anew.
  */
 import { Notes } from '../../foundation/errors/notes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
@@ -15,7 +15,7 @@ interface Rehearsal {
   readonly error: Error | undefined
 }
 
-/** @throws TypeError, RangeError for options that are not of their form; Error for a database that cannot be opened */
+/** @throws TypeError, RangeError for wrong options; Error for a database that cannot be opened */
 export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
   const checked = checkOptions({ ...options, schema: 'evolve' })
   const { database } = checked
@@ -52,7 +52,7 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
 }
 
 /**
- * Opens a model on a server, in a transaction, which is rolled back. Seeds nothing.
+ * In a transaction that is rolled back. Seeds nothing.
  *
  * @throws TypeError, RangeError, Error for a model that cannot be served
  */
@@ -60,7 +60,7 @@ export async function tryOnServer(options: EngineOptions): Promise<void> {
   const [{ openEngine }, { assemble }] = await Promise.all([import('./open-engine.ts'), import('./assemble.ts')])
   try {
     await openEngine(options, composition => {
-      // The parts call the engine for requests alone.
+      // The engine is called for requests alone.
       assemble({} as EngineHandle, composition)
       throw new Rehearsed()
     })
@@ -70,8 +70,6 @@ export async function tryOnServer(options: EngineOptions): Promise<void> {
 }
 
 /**
- * Tables are made again, without rows.
- *
  * @returns what went, a sentence for each table
  * @throws Error in one line where nothing was done
  */

@@ -1,6 +1,6 @@
 /**
- * Restore before: goes back to the state before a request of the journal: `engine.restore({ before: 12 })`. Throws TypeError for wrong
- * arguments, RangeError for an unknown request, Error for a state that is not kept, and where `undo` would undo other requests, too.
+ * Restore before: `engine.restore({ before: 12 })`, by a request of the journal. Throws TypeError for wrong arguments, RangeError for an
+ * unknown request, Error for a state that is not kept, and where `undo` would undo other requests, too.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -21,7 +21,7 @@ export async function restoreBefore(parts: EngineParts, point: RequestPoint): Pr
   await world.restore(wayBack.snapshot, undo && (() => undo.refuseOthers(parts, records, wayBack)))
 }
 
-/** Returns the records of the requests, the oldest first. */
+/** The oldest first. */
 function findRecords({ journal }: EngineParts, point: RequestPoint): JournalRecord[] {
   const isId = (id: unknown): boolean => Number.isSafeInteger(id) && (id as number) > 0
   const { before, undo, ...others } = point as { readonly before?: unknown; readonly undo?: unknown }
@@ -40,7 +40,7 @@ function findRecords({ journal }: EngineParts, point: RequestPoint): JournalReco
     })
 }
 
-/** Gives the reason for a refusal, as a sentence. */
+/** The reason as a sentence. */
 export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
   const wayBack = states.find(record)
   return wayBack !== 'here' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined

@@ -1,7 +1,7 @@
-/** Unavailable: tells which members of an engine cannot work here, and why. */
+/** Unavailable: members of an engine that cannot work here, and why. */
 import type { EngineParts } from './assemble.ts'
 
-/** @returns the names of members, and of `changes` in the journal, each with the reason as a sentence */
+/** @returns by member, and for `changes` in the journal, the reason as a sentence */
 export async function listUnavailable(parts: EngineParts): Promise<Readonly<Record<string, string>>> {
   const { authentication, shared, journal, recorder } = parts
   const { write, snapshot, restore, reset, fork } = await parts.world.unavailable()

@@ -40,11 +40,11 @@ interface WorldParts {
 
 export class World {
   readonly #parts: WorldParts
-  /** For `reset`, beside the data. */
+  /** Of `reset`, beside the data. */
   #origin: WorldState
   /** Outlives the engine, in a page. */
   persisted: Persisted | undefined
-  /** The start of the present test, and the last request before; `undefined`: `#origin`, and the data of `reset`. */
+  /** Of the present test, with the last request before; `undefined`: `#origin`, and the data of `reset`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
   /** @param state default: the state of the parts */
@@ -54,7 +54,7 @@ export class World {
     this.#origin = this.#state()
   }
 
-  /** Before the first request; see `PersistedWorld`. */
+  /** Before the first request. See `PersistedWorld`. */
   continue(state: WorldState, origin: WorldState): void {
     this.#setState(state)
     this.#origin = origin
@@ -110,7 +110,7 @@ export class World {
   /**
    * See RestEngine.restore.
    *
-   * @param check throws where nothing may be replaced; called when no write is running
+   * @param check throws where nothing may be replaced; no write is running then
    */
   async restore(snapshot: Snapshot, check?: () => void): Promise<void> {
     const { life, store, events } = this.#parts
@@ -156,7 +156,7 @@ export class World {
     this.#refuseUnmet('reset')
   }
 
-  /** Comes last: the next test must begin with a fresh world. */
+  /** Last: the next test must begin with a fresh world. */
   #refuseUnmet(by: string): void {
     const unmet = this.#parts.faults.takeUnmet(by)
     if (unmet !== undefined) throw unmet

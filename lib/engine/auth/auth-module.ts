@@ -1,10 +1,9 @@
-/** Auth module: types of log-in options, given and checked. No code: every engine knows the types, few load log-in. */
+/** Auth module: types of log-in options. No code: every engine knows the types, few load log-in. */
 import type { EntityName } from '@mikro-orm/core'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { PropertyName } from '../../model/resource-config.ts'
 
-/** Options of `auth`, the authentication module. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any entity
 export interface AuthOptions<E extends object = any> {
   /** The entity of the users. */
@@ -65,8 +64,8 @@ export interface AuthOptions<E extends object = any> {
 }
 
 /**
- * For property names. An `authenticate` may know other names, so `auth` has an overload with `authenticate` first: tsc answers a misspelt
- * name with one short line, from the last overload.
+ * For property names. An `authenticate` may know others, so `auth` has an overload with `authenticate` first: tsc answers a misspelt name
+ * with one short line, from the last overload.
  */
 export interface NamedAuthOptions<E extends object> extends Omit<AuthOptions<E>, 'identifier' | 'password'> {
   readonly identifier?: PropertyName<E>

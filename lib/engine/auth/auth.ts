@@ -1,6 +1,5 @@
 /**
- * Auth: the optional authentication module: checks every request's token. Refuses with token_missing, token_malformed, token_invalid,
- * token_expired, token_revoked.
+ * Auth: checks every request's token. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
  */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -84,9 +83,9 @@ class TokenAuthentication implements Authentication {
   readonly #removals = new Removals()
 
   /**
-   * @param isPlain whether a stored text that is no hash is the password itself
+   * @param isPlain a stored text without a hash is the password itself
    * @param key signs tokens; shared with forks
-   * @throws TypeError when `auth` did not make the module, or the entity is not served or lacks the properties
+   * @throws TypeError for a module not made by `auth`, or an entity that is not served or lacks the properties
    */
   constructor(module: AuthModule, services: AuthServices, isPlain: boolean, key: SigningKey = new SigningKey(module.options?.secret)) {
     const { options } = module
@@ -165,12 +164,11 @@ class TokenAuthentication implements Authentication {
     }).routes
   }
 
-  /** The engine's paths decide what is public. */
+  /** The paths decide what is public. */
   knowPaths(paths: KnownPaths): void {
     this.#public = new PublicRequests(this.#options.public, paths)
   }
 
-  /** For the OpenAPI document. */
   describe(version: string): DescribedLogin {
     const { authenticate, credentials, answer, scheme, identifier, password, paths, cookie, refresh } = this.#options
     return {
@@ -209,7 +207,7 @@ class TokenAuthentication implements Authentication {
     try {
       return await this.#findPrincipal(this.#verify(token), version)
     } catch (error) {
-      // Browsers go on sending a worthless cookie.
+      // Browsers keep a worthless cookie.
       if (error instanceof RestError && error.status === 401 && this.#isPublic(request)) return undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** Authentication: what the engine asks of the authentication module (auth.ts), which is loaded only for log-in. */
+/** Authentication: what the engine asks of auth.ts, loaded only for log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -30,13 +30,13 @@ export interface AuthState {
 }
 
 export interface Authentication {
-  /** Revoked tokens, failed log-ins and times of removed users, as far as the database does not keep them. */
+  /** Revoked tokens, failed log-ins and removals, unless the database keeps them. */
   readonly state: AuthState
   /** Of the users. */
   readonly table: string
   readonly paths: SessionPaths
   readonly publicKey: PublicKey
-  /** From a snapshot, or from the forked engine. */
+  /** Of a snapshot, or of the forked engine. */
   restore(state: AuthState): void
   whenRevoked(listener: () => void): void
   /** A later user with the same ID must not use a removed user's tokens. */
@@ -45,11 +45,10 @@ export interface Authentication {
   settled(): Promise<void>
   /** Log-in, log-out and refresh write no data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean
-  /** Whether the module answers. */
   answersAt(method: string, segments: readonly string[]): boolean
   routes(): Route[]
   /**
-   * The engine's paths decide what is public.
+   * The paths decide what is public.
    *
    * @throws TypeError for a pattern of `public` no request can meet
    */
@@ -59,8 +58,6 @@ export interface Authentication {
   /** Undefined: nobody, where allowed. */
   authenticate(request: Request): Awaitable<Principal | undefined>
   /**
-   * Mints a token for a user.
-   *
    * @param user an entity or ID
    * @param options `ttl` in seconds; default: the module's
    * @throws TypeError, RangeError
@@ -74,11 +71,10 @@ export interface HashingParts {
   readonly orm: { readonly subscribers?: Iterable<unknown> }
 }
 
-/** Loaded for engines with log-in. */
 export interface LoadedAuthentication {
   /**
    * @param parent the forked engine's; a fork signs with the same key
-   * @throws TypeError when `auth` did not make the module, or the entity is not served or lacks the properties
+   * @throws TypeError for a module not made by `auth`, or an entity that is not served or lacks the properties
    */
   create(services: AuthServices, parent: Authentication | undefined): Authentication
   /**

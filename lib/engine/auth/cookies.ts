@@ -1,6 +1,6 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies with requests of any page, so a write must come from the server's own.
- * Refuses with origin_not_allowed.
+ * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page: a write must come from the server's own. Refuses with
+ * origin_not_allowed.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
@@ -59,7 +59,7 @@ export class TokenCookies {
     return this.#format({ name: this.#options.name, token, life, path }, request)
   }
 
-  /** Only the refresh path gets a refresh token's cookie. */
+  /** Sent to the refresh path alone. */
   writeRefresh(token: string, life: number, request: Request, version: string): string {
     const path = `${formatRoot(request.base, version)}/${this.#refreshPath!}`
     return this.#format({ name: this.#refreshName, token, life, path }, request)
@@ -80,7 +80,7 @@ export class TokenCookies {
   }
 }
 
-/** Takes the first: browsers send the longest path first. */
+/** The first: browsers send the longest path first. */
 function findCookie(header: string | undefined, name: string): string | undefined {
   // A comma joins several headers; no value has a comma.
   for (const part of (header ?? '').split(/[;,]/)) {
@@ -90,10 +90,7 @@ function findCookie(header: string | undefined, name: string): string | undefine
   return undefined
 }
 
-/**
- * Refuses a write by cookie from another origin's page. A browser names the origin, and no page can change the name; a client without
- * origin is no browser.
- */
+/** Refuses a write by cookie of another origin's page. No page can change the origin; a client without origin is no browser. */
 export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>): void {
   if (READ_METHODS.includes(request.method)) return
   const senderUrl = request.header('origin') ?? request.header('referer')
@@ -121,7 +118,7 @@ function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
 
 function isOwn(url: string, request: Pick<Request, 'header' | 'connected'>): boolean {
   const page = readPage(url, request)
-  // A Fetch `Request` has a URL, often without `Host`. Behind a proxy for https, the server sees another scheme, but the same host.
+  // A Fetch `Request` has a URL, often without `Host`. Behind a proxy for https, the scheme differs, not the host.
   return [request.connected.host, request.header('host')].some(
     host => page !== undefined && host !== undefined && URL.parse(`${page.protocol}//${host}`)?.host === page.host,
   )

@@ -1,6 +1,6 @@
 /**
- * Credentials: finds credentials in a body, and the user, unless failures were too many. Refuses with login_failed, login_throttled;
- * malformed credentials with body_invalid and validation_failed.
+ * Credentials: finds credentials in a body, and the user. Refuses with login_failed, login_throttled; malformed credentials with
+ * body_invalid and validation_failed.
  */
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -15,7 +15,7 @@ import type { AuthServices } from './services.ts'
 import type { StateColumns } from './user-state.ts'
 import { keyToSub, type Users } from './users.ts'
 
-/** Counts failures: see `LoginThrottle.run`. */
+/** See `LoginThrottle.run`. */
 interface Throttle {
   run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined>
 }
@@ -27,7 +27,7 @@ export class Credentials {
   readonly #throttle: Throttle
   readonly #isPlain: boolean
 
-  /** @param isPlain whether a stored text that is no hash is the password itself */
+  /** @param isPlain a stored text without a hash is the password itself */
   constructor(options: AuthModule['options'], services: AuthServices, users: Users, throttle: Throttle, isPlain: boolean) {
     this.#options = options
     this.#services = services
@@ -44,14 +44,14 @@ export class Credentials {
       return await credentials(body)
     } catch (error) {
       if (error instanceof RestError) throw error
-      // A client may send anything; the function expects the right form.
+      // A client may send anything.
       throw restError('body_invalid', 'The body does not have the credentials where this log-in takes them.', { cause: error })
     }
   }
 
   /**
-   * Finds the user, unless the identifier failed too often. The database compares identifiers its own way, so failures count against the
-   * found user, however spelled, and against the folded text: otherwise the count would show which users exist.
+   * Unless the identifier failed too often. Databases compare identifiers in their own ways, so failures count against the found user,
+   * however spelled, and against the folded text: otherwise the count would show which users exist.
    *
    * @param complete takes the user; undefined: nobody is meant
    */
@@ -62,7 +62,7 @@ export class Credentials {
     return found ?? failed()
   }
 
-  /** Puts the checked password into the row: a change meanwhile ends the token, too. */
+  /** A change of the checked password meanwhile ends the token, too. */
   withCheckedPassword(user: unknown, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
     const { authenticate, password: property } = this.#options
     const checked = authenticate === undefined && password?.type.codec === undefined ? (user as Entity)[property] : undefined
@@ -109,7 +109,7 @@ export class Credentials {
         ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
         : await em.findOne(entity, where, { populate: [password] })
     } catch (error) {
-      // A text the column cannot hold identifies nobody.
+      // The column cannot hold the text: nobody.
       if (this.#services.refuses(error as Error)) return undefined
       throw error
     }

@@ -1,6 +1,6 @@
 /**
  * Fold text: removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end
- * (`char(20)`), so no guesser gets around a comparison.
+ * (`char(20)`): a guesser gains nothing by spelling.
  */
 
 /** Also removes blanks at the end of each path segment. */

@@ -1,6 +1,6 @@
 /**
- * Password kind: decides, for the option `hash`, whether the engine hashes passwords. Default: if the property is hidden, and nothing else
- * may hash; a note reports a doubt. Refuses a column too short for a hash.
+ * Password kind: decides whether the engine hashes passwords. Default: if the property is hidden, and nothing else may hash; a note reports
+ * a doubt. Refuses a column too short for a hash.
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'
@@ -44,7 +44,7 @@ export function findPasswordKind(
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
 }
 
-/** Where passwords are hidden nowhere, whoever stores them stores what the client has sent. */
+/** Passwords hidden nowhere are stored as sent. */
 export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
   const options = auth?.options
   if (options?.entity === undefined) return false
@@ -95,7 +95,7 @@ const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, Charact
 /** May change a value before storage; MikroORM's names. */
 const STORING_HOOKS = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
 
-/** Returns whatever sees the value before storage. */
+/** Whatever sees the value before storage. */
 function findOtherHasher(
   property: EntityProperty,
   { hooks, class: entity, className }: EntityMetadata,
@@ -113,7 +113,7 @@ function findOtherHasher(
 function subscribes(subscriber: unknown, entity: object, className: string): boolean {
   const listener = (typeof subscriber === 'function' ? subscriber.prototype : subscriber) as Partial<EventSubscriber>
   if (!STORING_HOOKS.some(name => typeof listener[name] === 'function')) return false
-  // A class can be asked only once an instance is made.
+  // A class without an instance cannot be asked.
   const entities = typeof subscriber === 'function' ? undefined : listener.getSubscribedEntities?.()
   return entities === undefined || entities.length === 0 || entities.some(each => isSame(each as EntityName, entity, className))
 }

@@ -8,11 +8,11 @@ const LENGTH = 32
 const MAX_WORK = 2 ** 20
 /** In bytes. Shorter hashes could be found by trying. */
 const MIN_HASH = 16
-/** Characters of a `hashPassword` result. */
+/** In characters. */
 export const HASH_LENGTH = `scrypt$${COST.N}$${COST.r}$${COST.p}$$`.length + 24 + 44
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/
 
-/** Hashes of other programs: whoever sees such a text must not log in by the text. */
+/** Of other programs: whoever sees such a text must not log in by the text. */
 const OF_OTHERS = /^(?:\$\w+\$|\{\w+\}|(?:scrypt|bcrypt|argon2\w*|pbkdf2\w*|sha\d+|md5)[$:]|[\da-f]{32,}$)/i
 
 export function isOtherHash(text: string): boolean {
@@ -34,7 +34,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST.N}$${COST.r}$${COST.p}$${runtime.formatBytes(salt, 'base64')}$${runtime.formatBytes(hash, 'base64')}`
 }
 
-/** Whether a text is a hash of bearable cost: a client's hash must not decide a log-in's memory. */
+/** Of bearable cost: a client's hash must not decide a log-in's memory. */
 export function isPasswordHash(text: string): boolean {
   return readHash(text) !== undefined
 }
@@ -42,7 +42,7 @@ export function isPasswordHash(text: string): boolean {
 /**
  * Without a hash (an unknown user), takes the same time and returns false.
  *
- * @param isPlain whether a stored text that is no hash is the password itself
+ * @param isPlain a stored text without a hash is the password itself
  */
 export async function verifyPassword(password: string, stored: unknown, isPlain = false): Promise<boolean> {
   const found = typeof stored === 'string' ? readHash(stored) : undefined

@@ -1,6 +1,6 @@
 /**
- * Public requests: decides by the option `public` which requests need no token. A path's meaning counts, not the text: `/v1/users` covers
- * `/v1/user` and `/v1/%75sers`. In doubt, a token is needed.
+ * Public requests: the option `public`. A path's meaning counts, not the text: `/v1/users` covers `/v1/user` and `/v1/%75sers`. In doubt, a
+ * token is needed.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
@@ -9,9 +9,9 @@ import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
 
 export interface KnownPaths {
-  /** Custom routes and log-in, as templates. */
+  /** Custom routes and log-in. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
-  /** Returns a pattern's path with names as in links. */
+  /** With names as in links. */
   readonly rename: (path: string) => readonly string[]
   /** Splits below the base, version first. */
   readonly split: (path: string) => readonly string[]
@@ -19,14 +19,14 @@ export interface KnownPaths {
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
   /** Undefined: the application's look-up fails. */
   readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
-  /** Throws a TypeError for a pattern no request can meet. */
+  /** @throws TypeError for a pattern no request can meet. */
   readonly check: (pattern: string, where: string) => void
 }
 
 interface PublicPattern extends RequestPattern {
   /** Without a star: read like a request's. */
   readonly segments: readonly string[] | undefined
-  /** Whether custom routes may be meant. */
+  /** Custom routes may be meant. */
   readonly isOfRoutes: boolean
   /** With names as in links. */
   readonly renamed: readonly RequestPattern[]
@@ -72,7 +72,7 @@ export class PublicRequests {
     const meaning = this.#paths.meaning(method, segments)
     if (meaning === undefined) return false
     const isRoute = this.#paths.isRoute(method, segments)
-    // A route at `/v1/users` answers neither `GET /v1/user` nor `QUERY /v1/users`.
+    // `/v1/users` answers neither `GET /v1/user` nor `QUERY /v1/users`.
     if (!isRoute && [segments, ...meaning.segments].some(each => this.#hasRoute(method, each))) return false
     return (
       this.#listed.some(each => this.#lists(each, method, meaning, isRoute)) &&
@@ -111,7 +111,7 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** Whether a path over a relation may be an excluded request. */
+  /** A path over a relation may be an excluded request. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
     // The pattern's record may be the relation's.

@@ -1,4 +1,4 @@
-/** Refusals: errors for missing tokens and log-ins. */
+/** Refusals: missing tokens and log-ins. */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export function missing(): RestError {
@@ -7,7 +7,7 @@ export function missing(): RestError {
   })
 }
 
-/** Refuses a token whose user changed or went. */
+/** For a token whose user changed or went. */
 export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

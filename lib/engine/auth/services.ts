@@ -1,4 +1,4 @@
-/** Services: what the authentication module calls of the engine. */
+/** Services: for the authentication module. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -32,7 +32,7 @@ export interface AuthServices {
   /** Converts between a client's ID and the row's key. Undefined: no row. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
-  /** Takes the record out of a body wrapped like answers. */
+  /** Of a body wrapped like answers. */
   readonly unwrap: (body: unknown, resource: Resource) => unknown
   /** The user's own view. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>

@@ -1,6 +1,5 @@
 /**
- * Session routes: log-in, log-out, sign-up and the token's user, at the paths in `paths`. Reads and writes of a user are requests to the
- * resource, by its rules.
+ * Session routes: log-in, log-out, sign-up and the token's user. Reads and writes of a user are requests to the resource, by its rules.
  */
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -40,7 +39,7 @@ interface SessionParts {
   /** Undefined: tokens travel only in the header. */
   readonly cookies: TokenCookies | undefined
   readonly tokenOf: (request: Request) => string | undefined
-  /** Throws a RestError for a token no longer valid. */
+  /** @throws RestError for a token no longer valid */
   readonly check: (claims: Claims, version: string) => Promise<void>
 }
 
@@ -92,11 +91,7 @@ export class SessionRoutes {
     return this.#begin(known, ctx, 'Logged in.')
   }
 
-  /**
-   * Answers with new tokens.
-   *
-   * @param family the used refresh token's; undefined: a new family
-   */
+  /** @param family the used refresh token's; undefined: a new family */
   async #begin(
     { resource, key, record: stored, state }: KnownUser,
     ctx: RequestContext,
@@ -136,7 +131,6 @@ export class SessionRoutes {
     return { headers, body: { success: true, timestamp: this.#timestamp(), message: 'Logged out.', status: 'OK' } }
   }
 
-  /** Exchanges a refresh token. */
   async #refresh(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, pairs, tokens, check } = this.#parts
     const claims = tokens.read(this.#findRefreshToken(ctx))
@@ -216,7 +210,7 @@ export class SessionRoutes {
     return { ...answer, headers: { ...answer.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
   }
 
-  /** A record, unless the application names the attributes' place. */
+  /** The record, unless the application names the place. */
   #recordIn({ data }: RequestContext, resource: Resource): unknown {
     const { options, services } = this.#parts
     return options.credentials === undefined ? services.unwrap(data, resource) : data
@@ -244,7 +238,7 @@ export class SessionRoutes {
   }
 }
 
-/** Turns the resource's answer into a route's, which sets length and type anew. */
+/** A route sets length and type anew. */
 function passOn({ status, headers: { 'content-type': _type, ...headers }, body }: RestResponse): HandlerResponse {
   return { status, headers, body }
 }

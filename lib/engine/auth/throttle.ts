@@ -1,10 +1,10 @@
-/** Throttle: after several failures within a minute, an identifier has to wait. Refuses with login_throttled. */
+/** Throttle: after failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { FailedLogins } from './authentication.ts'
 
-/** Failures before an identifier has to wait, and how long failures count. */
+/** Failures before a wait, and how long failures count. */
 export const MAX_FAILURES = 5
 export const FAILURE_WINDOW_MS = 60_000
 /** Remembered identifiers. The oldest failure goes first. */
@@ -23,7 +23,6 @@ export function throttled(oldest: number, now: number): RestError {
 export class LoginThrottle {
   readonly #clock: Clock
   #failures = new Map<string, readonly number[]>()
-  /** Running checks by identifier. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
   constructor(clock: Clock) {
@@ -38,7 +37,7 @@ export class LoginThrottle {
     this.#failures = new Map(failures)
   }
 
-  /** Checks credentials, and remembers a failure. A running check counts as a failure: parallel attempts gain nothing. */
+  /** Remembers a failure. A running check counts as one: parallel attempts gain nothing. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // The client must not decide a failure's memory.
     const name = identifier.length > MAX_IDENTIFIER_LENGTH ? runtime.hash('sha256', identifier, 'base64') : identifier

@@ -1,6 +1,6 @@
 /**
- * Token marks: marks of tokens made before the user's state was known, since some databases answer only by promises. Remembered for an
- * engine and forks; in the database for other processes.
+ * Token marks: for tokens made before the user's state was known: some databases answer by promises. Remembered for an engine and forks; in
+ * the database for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { pause } from '../../foundation/async/turns.ts'
@@ -26,7 +26,7 @@ export class TokenMarks {
     this.#store = store
   }
 
-  /** Marks a token with a state still being read. The token's use reports errors. */
+  /** The state is still being read. The token's use reports errors. */
   keep({ jti, sub, exp }: Claims, state: Promise<string>, now: number): void {
     const { marks, markKey } = this.#key
     const keptMark = (async () => {
@@ -46,7 +46,7 @@ export class TokenMarks {
     return this.#key.marks.get(jti)
   }
 
-  /** Reads what is known of a token, with the mark. */
+  /** With the mark. */
   async read<T extends { readonly known: TokenState }>(
     claims: Claims,
     read: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Token pairs: the tokens of a log-in. With the option `refresh`, a log-in begins a family: a token, and a refresh token good for one more
- * pair. A family ends at log-out, and when a refresh token comes twice: one of the two senders stole it (RFC 9700 section 4.14.2).
+ * Token pairs: with the option `refresh`, a log-in begins a family: a token, and a refresh token good for one more pair. A family ends at
+ * log-out, and when a refresh token comes twice: one sender stole it (RFC 9700 section 4.14.2).
  */
 import { secrets } from '../../foundation/runtime/secrets.ts'
 import type { Claims } from '../../model/hook-context.ts'

@@ -1,6 +1,6 @@
 /**
- * Tokens: issues, verifies and revokes JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with
- * token_malformed, token_invalid, token_expired, token_revoked.
+ * Tokens: JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with token_malformed, token_invalid,
+ * token_expired, token_revoked.
  */
 import type Nacl from 'tweetnacl'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -13,7 +13,7 @@ import { secrets } from '../../foundation/runtime/secrets.ts'
 
 let nacl: typeof Nacl
 
-/** Must run before the first key is made. */
+/** Before the first key is made. */
 export async function loadSignatures(): Promise<void> {
   nacl ??= (await import('tweetnacl')).default
 }
@@ -22,14 +22,13 @@ const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder('utf-8', { i
 const HEADER = encode(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }))
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
-/** In characters. This server's tokens have about 300; longer ones cost work. */
+/** In characters: this server's have about 300; long ones cost work. */
 const MAX_LENGTH = 8192
 /** The order of the Ed25519 group (RFC 8032 section 5.1). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /**
- * Whether a signature's second half is below the order (RFC 8032 section 5.1.7). Otherwise one token could have several signatures; not
- * every library checks.
+ * The second half is below the order (RFC 8032 section 5.1.7). Otherwise one token could have several signatures; not every library checks.
  */
 function isReduced(signature: Uint8Array): boolean {
   return BigInt(`0x${runtime.formatBytes(signature.subarray(32).toReversed(), 'hex')}`) < ORDER
@@ -112,14 +111,14 @@ export class Tokens {
   }
 
   /**
-   * @param state the user's state; a changed state refuses the token
+   * @param state a changed state refuses the token
    * @param ttl seconds; negative: already expired
    */
   mint(sub: string, state: string, ttl: number, more: MoreClaims = {}): Minted {
     return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
   }
 
-  /** Makes the token while the state of the user is still being read: the mark is kept beside the token. */
+  /** The user's state is still being read: the mark is kept beside the token. */
   mintUnmarked(sub: string, ttl: number): Minted {
     return this.#sign(sub, createUnmarkedId(), ttl, {})
   }
@@ -145,7 +144,7 @@ export class Tokens {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }
 
-  /** Verifies a token, but not whether revoked. */
+  /** Does not check whether revoked. */
   read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
@@ -195,8 +194,6 @@ export class Tokens {
   }
 
   /**
-   * Ends a token or family.
-   *
    * @param expires natural end, in seconds since 1970
    * @returns whether it had not ended before
    */

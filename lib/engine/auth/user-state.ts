@@ -29,7 +29,7 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * Computes a text from the stored password, or without one from the identifier's columns.
+ * Of the stored password, or without one of the identifier's columns.
  *
  * @param row the columns' values; undefined: no such user
  */
@@ -64,7 +64,6 @@ export function isUnmarked({ jti }: Claims): boolean {
   return jti.endsWith('.')
 }
 
-/** Takes an unmarked ID. */
 export function markOf(unmarked: string, sub: string, state: string, key: Uint8Array): string {
   return computeMark(unmarked.slice(0, -1), sub, state, key)
 }
@@ -74,12 +73,10 @@ function computeMark(id: string, sub: string, state: string, key: Uint8Array): s
   return runtime.formatBytes(mark.subarray(0, MARK_BYTES), 'base64url')
 }
 
-/** Rows a token's mark has matched. Computing a mark takes longer than reading a user. */
+/** Computing a mark takes longer than reading a user. */
 const matchedRows = new WeakMap<Claims, readonly unknown[]>()
 
 /**
- * Whether a verified token was made for this state.
- *
  * @param row the columns' values
  * @param kept the mark beside the token; undefined: in the token
  */
@@ -101,7 +98,7 @@ export function readIssueTime({ jti }: Claims): number {
   return Number.isSafeInteger(time) ? time : 0
 }
 
-/** Refuses older tokens for a later user with the same ID. */
+/** Of older tokens, for a later user with the same ID. */
 export class Removals {
   /** By token subject, in order of removal. */
   #times = new Map<string, number>()

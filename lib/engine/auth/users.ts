@@ -1,4 +1,4 @@
-/** Users: resources, keys and records of the user entity, and the columns tokens depend on. */
+/** Users: the user entity's resources, keys and records, and the columns tokens depend on. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'
@@ -19,7 +19,6 @@ export class Users {
   /** By version. */
   readonly #state: ReadonlyMap<Resource, StateColumns>
 
-  /** @throws TypeError when the entity is not served, or lacks the properties */
   constructor({ entity, identifier, password, authenticate }: AuthModule['options'], services: AuthServices) {
     const meta = services.orm().getMetadata().get(entity)
     const byVersion = [...services.versions].map(([version, { model }]) => [version, model.byEntity.get(meta.class)] as const)
@@ -58,7 +57,7 @@ export class Users {
     return this.#state.get(resource)!
   }
 
-  /** Removes the hash even if the model does not hide it. */
+  /** Even if the model does not hide the hash. */
   withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
     const name = this.#passwordNames.get(resource)
     if (name === undefined || !(name in record)) return record
@@ -81,7 +80,7 @@ export class Users {
   }
 }
 
-/** The ID of records as text, for `sub`. */
+/** As text, for `sub`. */
 export function keyToSub(key: KeyValues, resource: Resource): string {
   return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
 }

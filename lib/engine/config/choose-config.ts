@@ -1,6 +1,6 @@
 /**
- * Choose config: finds the config among the exports of `mikro-orm.config` as MikroORM's command does. Throws TypeError for invalid exports,
- * and a missing or ambiguous context.
+ * Choose config: among the exports of `mikro-orm.config`, as MikroORM's command does. Throws TypeError for invalid exports, and a missing
+ * or ambiguous context.
  */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

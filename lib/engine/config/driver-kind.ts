@@ -1,4 +1,4 @@
-/** Driver kind: finds the database of a config by its driver. */
+/** Driver kind: the database of a config's driver. */
 import type { OrmConfig } from './choose-config.ts'
 
 /** `other`: the engine cannot open the database. `unknown`: no driver. */
@@ -30,7 +30,7 @@ export function nameDriver({ driver, clientUrl }: OrmConfig): string {
   return listClasses(driver)[0] ?? /^[a-z0-9+.-]+/i.exec(clientUrl ?? '')?.[0] ?? 'no driver'
 }
 
-/** An application may extend a driver, so include base classes. */
+/** An application may extend a driver. */
 function listClasses(driver: unknown): string[] {
   const names: string[] = []
   for (let each = driver; typeof each === 'function' && each !== Function.prototype; each = Object.getPrototypeOf(each))

@@ -1,6 +1,6 @@
 /**
- * Own connection: finds the SQLite file or PostgreSQL server of a config. Other drivers are served in memory, with a note. Throws TypeError
- * for a connection that a URL cannot express.
+ * Own connection: the SQLite file or PostgreSQL server of a config. Other drivers are served in memory, with a note. Throws TypeError for a
+ * connection that a URL cannot express.
  */
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
@@ -102,7 +102,7 @@ async function readPassword(password: OrmConfig['password'], notes: string[]): P
   return password()
 }
 
-/** Returns an `sslmode` for the URL. */
+/** An `sslmode` for the URL. */
 function readTls(driverOptions: unknown, notes: string[]): string | undefined {
   if (driverOptions === undefined) return undefined
   if (typeof driverOptions !== 'object' || driverOptions === null || Object.getPrototypeOf(driverOptions) !== Object.prototype) {

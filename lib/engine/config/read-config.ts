@@ -1,6 +1,6 @@
 /**
- * Read config: turns a MikroORM config into options of an engine, which opens connections of its own. Throws TypeError for an invalid
- * config. Leaves config and classes unchanged.
+ * Read config: turns a MikroORM config into options of an engine with connections of its own. Throws TypeError for an invalid config.
+ * Leaves config and classes unchanged.
  */
 import { Utils, type Options, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { isInMemory } from '../../records/database/describe-database.ts'
@@ -31,7 +31,7 @@ interface Decided {
   readonly notes: readonly string[]
 }
 
-/** Options of the engine win over the config. */
+/** The engine's options win. */
 export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
   const { orm: own = {}, notes: told = [] } = options
@@ -70,7 +70,7 @@ function isServer(database: Database): boolean {
   return /^(?:postgres(?:ql)?:\/\/|pglite:)/i.test(String(database))
 }
 
-/** An option `database` with a schema wins over the config. */
+/** A schema in `database` wins over the config. */
 function withSchema(database: Database, { schema }: OrmConfig): Database {
   if (schema === undefined || schema === 'public' || !isServer(database)) return database
   if (typeof database === 'object' && !(database instanceof URL)) return { schema, ...database }
@@ -101,18 +101,18 @@ function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
   )
 }
 
-/** Generates keys as MongoDB does, in ascending order. */
+/** Keys as of MongoDB, in ascending order. */
 const OWN = runtime.formatBytes(secrets.randomBytes(5), 'hex')
 let count = 0
 
-/** Returns 24 hexadecimal digits: seconds, process, counter. */
+/** 24 hexadecimal digits: seconds, process, counter. */
 function nextObjectId(): string {
   const seconds = Math.floor(Date.now() / 1000)
   count = (count + 1) % 0x1_00_00_00
   return `${seconds.toString(16).padStart(8, '0')}${OWN}${count.toString(16).padStart(6, '0')}`
 }
 
-/** Copies properties, because the application's metadata must stay unchanged. */
+/** Copies properties: the application's metadata must stay unchanged. */
 function makeObjectIds(meta: EntityMetadata): void {
   for (const [name, prop] of Object.entries(meta.properties))
     if (prop.primary === true && isObjectId(prop)) meta.properties[name] = { ...prop, type: 'string', onCreate: nextObjectId }

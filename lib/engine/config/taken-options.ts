@@ -1,4 +1,4 @@
-/** Taken options: decides which options of a config the engine's MikroORM gets; other options get a note. */
+/** Taken options: options of a config for the engine's MikroORM; others get a note. */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OrmConfig } from './choose-config.ts'
@@ -111,7 +111,7 @@ const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   scope: OF_NEST,
 }
 
-/** Values without effect on an engine, which need no note. */
+/** Without effect on an engine: no note. */
 const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   ensureDatabase: [true, false],
   ensureIndexes: [false],
@@ -125,7 +125,7 @@ const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   autoLoadEntities: [false],
 }
 
-/** Includes options of libraries. */
+/** With options of libraries. */
 export function isOrmOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name) || Object.hasOwn(OF_OTHERS, name)
 }
@@ -161,7 +161,6 @@ export function takeOptions(config: OrmConfig, place: OptionPlace): TakenOptions
   return { orm: { ...taken, ...copyWritten(config) }, notes }
 }
 
-/** Omits options for servers. */
 function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: Record<string, unknown>, notes: string[]): void {
   if (schema !== undefined && schema !== 'public')
     notes.push(`config.schema: not used, SQLite has no schemas; the tables of ${JSON.stringify(schema)} are in the one database.`)
@@ -172,7 +171,7 @@ function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: R
   if (driverOptions !== undefined) notes.push('config.driverOptions: not used, the connection is that of the engine.')
 }
 
-/** About tables of other programs, which a database in memory does not have. */
+/** About tables of other programs: none in memory. */
 const OF_OTHER_MAKERS = ['skipTables', 'skipViews', 'skipColumns', 'ignoreSchema'] as const
 
 function leaveOfSchema(
@@ -192,7 +191,7 @@ function leaveOfSchema(
   taken['schemaGenerator'] = Object.fromEntries(Object.entries(schemaGenerator).filter(([name]) => !left.includes(name)))
 }
 
-/** Copies objects that MikroORM modifies. A compiled metadata cache is only read, and so is used. */
+/** MikroORM modifies these. A compiled metadata cache is only read. */
 function copyWritten({ extensions, discovery, migrations, seeder, metadataCache }: OrmConfig): Partial<Options> {
   const isCompiled = (metadataCache?.adapter as { readonly name?: string } | undefined)?.name === 'GeneratedCacheAdapter'
   return {

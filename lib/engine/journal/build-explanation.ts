@@ -1,4 +1,4 @@
-/** Build explanation: explains a request by its statements, without secrets. Loaded with the first explanation. */
+/** Build explanation: explains a request by its statements. Loaded with the first explanation. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -32,7 +32,7 @@ export async function buildExplanation(explained: Explained, { statements, advic
     writes: [...writes],
     statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names, holdsValues = false } = statements[index]!
-      // A parameter without a known column may belong to any column of the statement.
+      // A parameter without a known column may belong to any.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
       const isMasked = isDoubtful && holdsValues
       return {
@@ -60,7 +60,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** Returns the query as sent in the path, else formatted from its pairs, as with secrets. */
+/** The query as sent, else, as with secrets, formatted from its pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
@@ -112,7 +112,7 @@ function isBare({ text, column, descending }: IndexColumn): boolean {
   return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
-/** Finds a column's public path; the property, if the property has no other column. */
+/** The property, if without other columns. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

@@ -1,4 +1,4 @@
-/** Merges the reports of changed rows into one change for each record. */
+/** Merges reports of changed rows into a change for each record. */
 import { shownName } from '../../model/ids-name.ts'
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../../records/database/changes.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -20,7 +20,7 @@ export interface Change {
   readonly after: any
 }
 
-/** Lists all tables of entities, as first served. */
+/** As first served. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const own = new Set<string>()
@@ -55,7 +55,7 @@ export function listWatched(models: readonly Model[]): Watched {
   return { tables, lists }
 }
 
-/** If a record has rows in several tables, each reports its own columns. */
+/** Of rows in several tables, each reports its columns. */
 function findTableResource(resource: Resource): Resource {
   return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
@@ -118,10 +118,7 @@ interface RowState {
   readonly lists: Map<string, { readonly before: readonly unknown[]; after: readonly unknown[] }>
 }
 
-/**
- * In the order of the first change of each record. Insert and update make an insert, insert and delete nothing, delete and insert an
- * update.
- */
+/** In the order of first changes. Insert and update make an insert, insert and delete nothing, delete and insert an update. */
 export function computeNetChanges(raw: readonly RawChange[]): Change[] {
   const states = new Map<string, RowState>()
   const findState = (resource: string, id: string | number): RowState => {

@@ -15,7 +15,7 @@ export interface EntryParts {
   readonly secrets: Secrets
   /** The model for requests without a target. */
   readonly first: Model
-  /** Whether the database reports changed rows. */
+  /** The database reports changed rows. */
   readonly isRecording: boolean
 }
 

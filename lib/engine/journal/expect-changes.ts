@@ -1,4 +1,4 @@
-/** Asserts which rows some work changes, by row counts before and after or by the database's reports. */
+/** Asserts which rows some work changes, by row counts or by the database's reports. */
 import { makeAssertionError } from '../../foundation/runtime/assertion-error.ts'
 import { computeNetChanges, type Change } from './changes.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -20,7 +20,7 @@ interface ExpectServices {
 const COUNTS = ['inserted', 'updated', 'deleted'] as const
 const REST = '*'
 
-/** @throws TypeError for a malformed expectation or an unknown resource; AssertionError when other rows have changed; errors of the work */
+/** @throws TypeError for a wrong expectation; AssertionError when other rows have changed; errors of the work */
 export async function expectChanges<T>(expected: ExpectedChanges, work: () => T | Promise<T>, services: ExpectServices): Promise<T> {
   if (!services.recorder.isRecording)
     throw new Error(
@@ -97,7 +97,7 @@ interface ExpectationLine {
   readonly met: boolean
   readonly expected: number | Counts | 'any'
   readonly actual: number | Counts
-  /** Whether the expectation does not name the resource. */
+  /** Not named by the expectation. */
   readonly rest: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Expected changes: the rows that some work should change. */
+/** Expected changes: rows that some work should change. */
 
 /** Default: 0 each. */
 export interface RowCounts {

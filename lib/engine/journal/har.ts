@@ -1,6 +1,5 @@
 /**
- * HAR: writes the journal as an HTTP Archive 1.2, for network panels of browsers. The journal has no headers and cookies. Members that HAR
- * lacks begin with "_".
+ * HAR: the journal as an HTTP Archive 1.2. The journal has no headers and cookies. Members that HAR lacks begin with "_".
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
@@ -65,7 +64,6 @@ export interface HarOptions {
   readonly origin?: string
 }
 
-/** @throws TypeError for an unknown option or an invalid origin */
 export function readHarOrigin(options: HarOptions): string {
   checkNames(options, ['origin'], 'engine.har')
   const { origin = 'http://localhost' } = options
@@ -78,7 +76,7 @@ const JSON_TYPE = 'application/json'
 
 const FORM = '1'
 
-/** @param origin scheme and host of the URLs: `http://localhost` */
+/** @param origin `http://localhost` */
 export function writeHar(entries: readonly JournalEntry[], origin: string): Har {
   return {
     log: { version: '1.2', creator: { name: 'mikro-rest', version: FORM }, entries: entries.map(entry => writeEntry(entry, origin)) },

@@ -1,4 +1,4 @@
-/** Journal record: references to the parts of a request, and a copy of its body. Entries are made later, when the journal is read. */
+/** Journal record: references to a request's parts, and a copy of its body. Entries are made at reading. */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -27,7 +27,7 @@ export class BodyText {
 
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
-  /** Number of running requests around this request. */
+  /** Of running requests around this request. */
   level = 0
   /** The journal's generation at the start. */
   readonly generation: number
@@ -62,7 +62,7 @@ export class JournalRecord implements ChangeSink {
   changes: RawChange[] | undefined = undefined
   /** An estimate. */
   changedBytes = 0
-  /** Whether changes were dropped, since too many. */
+  /** Too many changes were dropped. */
   isForgotten = false
   /** Milliseconds by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
@@ -73,7 +73,7 @@ export class JournalRecord implements ChangeSink {
   shown: JournalEntry | undefined = undefined
 
   /**
-   * @param generation the generation of the journal
+   * @param generation of the journal
    * @param at milliseconds since 1970
    */
   constructor(method: string, target: string, nested: boolean, generation: number, at: number) {
@@ -84,7 +84,7 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
-  /** Keeps the text of a body that was just parsed, else a copy. */
+  /** Keeps a parsed body's text, else a copy. */
   keep(body: unknown): void {
     const text = findText(body)
     this.body = text === undefined ? copyBody(body) : new BodyText(text)
@@ -118,7 +118,7 @@ export class JournalRecord implements ChangeSink {
     return weight
   }
 
-  /** Refers only to the model, so that the rest of the request can be freed. */
+  /** Refers only to the model: the rest can be freed. */
   resolved(target: Target, model: Model): void {
     this.model = model
     if (target.kind === 'index' || target.kind === 'own') return
@@ -172,7 +172,7 @@ function weighBody(body: unknown, sent: Weight): void {
     return
   }
   sent.objects++
-  // Without an array of values, which costs more than the loop. The body inherits nothing.
+  // An array of values costs more than the loop. The body inherits nothing.
   for (const name in body) {
     sent.bytes += 16
     weighBody((body as Record<string, unknown>)[name], sent)

@@ -1,4 +1,4 @@
-/** Keeps references to answered requests, the newest last. Entries without secrets are made on reading. */
+/** Keeps answered requests, the newest last. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Surroundings } from '../../foundation/async/surroundings.ts'
@@ -13,10 +13,10 @@ const MAX_RECORDS = 3000
 const LONG_QUERY = 1000
 
 interface JournalParts extends EntryParts {
-  /** Number of requests to keep; at least 1. */
+  /** At least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
-  /** The request to which changed rows belong. */
+  /** Changed rows belong to this request. */
   readonly running: Surroundings<JournalRecord>
 }
 
@@ -118,12 +118,12 @@ export class Journal {
     return (this.#start + age) % this.#records.length
   }
 
-  /** The ID of the last request, for `since`. */
+  /** The last ID, for `since`. */
   get position(): number {
     return this.#count
   }
 
-  /** Returns kept requests with a higher ID. */
+  /** With a higher ID. */
   since(position: number): JournalEntry[] {
     return this.recordsSince(position).map(record => this.show(record))
   }
@@ -146,7 +146,7 @@ export class Journal {
   }
 
   /**
-   * Begins with a recording, whose IDs are consecutive.
+   * A recording's IDs are consecutive.
    *
    * @param requests the entries, each with its statements
    */
@@ -167,7 +167,7 @@ export class Journal {
     this.#oldestKept = this.#count
   }
 
-  /** Begins a new generation, without the requests that are running. */
+  /** Leaves out the requests that are running. */
   reset(): void {
     this.#generation++
     this.clear()

@@ -1,6 +1,4 @@
-/**
- * Removes secrets from copies of requests and answers: hidden and private attributes, passwords, tokens, log-in data, also in error texts.
- */
+/** Takes hidden and private attributes, passwords, tokens and log-in data out of copies of requests and answers, and out of error texts. */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
@@ -20,8 +18,8 @@ const SECRET_NAME =
 const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 
 /**
- * A name and value in JSON, in a query, in a header: `"password": "x"`, `password=x`, `authorization: Bearer x`. The search tries a
- * name from the first character alone, so that a long word costs linear time.
+ * A name and value in JSON, in a query, in a header: `"password": "x"`, `password=x`, `authorization: Bearer x`. A name is tried from its
+ * first character alone: a long word costs linear time.
  */
 const VALUE = /(?:(?:Bearer|Basic|Token)\s+)?(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&"'})\]]+)/
 const NAMED = new RegExp(`((?<![\\w-])["']?([\\w-]+)["']?\\s*[:=]\\s*(${VALUE.source}))`, 'gi')
@@ -89,7 +87,7 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
-  /** Removes tokens, and members of JSON with secret names. */
+  /** Tokens, and members of JSON with secret names. */
   maskStored(text: string): string {
     const masked = maskTokens(text)
     if (!/^\s*[[{]/.test(masked)) return masked
@@ -104,7 +102,7 @@ export class Secrets {
     return copy.includes(SECRET) ? copy : masked
   }
 
-  /** Removes tokens, and values of secret names (`password: "x"`), from a text of a test. */
+  /** Tokens, and values of secret names (`password: "x"`). */
   maskNote(text: string): string {
     return maskTokens(text).replaceAll(NAMED, (found, before: string, name: string, value: string) =>
       this.#names.has(name) || SECRET_NAME.test(name) ? found.slice(0, before.length - value.length) + SECRET : found,
@@ -126,7 +124,7 @@ export class Secrets {
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
-    // First collects all secrets, to find their repetitions.
+    // All secrets first, to find repetitions.
     if (identifier !== undefined) mask.gatherLogIn(body, identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
@@ -183,7 +181,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // A path that cannot be decoded is refused, and shown as sent.
+    // Refused, and shown as sent.
     return segment
   }
 }
@@ -192,14 +190,13 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
 }
 
-/** The secrets of one request. */
 class Mask {
   readonly #names: ReadonlySet<string>
   readonly #resource: Shape
   readonly #echoes = new Set<string>()
   #pattern: RegExp | undefined
 
-  /** @param resource whose attributes errors name */
+  /** @param resource errors name its attributes */
   constructor(names: ReadonlySet<string>, resource: Shape) {
     this.#names = names
     this.#resource = resource
@@ -229,7 +226,7 @@ class Mask {
       })
   }
 
-  /** Returns the values of secret names. */
+  /** Of secret names. */
   listSecrets({ name, value, isGroup }: Pair, resource: Shape): readonly string[] {
     if (isGroup !== true) return this.isSecretPath(name, resource) ? [value] : []
     return listComparisons(name).flatMap(({ path, from, to }) => {
@@ -238,14 +235,14 @@ class Mask {
     })
   }
 
-  /** Returns the name, which in a group has values. */
+  /** In a group, the name has values. */
   maskGroup({ name, isGroup }: Pair, resource: Shape): string {
     if (isGroup !== true) return name
     const secrets = listComparisons(name).filter(({ path }) => this.isSecretPath(path, resource))
     return secrets.reduceRight((text, { from, to }) => text.slice(0, from) + SECRET + text.slice(to), name)
   }
 
-  /** Collects all texts and numbers of a secret. */
+  /** All texts and numbers of a secret. */
   gather(value: unknown): void {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
@@ -263,7 +260,7 @@ class Mask {
     }
   }
 
-  /** Collects an encoded token: error texts repeat segments as sent. */
+  /** Error texts repeat segments as sent. */
   gatherSegment(segment: string): void {
     const plain = decodeSegment(segment)
     if (plain !== segment && maskTokens(plain) !== plain) this.#echoes.add(segment).add(segment.slice(0, REPEATED))
@@ -316,7 +313,7 @@ class Mask {
     if (Array.isArray(value)) return Object.freeze(value.map(item => this.copy(item, shape, byName)))
     const object = value as Record<string, unknown>
     const copy: Record<string, unknown> = {}
-    // An error names an attribute, and may repeat its value.
+    // An error may repeat its attribute's value.
     const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
@@ -337,7 +334,7 @@ class Mask {
     return Object.freeze(copy)
   }
 
-  /** Records have attributes of the named resource; other members of the envelope are no attributes. */
+  /** Other members of the envelope are no attributes. */
   copyAnswer(body: unknown, model: Model): unknown {
     const envelope = asObject(body)
     if (envelope === undefined) return this.copy(body, undefined)
@@ -377,7 +374,7 @@ function maskTokens(text: string): string {
   return text.includes('eyJ') ? text.replace(TOKEN, found => (isToken(found) ? SECRET : found)) : text
 }
 
-/** Whether the first part is a token's header (RFC 7515 section 4). */
+/** The first part is a token's header (RFC 7515 section 4). */
 function isToken(text: string): boolean {
   const header = new TextDecoder().decode(runtime.parseBytes(text.slice(0, text.indexOf('.')), 'base64url'))
   return /^\{"[\x20-\x7e]*"\s*:/.test(header)

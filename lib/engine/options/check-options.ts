@@ -1,4 +1,4 @@
-/** Check options: checks the options of `RestEngine.create`, and adds defaults. Loaded where an engine is made. */
+/** Check options: of `RestEngine.create`, with defaults. Loaded where an engine is made. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/errors/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
@@ -59,7 +59,7 @@ export function isEngineOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name)
 }
 
-/** Names of the options in other libraries. */
+/** In other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
@@ -81,10 +81,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   public: "It is one of the log-in: auth({ entity: User, public: ['GET *'] }).",
 }
 
-/** The engine sets such options of MikroORM. */
+/** Set by the engine. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
-/** @throws TypeError or RangeError for an option that is unknown or not of its form */
+/** @throws TypeError or RangeError for wrong options */
 export function checkOptions(options: EngineOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isSchema(options))
     throw new TypeError('RestEngine.create: options must be an object: { entities: [User, Site] }.')
@@ -113,7 +113,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
 
 const CONFIG_OPTIONS = ['driver', 'clientUrl', 'entitiesTs', 'driverOptions', 'metadataProvider', 'contextName']
 
-/** @throws TypeError for a config of MikroORM in the place of the options */
+/** @throws TypeError for a config of MikroORM */
 function refuseConfig(options: EngineOptions): void {
   const name = CONFIG_OPTIONS.find(each => Object.hasOwn(options, each))
   if (name !== undefined)
@@ -123,7 +123,7 @@ function refuseConfig(options: EngineOptions): void {
     )
 }
 
-/** The source of the model decides on database, schema and seed. */
+/** The model's source decides on database, schema and seed. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
@@ -178,7 +178,7 @@ function areSegments(versions: unknown): boolean {
   return Array.isArray(versions) && versions.every(version => /^[A-Za-z0-9._-]+$/.test(version as string))
 }
 
-/** @throws TypeError for options of MikroORM that the engine sets itself, or that would keep a request from the stored rows */
+/** @throws TypeError for options that the engine sets, or that would keep a request from the stored rows */
 function checkOrm(given: unknown): void {
   const orm = given as Partial<OrmOptions>
   for (const name of OWN_ORM_OPTIONS) {
@@ -225,7 +225,6 @@ function checkFunctions(functions: unknown): void {
   }
 }
 
-/** @throws TypeError that names the first value that is no entity */
 function checkEntities(entities: unknown): void {
   if (!Array.isArray(entities) || entities.length === 0) {
     const meant = typeof entities === 'function' ? ' Write [User] for one entity.' : ''
@@ -234,7 +233,7 @@ function checkEntities(entities: unknown): void {
         `without it the model is read from the file of "database".${meant}`,
     )
   }
-  // To MikroORM any text is a pattern, and a pattern without files is ignored.
+  // MikroORM ignores a pattern without files.
   const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
   if (named >= 0) {
     const name = JSON.stringify(entities[named])
@@ -259,7 +258,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** Whether a copy of MikroORM, maybe another, has made an entity. MikroORM takes other objects for abstract entities. */
+/** Of any copy of MikroORM, which takes other objects for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

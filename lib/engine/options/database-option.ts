@@ -1,4 +1,4 @@
-/** Database option: checks the option `database`: PostgreSQL, or a file. Throws TypeError and RangeError for other values. */
+/** Database option: PostgreSQL, or a file. Throws TypeError and RangeError for other values. */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
@@ -24,7 +24,7 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
   if (isPglite(database)) return { url: database }
-  // Otherwise a file of such a name would be made.
+  // Otherwise a file would be made.
   if (database !== ':memory:' && /^(?:sqlite3?:)?:?memory:?$/i.test(database))
     throw new TypeError(`RestEngine.create: "database" is ${JSON.stringify(database)}. Did you mean ":memory:"?`)
   const scheme = findScheme(database)
@@ -77,7 +77,7 @@ function readServer(database: ServerDatabase): ServerDatabase {
   return Object.freeze({ ...readUrl(url), ...database, url: readUrl(url).url })
 }
 
-/** @throws TypeError for options that only a server can have */
+/** @throws TypeError for options of servers */
 function checkPglite(database: ServerDatabase): ServerDatabase {
   if (database.poolSize !== undefined)
     throw new TypeError('RestEngine.create: "database.poolSize" is for servers: PGlite has one connection.')

@@ -1,16 +1,15 @@
-/** Merge definitions: merges the application's definitions with names of resources from the database. A text may name a table. */
+/** Merge definitions: the application's, with names of resources from the database. A text may name a table. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 import { defaultNames } from '../../model/resource-names.ts'
 
-/** @throws TypeError for a text that names no table, with the nearest name */
 export function mergeDefinitions(
   found: readonly ResourceDefinition[],
   given: readonly ResourceDefinition[],
   orm: MikroORM,
 ): readonly ResourceDefinition[] {
-  // Other values are refused where definitions are read.
+  // Others are refused where definitions are read.
   if (found.length === 0 && !given.some(isNamed)) return given
   const byClass = new Map(found.map(definition => [classOf(definition, orm), definition]))
   const replaced = new Set<object>()
@@ -37,7 +36,7 @@ function classOf({ entity }: Pick<ResourceDefinition, 'entity'>, orm: MikroORM):
 function findNamed(name: string, found: readonly ResourceDefinition[], orm: MikroORM): EntityName {
   const metas = [...orm.getMetadata()].filter(meta => !meta.embeddable && meta.pivotTable !== true)
   const named = new Map<string, EntityMetadata>()
-  // Exact names of tables come before names of resources.
+  // Exact names of tables come first.
   for (const names of [namesOfTable, (meta: EntityMetadata) => namesOfResource(meta, found, orm)])
     for (const meta of metas) for (const each of names(meta)) if (!named.has(each)) named.set(each, meta)
   const meta = named.get(name)

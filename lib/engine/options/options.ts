@@ -1,4 +1,4 @@
-/** Options: what `RestEngine.create` takes, as given and as checked: see check-options.ts. */
+/** Options: as given and as checked: see check-options.ts. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
@@ -14,7 +14,6 @@ import type { Evolving } from '../../records/database/evolving.ts'
 import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 
-/** Options of `RestEngine.create`. */
 export interface EngineOptions {
   /**
    * The config of an application's MikroORM, as `mikro-orm.config` exports it: an object, a list (`orm: { contextName }` chooses), a

@@ -1,5 +1,5 @@
 /**
- * Shape answer: gives outside requests the application's envelope. Requests inside of requests keep the engine's form, which stages read.
+ * Shape answer: gives outside requests the application's envelope. Inner requests keep the engine's form, which stages read.
  */
 import { isObject, assertJson, type JsonObject } from '../../foundation/json/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
@@ -109,7 +109,7 @@ function withoutContent({ headers }: RestResponse): RestResponse {
   return { status: 204, headers: others, body: undefined }
 }
 
-/** A list without pages, such as created records, is one page. */
+/** Without pages, as created records, one page. */
 function listParts(body: JsonObject, records: readonly unknown[]): Parts {
   const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
   const [size, start] = [Number(limit), Number(offset)]

@@ -1,6 +1,6 @@
 /**
  * JSON Patch: PATCH with `application/json-patch+json` changes a record by operations (RFC 6902). `{ "op": "add", "path": "/image/tags/-",
- * "value": "new" }` appends to a list inside the JSON attribute `image`. Gives the attributes that change, as a body of PATCH.
+ * "value": "new" }` appends to a list inside the JSON attribute `image`. Gives a body of PATCH.
  */
 import { restError, type FieldErrorCode, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -36,7 +36,7 @@ interface Patching {
 
 /**
  * @param within the attribute of the path: `/tags/-` then means `/image/tags/-`
- * @throws RestError `body_invalid` for what is no JSON Patch; `version_conflict` where the record is not as an operation needs it
+ * @throws RestError `body_invalid` for what is no JSON Patch; `version_conflict` where the record does not fit an operation
  */
 export async function applyJsonPatch(
   body: unknown,
@@ -49,9 +49,9 @@ export async function applyJsonPatch(
   const before = new Map<string, unknown>()
   for (const { name, isRead, isInside, title } of operations.flatMap(listUses)) {
     const attribute = resource.byName.get(name)
-    // The writer refuses an unknown name, and knows the nearest one.
+    // The writer refuses an unknown name, with the nearest.
     if (attribute === undefined) return { [name]: null }
-    // PATCH merges an embedded object: members that an operation leaves out must be known.
+    // PATCH merges an embedded object: other members must be known.
     const isNeeded = isRead || isInside || attribute.kind === 'embedded'
     if (!isNeeded || before.has(name)) continue
     before.set(name, await readValue(attribute, isInside, title, address, { reader, limits, view }))
@@ -101,7 +101,7 @@ function readTokens(pointer: unknown, name: string, index: number): readonly str
 
 interface Use {
   readonly name: string
-  /** Whether the operation depends on the value that is stored. */
+  /** Depends on the stored value. */
   readonly isRead: boolean
   readonly isInside: boolean
   readonly title: string
@@ -184,14 +184,14 @@ interface Edit {
   readonly title: string
 }
 
-/** An attribute is there as a whole, also where no operation needs its value. */
+/** An attribute is there as a whole. */
 function edit(document: JsonObject, [name, ...inside]: PatchOperation['path'], change: Edit): JsonObject {
   const { how, value } = change
   const whole = how === 'remove' ? null : value
   return { ...document, [name]: inside.length === 0 ? whole : editInside(document[name], inside, change) }
 }
 
-/** Copies the objects and lists of the path. Own members alone count: `__proto__` is a name as any other. */
+/** Copies along the path. Own members alone count: `__proto__` is a name as any other. */
 function editInside(holder: unknown, [token = '', ...inside]: readonly string[], change: Edit): unknown {
   const { how, value, title } = change
   const isLast = inside.length === 0
@@ -217,7 +217,7 @@ function findIndex(token: string, { length }: readonly unknown[], title: string,
   throw conflict(title, `finds no item "${token}" in a list of ${length}`)
 }
 
-/** The members that change: PATCH merges embedded objects, and may not be sent members that are read-only. */
+/** PATCH merges embedded objects, and refuses read-only members. */
 function memberChanges(attribute: Attribute | undefined, before: unknown, after: unknown): unknown {
   if (attribute?.kind !== 'embedded' || attribute.array || !isObject(before) || !isObject(after)) return after
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !runtime.isSame(before[name], after[name]))

@@ -1,6 +1,5 @@
 /**
- * Merge patch: PATCH with `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any
- * depth.
+ * Merge patch: `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any depth.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'

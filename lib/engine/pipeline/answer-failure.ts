@@ -1,6 +1,6 @@
 /**
- * Answer failure: makes the answer of an error, whether a stage, a fault of a test or a way in has thrown. Reports a fault of the server,
- * and hides the reason from the client.
+ * Answer failure: of an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the
+ * client.
  */
 import { AskedError, RestError, restError } from '../../foundation/errors/errors.ts'
 import { findReason, reportFailure } from '../../foundation/errors/report-failure.ts'
@@ -19,7 +19,7 @@ interface Failed {
   readonly path: string
   /** The header. */
   readonly accept: string | undefined
-  /** `undefined` where a way in has failed: a `RestError` of a way in is meant, and not reported. */
+  /** `undefined` a way in has failed: its `RestError` is meant, and not reported. */
   readonly context?: object
   /** A test has asked for the error: no report. */
   readonly isFault?: boolean
@@ -48,7 +48,7 @@ export function answerFailure(error: unknown, failed: Failed, parts: FailurePart
   return finishAnswer(response, 'refusal', { ...failed, method: method.toUpperCase(), path, context, request }, parts)
 }
 
-/** A failed inner request has reported itself. Only a conflict of writes is left to the outer request, which may begin anew. */
+/** An inner request reports itself, apart from a conflict of writes: the outer request may begin anew. */
 function isToReport(error: unknown, { context, isFault }: Failed, { body }: RestResponse): boolean {
   if (error instanceof RestError && (context === undefined || isFault === true)) return false
   const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'
@@ -60,7 +60,7 @@ export function isMisuse(error: unknown): boolean {
   return error instanceof TypeError && error.message.startsWith('handle: ')
 }
 
-/** A refused query may be the body: the arguments of `handle` are easily mistaken. */
+/** A refused query may be the body: arguments are easily mistaken. */
 function describeMisplacedBody(error: unknown, { method, query, body }: Failed): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()

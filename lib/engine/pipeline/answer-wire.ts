@@ -1,4 +1,4 @@
-/** Answer wire: hands a request of another grammar to its wire, with an API whose calls are whole requests of the engine's own grammar. */
+/** Answer wire: hands a request to its wire, with an API whose calls are whole requests of the engine's grammar. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -191,7 +191,6 @@ class CallsOfWire implements WireApi {
     return chain(this.#ask(method, path, question), ({ body }) => readCarried(body) as never)
   }
 
-  /** @throws RestError for a refusal */
   #ask(method: string, path: string, { query, body, conditions }: CallOfWire): Awaitable<RestResponse> {
     const { root, arrival, end, stages, tally } = this.#parts
     const context = new WireCall(this.#sender, end, conditions)
@@ -253,7 +252,7 @@ function writeQuery(
   return query
 }
 
-/** Writes `posts(sort=id.desc;limit=3)`, and keeps conditions aside. */
+/** `posts(sort=id.desc;limit=3)`, with conditions aside. */
 function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: string, lists: Map<string, object>): string {
   const written = Object.entries(expanded).map(([name, query]) => {
     checkNames(query, EXPANDED_NAMES, `expand of "${name}"`)
@@ -266,7 +265,7 @@ function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: s
   return written.join(',')
 }
 
-/** A request that adds names to an open resource serves another model from then on. */
+/** New names in an open resource make another model. */
 const described = new WeakMap<Model, readonly WireResource[]>()
 
 function describeResources(model: Model): readonly WireResource[] {

@@ -1,4 +1,4 @@
-/** Arrival: a request before any parsing, and what the stages of a request need of the engine. */
+/** Arrival: a request before any parsing, and what the stages need of the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import { LazyClient } from '../../foundation/async/abort.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -19,7 +19,6 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Services } from './operate.ts'
 import type { Growth } from './served-versions.ts'
 
-/** The headers and the signal of a request. */
 export interface HandleContext {
   /** Request headers, lower-case names; the token travels in `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
@@ -44,7 +43,6 @@ export interface Arrival {
 }
 
 export interface StageParts {
-  /** For hooks and handlers. */
   readonly engine: EngineHandle
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
@@ -57,11 +55,9 @@ export interface StageParts {
   readonly queries: QueryCache
   /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
-  /** Makes an entity manager for a request. */
   readonly fork: () => EntityManager
   /** Says whether the database is locked or does not work. */
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
-  /** Adds a request's names to open resources. */
   readonly grow: (more: LearnedNames) => Growth
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bulk: makes the records of a posted array, all or none, in one transaction. Each member passes the stages of a request, so that rules,
- * scopes and wrappers see one record; otherwise records are written together. Refuses with body_invalid, and the errors of all members.
+ * Bulk: a posted array, all or none, in one transaction. Each member passes the stages, so that rules, scopes and wrappers see one record;
+ * otherwise records are written together. Refuses with body_invalid, and the errors of all members.
  */
 import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -19,17 +19,17 @@ interface BulkParts {
   readonly end: RequestAbort
   /** Transactions of members are nested inside. */
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-  /** `undefined`, with nothing written, where each member must be a request. */
+  /** `undefined`, with nothing written: each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** `undefined` unless a posted array makes several records. */
+/** `undefined` unless an array is posted. */
 export function findBulkResource(method: string, target: Target): Resource | undefined {
   return method === 'POST' ? findListedResource(target) : undefined
 }
 
-/** Creates the records one by one. The first refusal, a refusal by a wrapper included, is the answer of all. */
+/** One by one. The first refusal, also by a wrapper, is the answer of all. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
@@ -67,7 +67,7 @@ export function readRecord(body: unknown): unknown {
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
-/** Throws errors of other kinds, with the index. */
+/** Throws other errors, with the index. */
 function collectErrors(error: unknown, index: number): readonly FieldError[] {
   if (!(error instanceof RestError)) throw error
   const { status, code, message, errors, headers, cause } = error

@@ -1,6 +1,6 @@
 /**
- * Change many: changes or deletes the records that filters choose, each as by an own request, all or none. Refuses with limit_exceeded
- * where more records match than the request expects.
+ * Change many: changes or deletes what filters choose, each as by a request, all or none. Refuses with limit_exceeded where more records
+ * match than the request expects.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
@@ -19,13 +19,13 @@ interface ManyParts {
   readonly reader: Reader
   /** The client's name of `limit`. */
   readonly parameter: string
-  /** Whether records go: one may go with another. */
+  /** Records go: one may go with another. */
   readonly removes: boolean
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
   readonly answer: (key: KeyValues, id: string) => Awaitable<RestResponse>
 }
 
-/** The first refusal, a refusal by a wrapper included, is the answer of all. */
+/** The first refusal, also by a wrapper, is the answer of all. */
 export function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
   return answerRefused(() => parts.transaction(() => changeEach(parts), parts.view.end))
 }

@@ -1,7 +1,6 @@
 /**
- * Conditional: gives answers of GET and HEAD entity tags, and answers 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By
- * default the tag is a record's version, and every value must change the version: a 304 never hides a change. With `etag: 'answer'`, the
- * tag is a hash.
+ * Conditional: entity tags of GET and HEAD, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a
+ * record's version, and every value must change the version: a 304 never hides a change. With `etag: 'answer'`, the tag is a hash.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -49,7 +48,7 @@ function withContentTag(response: RestResponse, operation: ConditionalRequest): 
   if (headers['etag'] !== undefined && headers['etag'] !== version) return response
   const content = hashContent(headers['content-type'], body)
   const etag = version === undefined ? `W/"${content}"` : `${version.slice(0, -1)};${content}"`
-  // A list has other forms, too.
+  // Lists have other forms.
   return { ...response, headers: { ...headers, etag, ...(findListedResource(operation.target) === undefined ? {} : { vary: 'Accept' }) } }
 }
 
@@ -59,7 +58,7 @@ export function findListedResource(target: Target): Resource | undefined {
   return target.kind === 'attribute' && target.attribute.kind === 'toMany' ? target.attribute.target : undefined
 }
 
-/** Characters of the hash: 132 bits. */
+/** Characters: 132 bits. */
 const HASH_LENGTH = 22
 
 /** Leaves out the time of the answer. */
@@ -81,12 +80,12 @@ function findRecord(body: unknown, { singular }: Resource): Readonly<Record<stri
   return resource === singular && typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Whether every change of the answer changes the tag. The application judges its own tags. */
+/** Every change of the answer changes the tag. The application judges its own tags. */
 function isToldByVersion(response: RestResponse, operation: ConditionalRequest): boolean {
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)
   if (response.headers['etag'] !== version) return true
-  // The attribute may link another record of the same version by now.
+  // May link another record of the same version by now.
   if (target.kind !== 'record' || about === undefined || about.resource.rules.wrappers[about.action] !== undefined) return false
   const { resource } = target
   const record = findRecord(response.body, resource)!
@@ -97,7 +96,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** Whether a value is in the row of the record, and changes with the version alone. */
+/** In the record's row, and changes with the version alone. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)

@@ -1,4 +1,4 @@
-/** Find examples: reads the first record of each resource that everybody may read, as the example of a description. */
+/** Find examples: the first record of each resource that everybody may read. */
 import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -11,14 +11,14 @@ import type { Services } from './operate.ts'
 interface ExampleReader {
   readonly version: string
   readonly login: DescribedLogin | undefined
-  /** Makes the context of a request without a user. */
+  /** Without a user. */
   readonly ctx: () => HookContext
 }
 
 /**
  * `exampleParameters` leaves out what rules hide from some callers. Views (`readOnly`) have no example: reading may cost much.
  *
- * @param kept earlier examples; `undefined`: reading has failed, and is not tried again
+ * @param kept `undefined`: reading has failed, and is not tried again
  */
 export async function findExamples(
   { model, reader }: Services,

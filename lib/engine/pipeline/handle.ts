@@ -1,4 +1,4 @@
-/** Handle: a request from arrival to answer. `passStages` calls the stages in order; record-request.ts stands around the stages. */
+/** Handle: `passStages` calls the stages in order; record-request.ts stands around the stages. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
@@ -36,7 +36,7 @@ import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.t
 import type { Upsert } from './upsert.ts'
 import { findWire } from './wire-message.ts'
 
-/** Answers in the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
+/** In the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
 export function answerRequest(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
   const { context } = arrival
   const isTransport = context instanceof LazyClient
@@ -59,8 +59,7 @@ const loadWires = () => import('./answer-wire.ts')
 let wires: Awaited<ReturnType<typeof loadWires>> | undefined
 
 /**
- * The way of a request. Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request
- * waits.
+ * Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request waits.
  *
  * @throws errors of the caller, and the reason of an aborted signal
  */
@@ -69,7 +68,7 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
   const { routes, authentication } = parts
   let request: Request | undefined
   try {
-    // Method, path and query are read without the model.
+    // Without the model.
     request = readRequest(arrival, parts)
 
     // A token says who asks; inner requests have the user of the outer request.
@@ -85,19 +84,18 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
     const route = routes?.match(request.method, request.segments, inner?.passed)
     if (route !== undefined) return yield* wait(answerRoute(route, admitted, parts))
 
-    // The path becomes a target of the model. A body may add names to an open resource.
+    // A body may add names to an open resource.
     const known = resolveRequest(admitted, parts, parts.served)
     const growth = request.body === undefined ? undefined : growModel(known, parts)
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
 
-    // Rules, then the reading or the writing: of an array, for each of its bodies.
     const answering = answerResolved(resolved, parts)
     // Most answers are no promises.
     const answer = answering instanceof Promise ? yield* wait(answering) : answering
     if (answer.status < 400) growth?.adopt()
     return finishAnswer(answer, 'answer', { method: request.method, path, context, request }, parts)
   } catch (error) {
-    // Only a wrong call of `handle` is thrown: a hook that calls the engine wrongly is a fault of the server.
+    // Only a wrong call of `handle` is thrown: a hook's wrong call is a fault of the server.
     if (request === undefined && isMisuse(error)) throw error
     end.throwIfReached()
     return answerFailure(error, { ...arrival, accept: readHeader(context, 'accept'), request }, parts)
@@ -169,7 +167,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
 /** Keeps one object a query: the plan cache compares objects. */
 const shownToWires = new WeakMap<Parameters, Parameters>()
 
-/** Shows a wire the IDs of to-one relations, and lists by name alone. */
+/** IDs of to-one relations, and lists by name alone. */
 function showLinks(parameters: Parameters): Parameters {
   let shown = shownToWires.get(parameters)
   const { depth = 'links', expand = [] } = parameters
@@ -187,13 +185,13 @@ function readBody(request: Request, target: Target, arrival: Arrival, { options:
   return meant === body ? request : replaceBody(request, meant)
 }
 
-/** Replaces the body, for the journal as well. */
+/** For the journal as well. */
 function withBody(request: Request, body: unknown, { record }: Arrival): Request {
   record?.keep(body)
   return replaceBody(request, body)
 }
 
-/** The model with a body's names for open resources, served from now on once the request is written. */
+/** With a body's names for open resources, served once the request is written. */
 function growModel({ request, target, services }: ResolvedRequest, parts: StageParts): Growth | undefined {
   const { method, body } = request
   const more = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method) ? findNewNames(body, target) : undefined
@@ -205,7 +203,7 @@ const FROM_OUTSIDE = { passed: undefined, isEngine: false, conditions: undefined
 /**
  * From the rules to the answer.
  *
- * @param request the request of `resolved`, or a member's
+ * @param request of `resolved`, or a member's
  */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
@@ -247,7 +245,7 @@ function applyRules(
   })
 }
 
-/** Each record that the filters choose is changed by a request of its own, all in one transaction. */
+/** Each record has a request of its own, all in one transaction. */
 function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
   const { request, services, end } = resolved
   const { method, body } = request
@@ -273,7 +271,6 @@ function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<Res
   return view.visibility === EVERYTHING ? change() : applyRules(operation, resolved, change)
 }
 
-/** Picks the parameters for the answer of one record. */
 function pick({ pairs, depth, attributes, expand, lists, flags }: Parameters): Partial<Parameters> {
   return { pairs, depth, attributes, expand, lists, flags }
 }
@@ -331,7 +328,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
-/** Answers as to a request for one record of the collection. */
+/** As for one record of the collection. */
 function answerRecord(
   resolved: ResolvedRequest,
   parts: StageParts,
@@ -344,7 +341,7 @@ function answerRecord(
   return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 
-/** Where no code of the application sees a record. */
+/** No code of the application sees a record. */
 function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
   const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * Lifecycle: counts running requests, so that `engine.close` can wait. `engine.reset` begins a new generation, and aborts the requests of
- * the old generation: a request must not write into data that it has not read.
+ * Lifecycle: counts running requests, so that `engine.close` can wait. `engine.reset` aborts the requests of the old generation: none may
+ * write into data that it has not read.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 
@@ -21,7 +21,6 @@ export class Lifecycle {
     return this.#closed
   }
 
-  /** Aborts the running requests. */
   invalidate(method: string): void {
     const previous = this.#generation
     this.#generation = new AbortController()

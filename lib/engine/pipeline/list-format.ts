@@ -1,4 +1,4 @@
-/** List format: writes records as CSV (RFC 4180) or NDJSON, one JSON value a line. Refuses nothing. */
+/** List format: CSV (RFC 4180) or NDJSON, one JSON value a line. */
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 
@@ -31,7 +31,7 @@ export function findListFormat(header: string | undefined): ListFormat | undefin
   let best: { readonly format: ListFormat; readonly weight: number } | undefined
   for (const format of FORMATS) {
     const { weight, isNamed } = accepted.preferenceFor(format.media)
-    // Beside a name, a range such as `*/*` asks for JSON where the name cannot be met.
+    // Beside a name, `*/*` asks for JSON where the name cannot be met.
     const isPreferred = weight > json.weight || (weight === json.weight && !json.isNamed)
     if (isNamed && weight > 0 && isPreferred && (best === undefined || weight > best.weight)) best = { format, weight }
   }

@@ -1,6 +1,6 @@
 /**
- * Locate: finds the row of an ID in a path before a write, where clients know another key than the primary key (`Resource.shownKey`). A
- * reading finds the row itself.
+ * Locate: finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). A reading finds the row
+ * itself.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
@@ -29,7 +29,7 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
   })
 }
 
-/** Requires a row visible to the caller. Otherwise a malformed body would distinguish a hidden row (400) from no row (404). */
+/** Visible to the caller: otherwise a malformed body would distinguish a hidden row (400) from no row (404). */
 export function locateShown<T extends LocatedRecord>(
   target: T,
   { visibility }: View,
@@ -43,7 +43,7 @@ export function locateShown<T extends LocatedRecord>(
   )
 }
 
-/** The path's segment of a record that clients know by another key. */
+/** Of a record that clients know by another key. */
 export function formatSegment({ resource, key, record }: Written, connection: ReadingConnection): Awaitable<string> {
   // A request may ask for other attributes alone.
   const shown = record[resource.shownKey!.name]

@@ -1,6 +1,5 @@
 /**
- * Member: reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found a record that is not in the
- * list, or does not exist for the caller.
+ * Member: reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -47,7 +46,7 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   return respondRecord(member.resource, record, formatIso(clock.time()))
 }
 
-/** Looks and removes in one transaction. */
+/** In one transaction. */
 export async function removeMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, attribute, member } = target
   const { reader, writer, connection, clock } = services
@@ -76,7 +75,7 @@ function checkList({ resource, attribute }: MemberTarget, { visibility }: View):
   return retryWithRules(visibility, () => refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, visibility))
 }
 
-/** Whether the record exists elsewhere or not. */
+/** Also where the record exists elsewhere. */
 function notInList({ resource, id, attribute, member }: MemberTarget) {
   if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
   const name = member.id.slice(0, 100)

@@ -1,4 +1,4 @@
-/** Operate: does what a method means for a target, inside the application's wrapper, and answers. Takes a resolved and checked request. */
+/** Operate: does what a method means for a target, inside the application's wrapper. Takes a resolved and checked request. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -65,7 +65,7 @@ export interface Services {
   readonly createdStatus: number
   readonly etag: EntityTags
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Repeatable work may run again after a conflict; other work takes turns with the work of its place. */
+  /** Repeatable work may run again after a conflict; other work takes turns at its place. */
   readonly transaction: <T>(
     work: (em: EntityManager) => Promise<T>,
     end?: RequestAbort,
@@ -149,7 +149,7 @@ async function streamOperation(operation: Operation, services: Services, resourc
   const { visibility } = view
   const { start } = view.parameters
   if (start !== undefined) throw refuseStart(start, 'works for JSON alone, and this form has all pages')
-  // A list below a record has pages of the usual size.
+  // A list below a record has the usual size.
   const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
   const parameters = withoutPage(view.parameters, limits, standard)
   const { streamList } = await import('./stream-list.ts')
@@ -162,7 +162,7 @@ async function streamOperation(operation: Operation, services: Services, resourc
   })
 }
 
-/** A page by number stays one page, also where all pages are asked for. */
+/** A page by number stays one page. */
 function withoutPage(parameters: Parameters, limits: Limits, standard: number | undefined): Parameters {
   return parameters.page === undefined ? parameters : { ...parameters, ...findPageRange(parameters, limits, standard), page: undefined }
 }
@@ -196,7 +196,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
-/** Writes records of a resource in one transaction. After a conflict the transaction begins anew, unless a wrapper takes part. */
+/** In one transaction. After a conflict it begins anew, unless a wrapper takes part. */
 export function writeTogether<T>(
   { transaction }: Pick<Services, 'transaction'>,
   { plural, rules }: Resource,
@@ -207,12 +207,12 @@ export function writeTogether<T>(
   return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
 }
 
-/** All writes of a resource are one place, if writes may run again with wrappers. */
+/** A resource is one place, if its writes may run again with wrappers. */
 function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
   return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
 
-/** Hashes before the wrapper's transaction, which would hold the lock meanwhile. */
+/** Before the wrapper's transaction, which would hold the lock meanwhile. */
 function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): Promise<void> | undefined {
   if (hashes === undefined || view.end === undefined) return undefined
   if (target.kind === 'attribute') return hashes.prepare({ [target.attribute.name]: ctx.body }, target.resource, view.end)
@@ -271,7 +271,7 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   })
 }
 
-/** Answers with the linked record as what the record is. */
+/** As what the record is. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,
@@ -290,7 +290,7 @@ function createRecord({ request, target, view, ctx }: OperationOn<'collection'>,
   return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, request.path, services))
 }
 
-/** @param path the path of the resource's collection, as the client sees the path */
+/** @param path of the collection, as the client sees the path */
 function answerCreated(written: Written, path: string, services: Services): Awaitable<RestResponse> {
   const { resource, key } = written
   const shown = resource.shownKey === undefined ? idToSegment(key, resource) : formatSegment(written, services.connection)
@@ -299,7 +299,7 @@ function answerCreated(written: Written, path: string, services: Services): Awai
   )
 }
 
-/** Creates a record in a list, or links the record whose ID the body is. */
+/** An ID as the body links a record. */
 function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { request, target, view, ctx } = operation
   const { writer } = services
@@ -315,7 +315,7 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
-/** The media type may ask to merge JSON values into stored values, or for operations on them (JSON Patch). */
+/** The media type may ask for a merge patch or a JSON Patch. */
 function patch(
   { request, view, ctx }: Operation,
   address: RecordAddress,
@@ -334,7 +334,7 @@ function patch(
     const whole = await mergeBody((name === undefined ? body : { [name]: body }) as JsonObject, address, reader)
     return write(name === undefined ? whole : whole[name])
   }
-  // Two requests that append to one list take turns: the later request reads the list of the earlier request.
+  // Two requests that append to one list take turns: the later reads the earlier's list.
   return transaction(change, view.end, ctx, writer.isRepeatable(view))
 }
 

@@ -1,4 +1,4 @@
-/** Read versions: makes the model of each version, and checks what only the database can tell. Loaded where an engine is made. */
+/** Read versions: each version's model, with checks by the database. Loaded where an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -27,9 +27,9 @@ import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /**
- * @param filters filters that the application has added to the entity manager
- * @param learned the names that requests have added to open resources
- * @throws TypeError, Error where definitions, parameters or computed attributes do not fit the model
+ * @param filters added to the entity manager
+ * @param learned names added to open resources
+ * @throws TypeError, Error where options do not fit the model
  */
 export function readVersions(
   options: CheckedOptions,
@@ -68,7 +68,7 @@ export function readVersions(
 }
 
 function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  // The start of the module refuses what auth() has not made.
+  // The module's start refuses what auth() has not made.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
@@ -91,7 +91,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
   }
 }
 
-/** Notes resources without the property of the scope for all, and without a scope of their own. */
+/** Resources without the property of the scope for all, and without a scope of their own. */
 export function noteUnscoped(
   { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
   versions: Iterable<{ readonly model: Model }>,
@@ -194,7 +194,7 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Default paths of `expand`, and of orders of lists. Without such a path, no plan is needed yet. */
+/** Of `expand`, and of orders of lists. Without such a path, no plan is needed yet. */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
@@ -225,7 +225,7 @@ export function* checkExpressions(
   }
 }
 
-/** Values of default filters must be of the attributes' types. */
+/** Must be of the attributes' types. */
 function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
   for (const [resource, { filters, asked }] of defaults) {
     if (filters.length === 0) continue

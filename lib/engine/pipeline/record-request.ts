@@ -1,6 +1,5 @@
 /**
- * Record request: stands around the stages (handle.ts). From outside to inside: the trace measures time, the journal notes request and
- * answer, and injected faults do what a test has asked for.
+ * Record request: around the stages (handle.ts) stand, from outside to inside, the trace, the journal and injected faults.
  */
 import { LazyClient } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -30,14 +29,14 @@ import type { KeptStates } from '../worlds/kept-states.ts'
 export interface RecorderParts extends StageParts {
   /** `undefined` without a journal. */
   readonly journal: Journal | undefined
-  /** The request around code that may change rows. */
+  /** Around code that may change rows. */
   readonly running: Surroundings<JournalRecord>
   readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
   readonly connection: Connection
   readonly secrets: Secrets
-  /** Whether reading may write: see SharedState. Added filters aside. */
+  /** Reading may write: see SharedState. Added filters aside. */
   readonly mayRunApplicationCode: boolean
 }
 
@@ -49,7 +48,6 @@ export interface RanStatements extends Pick<Explanation, 'statements' | 'writes'
 }
 
 interface RunningRequest {
-  /** Running requests around the request. */
   readonly level: number
   ended: boolean
 }
@@ -77,7 +75,7 @@ export class RequestRecorder {
     if (record?.nested === false && context !== NO_CONTEXT) record.test = readTest(context)
     const arrival = { method, path, query, body, context, trace: outer, record }
     if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
-      // The copy is no part of the request's time.
+      // The copy is not of the request's time.
       if (this.mayWrite(method)) return this.#count(this.#keepState(record, arrival), undefined)
       states.note(record)
     }
@@ -124,7 +122,7 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
-  /** Whether explaining needs a fork. Other values than methods are refused before. */
+  /** Explaining needs a fork. Other values than methods are refused before. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
@@ -141,7 +139,7 @@ export class RequestRecorder {
     return this.explain(method, path, query, body, context)
   }
 
-  /** `explain` returns what ran, `undefined` for a closed engine. */
+  /** `undefined` for a closed engine. */
   async explained(
     method: string,
     path: string,
@@ -159,7 +157,7 @@ export class RequestRecorder {
     return { response, explain }
   }
 
-  /** The plans are of the present. */
+  /** Plans are of the present. */
   async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
     const { trace, ran, status = 0 } = record
     if (ran !== undefined) return ran
@@ -206,7 +204,6 @@ export class RequestRecorder {
     return isShown ? { ...response, headers: { ...response.headers, [SERVER_TIMING]: formatServerTiming(trace) } } : response
   }
 
-  /** Ends the journal's record. */
   #record(arrival: Arrival): Awaitable<RestResponse> {
     const { method, context, record } = arrival
     const { journal, running, connection, mayRunApplicationCode } = this.#parts
@@ -258,7 +255,6 @@ export class RequestRecorder {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
   }
 
-  /** Refuses a request inside of too many others. */
   readonly #passBounded = (arrival: Arrival): Awaitable<RestResponse> => {
     requireLevel(arrival, arrival.record!)
     return this.#passFaults(arrival)
@@ -275,7 +271,7 @@ export class RequestRecorder {
     return answering
   }
 
-  /** Requests of hooks do not come from outside, and meet no faults. */
+  /** Requests of hooks meet no faults. */
   readonly #passFaults = (arrival: Arrival): Awaitable<RestResponse> =>
     this.#parts.faults.rules.length > 0 && this.#inside.current === undefined
       ? this.#meetFaults(arrival)
@@ -314,7 +310,6 @@ export class RequestRecorder {
   }
 }
 
-/** @throws Error for a request inside of too many others */
 function requireLevel({ method, path }: Arrival, { level }: Pick<RunningRequest, 'level'>): void {
   if (level <= MAX_LEVEL) return
   throw new Error(
@@ -328,12 +323,12 @@ export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
   return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
 }
 
-/** Kept characters of a test's name. */
+/** Characters of a test's name. */
 const MAX_TEST = 200
 
 /** The test that sent the request: percent-encoded beyond ASCII. */
 function readTest(context: HandleContext): string | undefined {
-  // A search of a call's headers would copy all in lower case.
+  // A search of headers would copy all in lower case.
   const given = context instanceof LazyClient ? context.header('x-test') : (context.headers?.['x-test'] ?? context.headers?.['X-Test'])
   if (typeof given !== 'string' || given === '') return undefined
   try {
@@ -354,7 +349,7 @@ async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Pro
   }
 }
 
-/** If the signal aborts first, the running work finds the signal aborted and commits nothing. */
+/** If the signal aborts first, the running work commits nothing. */
 function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
   return new Promise((resolvePromise, reject) => {
     const abort = (): void => {
@@ -366,10 +361,10 @@ function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, ab
   })
 }
 
-/** Formats a trace as a Server-Timing header for browsers (W3C Server Timing, section 4.1). */
+/** For browsers (W3C Server Timing, section 4.1). */
 const SERVER_TIMING = 'server-timing'
 
-/** Returns `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21`. */
+/** `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21`. */
 function formatServerTiming(trace: Trace): string {
   const { total, count, cached } = trace
   const metrics = Object.entries(summarizeTimes(trace)).map(([stage, duration]) => {

@@ -1,6 +1,6 @@
 /**
- * Respond: makes the envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status
- * codes of success. Keys come in the order of the contract.
+ * Respond: envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status codes of
+ * success. Keys come in the order of the contract.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { reportFailure } from '../../foundation/errors/report-failure.ts'
@@ -38,7 +38,7 @@ function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>
 /**
  * Clamps a limit above the maximum.
  *
- * @param standard the limit of a request without a limit
+ * @param standard of a request without a limit
  */
 export function findPageRange(parameters: Parameters, limits: Limits, standard = limits.defaultLimit): PageRange {
   const limit = Math.min(parameters.limit ?? standard, limits.maxLimit)
@@ -80,7 +80,7 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/** Queries of other pages, cut at the start of the page. A repeated query is split once. */
+/** Cut at the start of the page. A repeated query is split once. */
 const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
 
 /** Other parameters stay as sent. */
@@ -98,7 +98,7 @@ function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [s
   return split
 }
 
-/** Makes the `ETag` of a record that shows its version (RFC 9110 section 8.8.3). */
+/** Of a record that shows its version (RFC 9110 section 8.8.3). */
 export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
   return value === undefined ? undefined : formatTag(value)
@@ -115,7 +115,7 @@ export function respondRecord(resource: Resource, record: JsonRecord | null, tim
 const shown = new WeakMap<Resource, Builder>()
 const done = new WeakMap<Resource, Builder>()
 
-/** Generates the function that makes a record's body: a literal with a key by resource costs as much as a good part of the reading. */
+/** Generated: a literal with a key by resource costs as much as a good part of the reading. */
 function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
   let build = envelopes.get(resource)
   if (build === undefined) {
@@ -167,17 +167,12 @@ export function respondDeletedList(resource: Resource, records: readonly JsonRec
   return ok({ success: true, timestamp, resource: resource.plural, count: records.length, [resource.plural]: records, status: 'OK' })
 }
 
-/**
- * Versions, and the path of every resource in one version.
- *
- * @param root path of the version: `/api/v1`
- */
+/** @param root path of the version: `/api/v1` */
 export function respondIndex(model: Model, versions: readonly string[], root: string, timestamp: string): RestResponse {
   const resources = Object.fromEntries(model.resources.filter(isOpen).map(resource => [resource.plural, `${root}/${resource.plural}`]))
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 
-/** An OpenAPI document has no envelope. */
 export function respondDescription(document: object): RestResponse {
   return ok(document)
 }
@@ -229,7 +224,7 @@ function respondError(error: unknown, { timestamp, validationStatus, accept }: E
 
 const PROBLEM: MediaType = { name: PROBLEM_TYPE }
 
-/** Whether a client names problem details, and wants JSON no more. */
+/** Names problem details, and wants JSON no more. */
 function asksForProblem(accept: string | undefined): boolean {
   if (asksForJson(accept)) return false
   const accepted = new Accept(accept!)
@@ -249,7 +244,7 @@ export interface AnswerTo {
   /** Upper case; empty where no request could be read. */
   readonly method: string
   readonly path: string
-  /** `undefined` where a way in answers by itself, and takes the body of HEAD away. */
+  /** `undefined` a way in answers by itself, and takes the body of HEAD away. */
   readonly context: object | undefined
   readonly request: Request | undefined
   /** Of a way in that answers by itself; otherwise `context` knows. */
@@ -281,7 +276,7 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
   return method === 'HEAD' && context !== undefined ? withoutBody(response, context) : response
 }
 
-/** Where `wire.refuse` itself fails, the client gets a 500 without details. */
+/** Where `wire.refuse` fails, a 500 without details. */
 function formWireRefusal(wire: Wire, response: RestResponse, asked: AnswerTo, parts: AnswerParts): RestResponse {
   const { method, path, context, body } = asked
   const sender: { readonly headers?: AnswerTo['headers'] } = context ?? {}
@@ -306,7 +301,7 @@ function formAnswer(response: RestResponse, { method, request }: AnswerTo, { opt
   })
 }
 
-/** Where `envelope.error` itself fails, the client gets a 500 without details. */
+/** Where `envelope.error` fails, a 500 without details. */
 function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: AnswerParts): RestResponse {
   const { envelope, onError } = parts.options
   try {

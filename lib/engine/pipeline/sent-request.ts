@@ -1,4 +1,4 @@
-/** Sent request: turns `engine.send('POST /v1/users', { body })` into arguments of `handle`. */
+/** Sent request: makes arguments of `handle` of `engine.send('POST /v1/users', { body })`. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { HandleContext } from './arrival.ts'
@@ -13,7 +13,7 @@ export interface SendOptions extends HandleContext {
 
 const OPTIONS = ['body', 'query', 'headers', 'signal'] as const
 
-/** @throws TypeError for a line that is not a method and a path, and for an unknown option */
+/** @throws TypeError for a line without method and path, and an unknown option */
 export function readSent(line: string, options: SendOptions): readonly [string, string, QueryInput | undefined, unknown, HandleContext] {
   const [, method, path] = (typeof line === 'string' ? /^([A-Za-z]+) (\/.*)$/s.exec(line) : null) ?? []
   if (method === undefined || path === undefined)

@@ -1,6 +1,6 @@
 /**
- * Served versions: holds the versions that answer at present. Names added to open resources, and filters added by the application, compile
- * new versions, which replace the old in one step. A request keeps its version.
+ * Served versions: the versions that answer at present. Names added to open resources, and added filters, compile new versions, which
+ * replace the old in one step. A request keeps its version.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -19,7 +19,6 @@ interface ServingParts {
   readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>
 }
 
-/** With the names that a request adds. */
 export interface Growth {
   readonly served: ReadonlyMap<string, Services>
   /** Of the first version. */

@@ -1,6 +1,6 @@
 /**
- * Set mark: puts the caller into a list of a record, or takes the caller out: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs
- * only the right to read. Refuses with token_missing, forbidden, and record_not_found for a record that does not exist for the caller.
+ * Set mark: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs only the right to read. Refuses with token_missing, forbidden and
+ * record_not_found.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

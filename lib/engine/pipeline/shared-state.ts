@@ -1,4 +1,4 @@
-/** Shared state: the part of an engine that follows from model and options alone, shared with forks. */
+/** Shared state: follows from model and options alone, for an engine and its forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'
@@ -19,20 +19,19 @@ export interface PreparedParts {
 }
 
 export interface SharedState extends PreparedParts {
-  /** Compiles versions with learned names and added filters. The same arguments give the same versions, some of which are kept. */
+  /** The same arguments give the same versions, some of which are kept. */
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
   /** `undefined`: no passwords are hashed. */
   readonly passwords: PasswordKind | undefined
-  /** Whether a reading request may run the application's code, which may write. */
+  /** A reading request may run the application's code, which may write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
-  /** Whether a way in has another grammar: nobody knows the paths of that grammar. */
+  /** A way in has another grammar, whose paths nobody knows. */
   hasWire: boolean
 }
 
-/** Whether the application has life-cycle hooks or subscribers. */
 export function runsHooks({ orm: { subscribers = [] } }: CheckedOptions, orm: MikroORM): boolean {
   return [...subscribers].length > 0 || [...orm.getMetadata()].some(({ hooks }) => Object.values(hooks).some(list => list.length > 0))
 }

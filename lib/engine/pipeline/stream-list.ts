@@ -1,6 +1,6 @@
 /**
- * Stream list: answers with all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals as
- * ever, and each later page when the client has taken the earlier text.
+ * Stream list: all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals as ever, each later
+ * page when the client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -13,12 +13,11 @@ interface StreamParts {
   readonly format: ListFormat
   readonly view: View
   readonly pageSize: number
-  /** Reads one page, with the envelope. */
   readonly answer: (view: View) => Awaitable<RestResponse>
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** Leaves an answer of a wrapper unchanged where the answer has no list. */
+/** Leaves a wrapper's answer without a list unchanged. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters

@@ -1,6 +1,6 @@
 /**
- * Upsert: changes the record that has the unique values of a posted body, or creates one, each as by a request of its own. Refuses with
- * parameter_invalid names that are no unique key, with body_invalid two bodies of one record.
+ * Upsert: changes the record with a posted body's unique values, or creates one, each as by a request. Refuses with parameter_invalid names
+ * that are no unique key, with body_invalid two bodies of one record.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'
@@ -26,9 +26,8 @@ interface UpsertParts {
 
 export class Upsert {
   readonly #parts: UpsertParts
-  /** Records of this request. */
   readonly #met = new Set<string>()
-  /** Whether any record is new. */
+  /** Any record is new. */
   creates = false
   readonly #refused: unknown[] = []
 
@@ -60,7 +59,7 @@ export class Upsert {
     return response
   }
 
-  /** Runs `work` once more where another request has created the record meanwhile, which the transaction of `work` cannot see. */
+  /** Once more where another request has created the record meanwhile, unseen by the transaction of `work`. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -98,7 +97,7 @@ export class Upsert {
     return answerRefused(() => transaction(write))
   }
 
-  /** A value that is missing or NULL equals none. */
+  /** A missing value or NULL equals none. */
   async #find(body: unknown): Promise<KeyValues | undefined> {
     const { resource, names, view, reader } = this.#parts
     if (!isObject(body)) return undefined

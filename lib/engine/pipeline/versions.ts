@@ -1,4 +1,4 @@
-/** Versions: the services of each version: a model shared with forks, and reader and writer on one database. */
+/** Versions: a model shared with forks, and reader and writer on one database. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -13,7 +13,6 @@ import type { Plans } from '../../records/read/plan-cache.ts'
 import { Reader } from '../../records/read/reader.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
 
-/** Follows from model and options alone, shared with forks. */
 export interface CompiledVersion {
   readonly model: Model
   readonly rules: ModelRules

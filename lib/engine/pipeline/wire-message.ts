@@ -1,4 +1,4 @@
-/** Wire message: reads a request for a wire, and makes a response of what a wire gives: an answer, or the form of a refusal. */
+/** Wire message: makes requests for a wire, and responses of a wire's answers and refusals. */
 import { LazyClient, WholeClient } from '../../foundation/async/abort.ts'
 import { checkHeaders } from '../../foundation/base/headers.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
@@ -22,7 +22,7 @@ interface SentToWire {
   readonly body: unknown
 }
 
-/** @throws RestError for a path that is not below the base, and for a bad percent-encoding */
+/** @throws RestError for a path not below the base, and bad percent-encoding */
 export function readWireRequest({ method, path: sent, headers, body }: SentToWire, base: string): WireRequest {
   const target = findTargetBelow(sent, base)
   if (target === undefined) throw restError('path_unknown', `The path must begin with "${base}", not "${sent.slice(0, 100)}".`)
@@ -78,7 +78,7 @@ function decode(text: string, code: 'path_malformed' | 'query_malformed', where:
 
 /**
  * @param place the function that gave the answer
- * @throws TypeError for an answer that is none
+ * @throws TypeError for no answer
  */
 export function buildWireAnswer(answer: WireAnswer, place: string): RestResponse {
   if (!isObject(answer))
@@ -101,11 +101,7 @@ interface EngineRefusal {
   readonly errors?: readonly object[]
 }
 
-/**
- * Gives a refusal the form of the wire.
- *
- * @param base of the way in
- */
+/** @param base of the way in */
 export function refuseByWire(wire: Wire, response: RestResponse, asked: SentToWire, base: string): RestResponse {
   const { status, headers, body } = response
   const { code, detail, errors } = body as EngineRefusal
@@ -115,7 +111,7 @@ export function refuseByWire(wire: Wire, response: RestResponse, asked: SentToWi
   return { ...answer, headers: { ...more, ...answer.headers } }
 }
 
-/** A request that cannot be read has the path as sent. */
+/** An unreadable request has the path as sent. */
 function readRefused(asked: SentToWire, base: string): WireRequest {
   try {
     return readWireRequest(asked, base)

@@ -1,4 +1,4 @@
-/** Record: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
+/** Record: of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readOptions, text } from '../../foundation/base/option-table.ts'
@@ -21,10 +21,10 @@ import { serveRecorded, type Forking } from './serve-recorded.ts'
 
 /** Newest requests that keep statements. */
 const WITH_STATEMENTS = 100
-/** Maximum characters of the runner's texts. */
+/** Characters of the runner's texts. */
 const MAX_TEXT = 10_000
 
-/** Plain options that affect answers. */
+/** Affect answers. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms'] as const
 
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
@@ -46,7 +46,7 @@ export async function record(internals: EngineInternals, path: string, options: 
   return { path: file, bytes: bytes.length, notes }
 }
 
-/** Returns data from the beginning of the test, or the reason why data are missing. */
+/** The test's beginning, or why data are missing. */
 async function findBeginning({ world }: EngineParts): Promise<Awaited<ReturnType<typeof world.beginning>> | string> {
   const { snapshot } = await world.unavailable()
   return snapshot ?? world.beginning().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
@@ -133,7 +133,7 @@ type CopyEngine = OwnedEngine & Forking<CopyEngine>
 /** Omits the engine from lists. */
 type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>
 
-/** A limit, because copying validates each row. */
+/** Copying validates each row. */
 const MAX_ROWS = 50_000
 
 type Rows = Record<string, object[]>
@@ -184,7 +184,7 @@ async function readRows({ open }: EngineInternals, recorded: readonly Resource[]
   return rows
 }
 
-/** Gives the record a value for each hidden attribute that requires a value, also inside of its embedded objects. */
+/** Gives required hidden attributes a value, also inside of embedded objects. */
 function replaceHidden(record: object, attributes: Resource['attributes'], count: number, isHidden = false): object {
   const shown = new Map(Object.entries(record))
   for (const attribute of attributes) {
@@ -206,7 +206,7 @@ function replaceInside(value: object, attribute: EmbeddedAttribute, count: numbe
   return replaceHidden(value, own ?? attributes, count, isHidden)
 }
 
-/** Replaces a hidden value by another that the type takes. Each row gets a value of its own, because the attribute may be unique. */
+/** Stand for hidden values. Each row has another, since the attribute may be unique. */
 const STAND_INS: Readonly<Record<ScalarKind, (count: number, type: ScalarType) => unknown>> = {
   integer: count => count,
   float: count => count,

@@ -1,6 +1,6 @@
 /**
- * Recorded model: turns entities into plain data and back, without code of the application. A file may come from anybody, and names become
- * parts of generated code and SQL, so names are checked.
+ * Recorded model: entities as plain data and back, without code of the application. A file may come from anybody, and names become parts of
+ * generated code and SQL: names are checked.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isObject } from '../../foundation/json/json.ts'
@@ -13,11 +13,10 @@ export interface RecordedEntity {
   readonly table: string
   readonly embeddable: boolean
   readonly properties: readonly RecordedProperty[]
-  /** Properties that are unique together. */
   readonly uniques: readonly (readonly string[])[]
 }
 
-/** MikroORM's type classes, recreated by name. */
+/** Recreated by name. */
 const TYPES = [
   'ArrayType',
   'BigIntType',
@@ -40,7 +39,6 @@ const TYPES = [
   'UuidType',
 ] as const
 
-/** Type names of properties. */
 const PLAIN_TYPES = [
   'integer',
   'number',
@@ -59,7 +57,6 @@ const PLAIN_TYPES = [
   'blob',
 ]
 
-/** Members to copy unchanged. */
 const PLAIN = [
   'nullable',
   'primary',
@@ -106,7 +103,7 @@ function isColumn(name: unknown): name is string {
   return typeof name === 'string' && SAFE_COLUMN.test(name)
 }
 
-/** @param note receives a sentence about each omission */
+/** @param note of each omission */
 export function describeEntities(orm: MikroORM, note: (sentence: string) => void): RecordedEntity[] {
   const found = [...orm.getMetadata()].filter(meta => {
     if (meta.pivotTable || meta.virtual === true || meta.expression !== undefined) return false
@@ -122,7 +119,7 @@ export function describeEntities(orm: MikroORM, note: (sentence: string) => void
   return joinSides(found.map(meta => describeEntity(meta, names, note)))
 }
 
-/** Removes references to unrecorded other sides, such as properties that MikroORM adds. */
+/** Removes references to unrecorded other sides, as MikroORM's own. */
 function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
   const known = new Map(entities.map(({ name, properties }) => [name, new Set(properties.map(each => each.name))]))
   const isKnown = ({ entity }: RecordedProperty, side: unknown): boolean => known.get(entity as string)?.has(side as string) === true
@@ -149,7 +146,7 @@ function describeEntity(meta: EntityMetadata, names: ReadonlySet<string>, note: 
   return { name: meta.className, table: meta.tableName, embeddable: meta.embeddable, properties, uniques }
 }
 
-/** Returns a reason if the property cannot be recorded. */
+/** A reason if the property cannot be recorded. */
 function describeProperty(property: EntityProperty, names: ReadonlySet<string>): RecordedProperty | string {
   const { name, kind, columnTypes } = property
   // Lists have no columns.
@@ -178,7 +175,7 @@ function describeType({ customType, type, columnTypes }: EntityProperty): object
   return { type: typeOfColumn(columnTypes[0] ?? '') }
 }
 
-/** Returns the type of a column with a custom type. */
+/** Of a column with a custom type. */
 function typeOfColumn(column: string): string {
   if (/int/i.test(column)) return 'integer'
   if (/real|floa|doub|numeric|decimal/i.test(column)) return 'float'
@@ -199,7 +196,7 @@ function isPlain(value: unknown): boolean {
 
 /**
  * @returns the entities by name
- * @throws TypeError with a clause for invalid data
+ * @throws TypeError with a clause
  */
 export async function rebuildEntities(recorded: unknown): Promise<ReadonlyMap<string, object>> {
   const core = await import('@mikro-orm/core')

@@ -1,6 +1,6 @@
 /**
- * Recording file: a line with the version, a line with the lengths of both parts, then the compressed parts: facts as JSON, data as SQLite.
- * A file may come from anybody, so reading has limits.
+ * Recording file: a line with the version, a line with both lengths, then the compressed parts: facts as JSON, data as SQLite. A file may
+ * come from anybody: reading has limits.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { isObject } from '../../foundation/json/json.ts'
@@ -13,7 +13,7 @@ import type { RecordedEntity } from './recorded-model.ts'
 
 const VERSION = 1
 const HEAD = 'mikro-rest recording '
-/** Bytes of each part before compression. */
+/** Bytes of each, before compression. */
 const MAX_FACTS = 64 << 20
 export const MAX_DATA = 64 << 20
 
@@ -27,7 +27,7 @@ export interface RecordedResource {
   readonly singular: string
   readonly hidden: readonly string[]
   readonly readOnly: readonly string[]
-  /** Names for IDs of relations: pairs of property and name. */
+  /** Pairs of property and name. */
   readonly ids: readonly (readonly [string, string])[]
   /** Replaces the ID. */
   readonly key?: string
@@ -59,7 +59,7 @@ export interface Recording {
   readonly data: Uint8Array | undefined
 }
 
-/** Drops the oldest requests if the facts are too large. */
+/** Drops the oldest requests if too large. */
 export function writeRecording(facts: RecordedFacts, data: Uint8Array | undefined): Buffer {
   const text = formatFacts(facts)
   const parts = [gzipSync(text), data === undefined ? Buffer.alloc(0) : gzipSync(data)]
@@ -76,7 +76,7 @@ function formatFacts(facts: RecordedFacts): string {
   }
 }
 
-/** @throws TypeError with a clause, for an invalid file or another version */
+/** @throws TypeError with a clause for an invalid file or another version */
 export function readRecording(file: Buffer): Recording {
   const first = file.subarray(0, 40).toString('latin1')
   if (!first.startsWith(HEAD)) throw new TypeError('it does not begin as a recording does')

@@ -1,4 +1,4 @@
-/** Serve recorded: makes an engine from a recording. */
+/** Serve recorded: an engine of a recording. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,6 @@ import type { EngineOptions } from '../options/options.ts'
 import type { RecordedResource, Recording } from './recording-file.ts'
 import { rebuildEntities } from './recorded-model.ts'
 
-/** Options that a recording may set. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms', 'parameters']
 
 export interface Forking<E> extends AsyncDisposable {

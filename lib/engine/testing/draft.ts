@@ -1,4 +1,4 @@
-/** Draft: a record to insert, with values still to be made up. */
+/** Draft: a record to insert, with values to make up. */
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 
 /** An attribute without a value yet, and the object for the value. */
@@ -7,7 +7,7 @@ export interface Slot {
   readonly holder: Record<string, unknown>
   /** Within the record. */
   readonly path: string
-  /** The resource's singular name, or the embedded object's name. */
+  /** The resource's singular name, or the embedded object's. */
   readonly bearer: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Events: tells listeners of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events,
- * and `lost` counts the dropped: listeners never hold the engine up.
+ * Events: of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events, and `lost`
+ * counts the dropped: listeners never hold the engine up.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything, integer, readOptions } from '../../foundation/base/option-table.ts'
@@ -56,7 +56,7 @@ interface EventSource {
   readonly clock: Clock
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
-  /** Takes secrets out of a test's text. */
+  /** Takes secrets out. */
   readonly mask: (text: string) => string
   /** Called when the first listener comes and the last leaves. */
   readonly listeningChanged: (isHeard: boolean) => void
@@ -73,7 +73,6 @@ export class Events {
     this.#source = source
   }
 
-  /** Takes over a recording's marks. */
   adopt(marks: readonly Mark[]): void {
     this.#marks = [...marks]
   }
@@ -127,13 +126,12 @@ export class Events {
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
   }
 
-  /** Tells why, under `--watch`, the former model stays served. */
+  /** Why, under `--watch`, the former model stays served. */
   readonly tellRefused = (reason: string | undefined): void => {
     const facts = this.#facts()
     this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })
   }
 
-  /** @throws TypeError, RangeError for unknown or malformed options */
   listen(options: ListenOptions = {}): AsyncIterableIterator<EngineEvent> {
     const { signal, capacity } = readOptions(options, { signal: [anything], capacity: [integer(1, 10_000), 1000] }, 'engine.events')
     const listener: EventListener = new EventListener(

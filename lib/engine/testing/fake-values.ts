@@ -1,4 +1,4 @@
-/** Fake values: made-up JSON values from an attribute's type and name: readable ones first, others in case of conflicts. */
+/** Fake values: by an attribute's type and name: readable ones first, others for conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
@@ -27,7 +27,7 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** Yields different values, the best first. */
+/** All different, the best first. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
@@ -139,13 +139,12 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
 }
 
 /**
- * Fixed days for a running clock: with real time, one seed would give new values each day. An end, such as `expiresAt`, must lie after the
- * test.
+ * Fixed days for a running clock: with real time, a seed would give new values each day. An end, as `expiresAt`, must lie after the test.
  */
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** A time within a year: past, or coming as for `expiresAt`. */
+/** Within a year: past, or coming as for `expiresAt`. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -214,7 +213,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Yields letters and digits; of short lengths all texts. */
+/** Letters and digits; of short lengths all texts. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)
@@ -227,7 +226,7 @@ function code(value: number, length: number): string {
   return text
 }
 
-/** Makes a text of a column's fixed form: an address, an interval. */
+/** Of a column's fixed form: an address, an interval. */
 type Make = (random: Random) => string
 
 const EMPTY: Make = () => 'empty'

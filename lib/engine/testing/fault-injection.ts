@@ -1,6 +1,6 @@
 /**
- * Fault injection: delays, failures, lost connections, rate limits, and gates that hold requests. Knows nothing of the engine. Rejects with
- * fault_injected, rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
+ * Fault injection: delays, failures, lost connections, rate limits and gates. Knows nothing of the engine. Rejects with fault_injected,
+ * rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything } from '../../foundation/base/option-table.ts'
@@ -51,7 +51,7 @@ export class Faults {
     this.#checkPath = checkPath
   }
 
-  /** The faults in effect, oldest first. */
+  /** In effect and unmet, oldest first. */
   get pending(): PendingFault[] {
     return this.rules.filter(({ met }) => met === 0).map(toPending)
   }
@@ -198,7 +198,7 @@ export class Faults {
   }
 
   /**
-   * Collects and counts the faults of an arriving request: all delays and gates, and the first failure, loss or exceeded limit.
+   * All delays and gates, and the first failure, loss or exceeded limit.
    *
    * @throws whatever a test's function throws; TypeError, RangeError for a wrong result
    */
@@ -229,7 +229,7 @@ export class Faults {
 
   /**
    * @param answer runs the request
-   * @param refused makes an answer of an error
+   * @param refused answers an error
    * @throws Error of code ECONNRESET when the connection is lost; the signal's reason
    */
   async take<T>(
@@ -287,7 +287,7 @@ export class Faults {
   }
 
   /**
-   * Reports faults no request has met since the last call. Effective faults must be ended first.
+   * Since the last call. Effective faults must be ended first.
    *
    * @param by the method that the test called
    */
@@ -309,7 +309,7 @@ export class Faults {
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
   }
 
-  /** Delayed requests go on at once; held requests are lost, with a warning, since nobody can open the gate. */
+  /** Delayed requests go on at once; held requests are lost, with a warning: nobody can open the gate. */
   close(): void {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue

@@ -1,4 +1,4 @@
-/** Fault options: options of injected faults, and checks. */
+/** Fault options: of injected faults, with checks. */
 import { RestError } from '../../foundation/errors/errors.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 

@@ -6,7 +6,7 @@ import type { CompiledMatch, FaultRequest } from './fault-request.ts'
 import type { LatencyProfile } from './latency.ts'
 import type { TokenBucket } from './rate-limit.ts'
 
-/** Consumers may target ES2022, which lacks the type of `Promise.withResolvers`. */
+/** ES2022, a target of consumers, lacks the type of `Promise.withResolvers`. */
 export interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -30,7 +30,7 @@ export interface FaultRule extends CompiledMatch {
   readonly id: string
   readonly effect: Effect
   readonly options: object
-  /** How many more requests the rule meets. */
+  /** More requests to meet. */
   left: number
   met: number
   handle: FaultHandle | Gate | undefined

@@ -1,6 +1,6 @@
 /**
- * Fill drafts: makes up values for slots. Redraws unique sets until free among rows and drafts. Rejects an attribute whose type takes no
- * made-up value.
+ * Fill drafts: values for slots. Redraws unique sets until free among rows and drafts. Rejects an attribute whose type takes no made-up
+ * value.
  */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
@@ -34,8 +34,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Returns the unique sets in which another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this
- * record. Leaves out attributes with a default: the others are then unique alone.
+ * Where another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this record. Leaves out attributes
+ * with a default: the others are then unique alone.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
@@ -110,7 +110,7 @@ export class DraftFiller {
     this.#numbers = new Map(all.map((draft, index) => [draft, index]))
   }
 
-  /** Must run inside the transaction. */
+  /** Inside the transaction. */
   async fill(): Promise<void> {
     const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
     // An earlier record must not take the caller's values.
@@ -148,7 +148,7 @@ export class DraftFiller {
     return isFree
   }
 
-  /** The key the engine would give, if the engine counts. */
+  /** As the engine would give, if the engine counts. */
   #nextKey(resource: Resource, attribute: ScalarAttribute): readonly number[] | undefined {
     const stored = attribute.primary && resource.generatedKey ? planRows(resource)?.stored : undefined
     const key = stored === undefined ? undefined : this.#connection.takeKey(stored, undefined)

@@ -1,4 +1,4 @@
-/** Given services: what `engine.given` uses of the engine. */
+/** Given services: for `engine.given`. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Given: takes calls of `engine.given` with their seeds. Loads make-records.ts with the first call. Rejects with resource_unknown,
- * body_invalid, validation_failed, unique_conflict.
+ * Given: calls of `engine.given` with their seeds. Loads make-records.ts with the first. Rejects with resource_unknown, body_invalid,
+ * validation_failed, unique_conflict.
  */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -58,13 +58,13 @@ export class Given {
     return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** Completes overrides to a body, parents included. Inserts nothing. */
+  /** To a body, with parents. Inserts nothing. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)
   }
 
-  /** Takes the seed before any wait: calls at the same time get seeds in order. */
+  /** Before any wait: calls at the same time get seeds in order. */
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
     const { seed } = readOptions(options, { seed: [mustRange('an integer', Number.isSafeInteger)] }, 'given')
     const { model } = this.#services.served()

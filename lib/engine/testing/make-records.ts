@@ -1,6 +1,6 @@
 /**
- * Make records: inserts minimal valid graphs for `engine.given`, with values and parents made up, in one transaction, and reads them back.
- * The same seed and data give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
+ * Make records: inserts minimal valid graphs for `engine.given`, values and parents made up, in one transaction. The same seed and data
+ * give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
  */
 import { CheckConstraintViolationException, type EntityManager } from '@mikro-orm/core'
 import type { Dialect } from '../../records/database/dialect.ts'
@@ -90,7 +90,6 @@ async function attemptAll(
   }
 }
 
-/** Adds `given: ` to a refusal. */
 function nameCall(error: unknown): unknown {
   if (!(error instanceof RestError) || error.message.startsWith('given: ')) return error
   const { status, code, message, errors, headers, cause } = error
@@ -100,14 +99,14 @@ function nameCall(error: unknown): unknown {
 /** Other writers may take the same values meanwhile. */
 const ATTEMPTS = 10
 
-/** Whether another record has a made-up value: on a server, written at the same time. */
+/** Another record has a made-up value: on a server, written at the same time. */
 function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
   const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
-/** Returns attributes left to a unique default that another record has. */
+/** Left to a unique default that another record has. */
 function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
   const names = new Set(error.errors?.map(({ attribute }) => attribute))
@@ -121,7 +120,7 @@ function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   )
 }
 
-/** Names the made-up values a broken CHECK may be about; the model does not know CHECKs. Other errors stay. */
+/** Names the made-up values a broken CHECK may be about: the model knows no CHECKs. Other errors stay. */
 function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
   const text = dialect.brokenCheck(error.cause) ?? ''
@@ -141,7 +140,7 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }
 
-/** Names the links whose default may link no record, for a broken foreign key. Other errors stay. */
+/** For a broken foreign key: a link's default may link no record. Other errors stay. */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
   const isKey =
     error instanceof RestError &&

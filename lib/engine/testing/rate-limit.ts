@@ -2,7 +2,6 @@
 import { parseDuration, type Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
-/** How many requests are allowed. */
 export interface RateLimit {
   /** Requests in the time, above 0; so many may come at once. */
   readonly requests: number
@@ -37,7 +36,7 @@ export class TokenBucket {
     this.#filledAt = clock.time()
   }
 
-  /** Undefined: the request may pass. A refusal names the seconds until the next request may pass (RFC 9110 section 10.2.3). */
+  /** Undefined: the request may pass. A refusal names the seconds to wait (RFC 9110 section 10.2.3). */
   take(label: string): RestError | undefined {
     this.#fill()
     if (this.#credit >= this.#per) {

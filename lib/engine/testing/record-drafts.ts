@@ -1,6 +1,6 @@
 /**
- * Record drafts: completes overrides to the structure of a graph. Each record has a draft; slots are attributes still without value.
- * Rejects relations that need each other in a circle.
+ * Record drafts: completes overrides to a graph. Each record has a draft; slots are attributes still without value. Rejects relations that
+ * need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -34,7 +34,7 @@ interface DraftContext {
   readonly linkedFrom?: string | undefined
   /** Empty for a requested record. */
   readonly needs?: Needs
-  /** The attribute another record refers to. */
+  /** Another record refers to this attribute. */
   readonly referredBy?: string | undefined
   /** Values that follow from the linking record. */
   readonly inherited?: ReadonlyMap<string, () => unknown>
@@ -44,7 +44,7 @@ interface DraftContext {
 interface Site {
   readonly draft: RecordDraft
   readonly holder: Record<string, unknown>
-  /** The object's path within the record: empty, or with a dot at the end. */
+  /** Within the record: empty, or with a dot at the end. */
   readonly prefix: string
   readonly bearer: string
   readonly needs: Needs
@@ -63,7 +63,7 @@ export class RecordDrafts {
     this.#maxRecords = maxRecords
   }
 
-  /** Adds all needed records, too. */
+  /** With all needed records. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body = nameRelations(overrides, resource)
@@ -84,7 +84,7 @@ export class RecordDrafts {
     const site: Site = { draft, holder: body, prefix: '', bearer: resource.singular, needs }
     for (const attribute of orderByColumns(resource)) {
       const { name } = attribute
-      // Skips attributes of other classes in the hierarchy.
+      // Skips attributes of other classes.
       if (name === implied?.name || name === linkedFrom || draft.pending.has(name) || !isOfClass(attribute, askedClass)) continue
       if (attribute.kind === 'toMany') this.#addList(attribute, draft)
       else if (attribute.kind === 'toOne') this.#addLink(attribute, site)
@@ -125,7 +125,7 @@ export class RecordDrafts {
     }
   }
 
-  /** Links the resource named in the overrides, else the first. */
+  /** The resource named in the overrides, else the first. */
   #addLinkToOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, { draft, needs }: Site): void {
     const value = draft.body[name]
     if (isObject(value)) {
@@ -160,7 +160,7 @@ export class RecordDrafts {
     return this.add(attribute.target, overrides, place).body
   }
 
-  /** Opens needed values that are not given. */
+  /** Needed values that are not given. */
   #openValue(attribute: ScalarAttribute | EmbeddedAttribute, site: Site, isReferred = false): void {
     const { name } = attribute
     const { draft, holder, prefix, bearer } = site

@@ -1,6 +1,6 @@
 /**
- * Shared keys: foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other,
- * and a parent linked twice is created once.
+ * Shared keys: foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other; a
+ * parent linked twice is created once.
  *
  * ```
  * line (tenant_id, order_id) references order (tenant_id, id): the line has the tenant of the order
@@ -14,7 +14,7 @@ import type { RecordDraft } from './draft.ts'
 
 interface SharedColumn {
   readonly link: ToOneAttribute
-  /** The place in the linked record's key. */
+  /** In the linked record's key. */
   readonly part: number
   /** The sharing attribute with the fewest columns. */
   readonly source: ScalarAttribute | ToOneAttribute
@@ -44,7 +44,7 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
-/** Finds attributes on both sides of one-column references beyond the primary key. Both sides must be equal. */
+/** On both sides of one-column references beyond the primary key. Both sides must be equal. */
 function findBeside(
   { attributes }: Resource,
   { beside = [], target }: ToOneAttribute,
@@ -72,7 +72,7 @@ function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttri
 export class SharedKeys {
   readonly #byBody = new Map<object, RecordDraft>()
 
-  /** Adds an incomplete draft. Sets values that follow from the caller's, or from the record's place. */
+  /** Takes an incomplete draft. Sets values that follow from the caller's, or from the record's place. */
   add(draft: RecordDraft): void {
     this.#byBody.set(draft.body, draft)
     const { body, implied } = draft
@@ -91,7 +91,7 @@ export class SharedKeys {
     }
   }
 
-  /** Opens keys from which other values follow, once the draft's attributes are complete. */
+  /** Opens keys from which other values follow, once attributes are complete. */
   finish(draft: RecordDraft): void {
     for (const { link, part, source } of findShared(draft.resource)) {
       const value = draft.body[link.name]
@@ -104,7 +104,7 @@ export class SharedKeys {
     }
   }
 
-  /** Returns a linked record's attributes that follow from the linking record. */
+  /** Of a linked record, by the linking record. */
   findInherited(owner: RecordDraft, link: ToOneAttribute, given: Readonly<Record<string, unknown>>): Map<string, () => unknown> {
     const inherited = new Map<string, () => unknown>()
     const all = findShared(owner.resource).filter(shared => shared.link === link && this.#isSettled(owner, shared.source))
@@ -154,7 +154,7 @@ export class SharedKeys {
     return draft.body[name]
   }
 
-  /** Whether a record has, or will have, a value. */
+  /** Has, or will have, a value. */
   #isSettled(draft: RecordDraft, source: ScalarAttribute | ToOneAttribute): boolean {
     const value = draft.body[source.name]
     return value === undefined
@@ -178,7 +178,7 @@ export class SharedKeys {
     return this.#readValue(draft, attribute, inner)
   }
 
-  /** Opens a slot for a key referred to by value: the database would give the key only later. */
+  /** For a key referred to by value: the database would give the key only later. */
   #openKey(draft: RecordDraft, part: number): void {
     const { attribute, inner } = findKeyPart(draft.resource, part)
     this.#open(draft, attribute, inner)
@@ -197,7 +197,7 @@ export class SharedKeys {
   }
 }
 
-/** Reads a key part from the caller's ID or object, as JSON; for a new record without a key, returns the record's object. */
+/** Of the caller's ID or object, as JSON; for a new record without a key, the record's object. */
 function readGiven(value: unknown, target: Resource, part: number): unknown {
   if (value === undefined || value === null) return undefined
   if (isObject(value)) {

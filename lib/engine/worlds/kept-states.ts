@@ -1,12 +1,12 @@
 /**
- * Kept states: from the first listener or workbench on, keeps the state before each request that may write: a copy of the data, or a
- * position in a server's log. A reading request has the state of the next write, if nothing changed between.
+ * Kept states: from the first listener or workbench on, the state before each request that may write: a copy of the data, or a position in
+ * a server's log. A reading request has the next write's state, if nothing changed between.
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { contentsOf, type Snapshot } from './snapshot.ts'
 
-/** Most states; most bytes of all here; most bytes of one. */
+/** States; bytes of all here; bytes of one. */
 const MAX_STATES = 200
 const MAX_BYTES = 64 << 20
 const MAX_OF_ONE = 16 << 20
@@ -63,7 +63,7 @@ export class KeptStates {
     return { generation: this.#source.generation(), changes: this.#changes }
   }
 
-  /** Never rejects: the request goes on without a state. */
+  /** Never rejects: a request goes on without a state. */
   async take(record: JournalRecord): Promise<void> {
     const source = this.#source
     try {
@@ -96,7 +96,6 @@ export class KeptStates {
     return undefined
   }
 
-  /** Notes the moment of a reading request. */
   note(record: JournalRecord): void {
     this.#moments.set(record, this.#moment)
   }
@@ -106,7 +105,7 @@ export class KeptStates {
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
   }
 
-  /** Whether these records alone have changed data since. */
+  /** Only these records have changed data since. */
   areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
     const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
     return isAt({ ...moment, changes }, this.#moment)

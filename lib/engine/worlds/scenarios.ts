@@ -61,7 +61,6 @@ async function make(data: Seeds, empty: Snapshot, fork: (state: Snapshot) => Pro
   }
 }
 
-/** @throws TypeError for scenarios that are not of their form */
 export function checkScenarios(scenarios: unknown): void {
   if (typeof scenarios !== 'object' || scenarios === null || Array.isArray(scenarios))
     throw new TypeError('RestEngine.create: "scenarios" must be an object of seeds: { empty: {}, vip: { users: [...] } }.')

@@ -1,4 +1,3 @@
-/** Snapshot: an engine's state at one moment. */
 import type { AuthState } from '../auth/authentication.ts'
 import type { ClockSetting } from '../../foundation/async/clock.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -12,7 +11,7 @@ export interface WorldState {
   readonly auth: AuthState | undefined
   /** For the next generated record without a seed. */
   readonly nextSeed: number
-  /** Names that requests to open resources have added. */
+  /** Added to open resources. */
   readonly learned: LearnedNames
 }
 

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,6 +17,8 @@ const source = new URL('../lib/doors/cli/main.ts', import.meta.url)
 const isRepository = existsSync(source)
 
 if (isOlder(process.versions.node, required)) runOnInstalledNode()
+else if (module.registerHooks === undefined)
+  giveUp('the command needs Node, whose hooks of modules Bun does not have: run it without --bun.')
 else {
   // Most of the start is Node's work to find and compile the code of MikroORM.
   await import('./quick-start.js')

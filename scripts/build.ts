@@ -54,11 +54,10 @@ function removeComments(file: string): void {
 rmSync(dist, { recursive: true, force: true })
 declareTypes()
 const needed = new Set<string>()
-const runners = ['node-test', 'vitest', 'playwright'].map(name => `doors/runners/${name}.d.ts`)
-const wires = ['json-server', 'postgrest'].map(name => `wires/${name}/index.d.ts`)
-const entries = ['index.d.ts', 'browser.d.ts', 'doors/page/ask-port.d.ts', 'model/client/index.d.ts', ...runners, ...wires].map(entry =>
-  join(dist, 'lib', entry),
-)
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+}
+const entries = Object.values(exports).flatMap(target => (typeof target === 'string' ? [] : [join(root, target.types)]))
 for (const entry of entries) finishTypes(entry, needed)
 for (const file of needed) if (!isShown(file, entries)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

@@ -11,26 +11,22 @@ import { dropComments } from './drop-comments.ts'
 import { mergeChunks } from './merge-chunks.ts'
 import { packKysely } from './pack-kysely.ts'
 
+interface Manifest {
+  readonly engines: { readonly node: string }
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+}
+
 /**
  * @param root the repository
  * @param dist an empty folder; the scripts are in its lib/, so that paths relative to lib/doors/cli/ stay valid in every file.
  */
 export async function bundle(root: string, dist: string): Promise<void> {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly engines: { readonly node: string } }
+  const { engines, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const target = engines.node.replace('>=', 'node')
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: {
-      'lib/index': 'lib/index.ts',
-      'lib/model/client/index': 'lib/model/client/index.ts',
-      'lib/doors/cli/main': 'lib/doors/cli/main.ts',
-      'lib/doors/runners/node-test': 'lib/doors/runners/node-test.ts',
-      'lib/doors/runners/vitest': 'lib/doors/runners/vitest.ts',
-      'lib/doors/runners/playwright': 'lib/doors/runners/playwright.ts',
-      'lib/wires/json-server/index': 'lib/wires/json-server/index.ts',
-      'lib/wires/postgrest/index': 'lib/wires/postgrest/index.ts',
-      'lib/doors/cli/save-worker': 'lib/doors/cli/save-worker.ts',
-    },
+    entryPoints: [...listExported(exports), 'lib/doors/cli/main.ts', 'lib/doors/cli/save-worker.ts'],
+    outbase: '.',
     outdir: dist,
     chunkNames: 'lib/chunks/[name]-[hash]',
     bundle: true,
@@ -56,6 +52,14 @@ export async function bundle(root: string, dist: string): Promise<void> {
   dropAllComments(dist)
   await writeWorkbench(join(dist, 'workbench'))
   await packKysely(root, join(dist, 'packed'), target)
+}
+
+/** Source files of the exports that are not for pages: `lib/index.ts` of `./dist/lib/index.js`. */
+function listExported(exports: Manifest['exports']): string[] {
+  return Object.values(exports).flatMap(target => {
+    const [, source] = typeof target === 'string' ? [] : (/^\.\/dist\/(lib\/.*)\.js$/.exec(target.default) ?? [])
+    return source === undefined ? [] : [`${source}.ts`]
+  })
 }
 
 /** Drops the comments, which would be a twentieth of the scripts. */

@@ -8,16 +8,14 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { ROOT } from '../helpers/command.ts'
 import { markedBlocks } from '../helpers/markdown.ts'
+import { userEnvironment } from '../helpers/user-environment.ts'
 
 const MINUTES = 60_000
-/** Settings that say how the registry is reached; the others of an npm around this spec are of its own folder and command. */
-const NETWORK =
-  /^(?:NODE_EXTRA_CA_CERTS|npm_config_(?:registry|cache|userconfig|globalconfig|cafile|fetch_\w+|https?_proxy|proxy|noproxy|offline))$/
 const ROUTE = 'app/api/[[...path]]/route.ts'
 /** What an app of Next.js has beside the guide. */
 const PAGES = {
@@ -41,9 +39,7 @@ describe('the guide for Next.js', { timeout: 5 * MINUTES }, () => {
   }
 
   const runIn = (command: string, args: readonly string[], cwd: string): string => {
-    const inherited = Object.entries(process.env).filter(([name]) => NETWORK.test(name) || !/^(?:npm_|INIT_CWD$|NODE_)/.test(name))
-    const path = dirname(process.execPath) + delimiter + process.env['PATH']
-    const env = { ...Object.fromEntries(inherited), PATH: path, NEXT_TELEMETRY_DISABLED: '1', CI: '1' }
+    const env = { ...userEnvironment(), NEXT_TELEMETRY_DISABLED: '1', CI: '1' }
     return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 4 * MINUTES })
   }
 

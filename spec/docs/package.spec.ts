@@ -6,13 +6,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
 import { declaredTypes } from '../helpers/declared-types.ts'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
 import { namesBelow } from '../helpers/markdown.ts'
 import { APP, testOrmVersions } from '../helpers/orm-versions.ts'
+import { userEnvironment } from '../helpers/user-environment.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const MINUTES = 60_000
@@ -213,18 +215,10 @@ const guides = await readFile(join(root, 'docs/testing.md'), 'utf8')
 const customising = await readFile(join(root, 'docs/customising.md'), 'utf8')
 const mounting = await readFile(join(root, 'docs/mounting.md'), 'utf8')
 
-/** Settings that say how the registry is reached. An npm around this spec sets others, of its own folder and command. */
-const NETWORK =
-  /^(?:NODE_EXTRA_CA_CERTS|npm_config_(?:registry|cache|userconfig|globalconfig|cafile|fetch_\w+|https?_proxy|proxy|noproxy|offline))$/
-
 /** Runs a command with this Node first on the PATH. */
 function run(command: string, args: readonly string[], cwd: string): Promise<Ended> {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => NETWORK.test(name) || !/^(?:npm_|INIT_CWD$|NODE_(?!COMPILE_CACHE$))/.test(name),
-  )
-  const env = { ...Object.fromEntries(inherited), PATH: dirname(process.execPath) + delimiter + process.env['PATH'] }
   return new Promise((end, reject) => {
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, args, { cwd, env: userEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -322,6 +316,45 @@ describe('the package', { timeout: TIMEOUT }, () => {
     // On 29 November 2026 it has 4,431,000 bytes: PostgreSQL takes 165,000 of them, evolving 250,000, watching 90,000, the workbench
     // 155,000, the docs 636,000, their pictures 300,000. The files for pages came then, with 1,270,000, and their types.
     assert.ok(packed.unpackedSize < 5_950_000, `${packed.unpackedSize} bytes`)
+  })
+
+  it('declares the packages that it imports, so that pnpm and Yarn find each', async () => {
+    const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
+      'bin' | 'dependencies' | 'peerDependencies' | 'peerDependenciesMeta',
+      Record<string, string>
+    > & { readonly exports: Record<string, string | { readonly default: string }> }
+    const exported = Object.values(manifest.exports).map(target => (typeof target === 'string' ? target : target.default))
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: [...exported, ...Object.values(manifest.bin)].filter(file => file.endsWith('.js')),
+      outdir: folder,
+      write: false,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      metafile: true,
+      logLevel: 'error',
+    })
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
+      imports.filter(({ external }) => external).map(({ path }) => path),
+    )
+    for (const { path } of packed.files.filter(file => file.path.endsWith('.d.ts'))) {
+      const text = await readFile(join(root, path), 'utf8')
+      imported.push(
+        ...[...text.matchAll(/^(?:import|export) .* from '([^.'][^']*)'|\bimport\('([^.'][^']*)'\)/gm)].map(([, from, by]) => from ?? by!),
+      )
+    }
+    const names = new Set(
+      imported.filter(name => /^[@\w]/.test(name) && !name.startsWith('node:')).map(name => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]),
+    )
+    const { dependencies, peerDependencies, peerDependenciesMeta } = manifest
+    assert.ok(names.has('@mikro-orm/sql') && names.has('vitest') && names.has('@playwright/test'), [...names].join(' '))
+    assert.deepEqual(
+      [...names].filter(name => ![dependencies, peerDependencies, peerDependenciesMeta].some(known => Object.hasOwn(known, name))),
+      [],
+    )
   })
 
   it('has no dead link', async () => {

@@ -28,7 +28,8 @@ const NODE: SecretWork = {
   scrypt: (password, salt, length, { N, r, p }) =>
     new Promise((resolve, reject) => {
       builtin.crypto.scrypt(password, salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
-        error === null ? resolve(key) : reject(error),
+        // Node: null. Bun: undefined.
+        error ? reject(error) : resolve(key),
       )
     }),
   verifier(x) {

@@ -14,6 +14,7 @@ import { declaredTypes } from '../helpers/declared-types.ts'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
 import { namesBelow } from '../helpers/markdown.ts'
 import { APP, testOrmVersions } from '../helpers/orm-versions.ts'
+import { describeRuntimes } from '../helpers/runtimes.ts'
 import { userEnvironment } from '../helpers/user-environment.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -616,4 +617,5 @@ describe('the package', { timeout: TIMEOUT }, () => {
   describeGuides(guides, root, () => ({ folder, offline }))
   describeSample(customising, root, () => ({ folder, offline }))
   describeApps(mounting, root, () => ({ folder, offline }))
+  describeRuntimes(() => join(folder, packed.filename))
 })

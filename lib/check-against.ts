@@ -1,4 +1,4 @@
-/** Check against: compares an engine with the backend that the engine replaces. */
+/** Check against: an engine beside the backend that it replaces. */
 import type { DriftOptions } from './checks/drift/check.ts'
 import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'
@@ -38,7 +38,7 @@ export async function checkAgainst(
   return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers ?? {}) } })
 }
 
-/** Moves name and password from the address into a header, so that no text shows the password. */
+/** No text may show the password: a header takes name and password. */
 function readAddress(text: string): { readonly origin: string; readonly headers: Readonly<Record<string, string>> } {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))

@@ -1,6 +1,5 @@
 /**
- * Engine: the public interface. `RestEngine` hands each call to a part of the engine; `engine/assembly/assemble.ts` puts the parts
- * together.
+ * Engine: the public interface. Each call goes to a part of the engine; `engine/assembly/assemble.ts` puts the parts together.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
@@ -102,7 +101,7 @@ export class RestEngine<Name extends string = string> {
     this.given = this.#parts.given.asFunction(() => this.#parts.life.assertOpen())
   }
 
-  /** The engine with any names, as the rest of the library takes engines. */
+  /** With any names, for the rest of the library. */
   get #plain(): RestEngine {
     return this as RestEngine
   }

@@ -1,4 +1,4 @@
-/** Open recording: makes an engine in memory of a file of `engine.record`, with the data before the test and its journal. */
+/** Open recording: an engine in memory of a file of `engine.record`, with the data before the test and its journal. */
 import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
 import type { EngineOptions } from './engine/options/options.ts'
@@ -6,7 +6,6 @@ import { internalsOf } from './engine/assembly/internals.ts'
 import { readRecording, type RecordedFacts, type RecordedRequest } from './engine/recording/recording-file.ts'
 import { serveRecorded } from './engine/recording/serve-recorded.ts'
 
-/** Most bytes of a file. */
 const MAX_FILE = 256 << 20
 
 export interface OpenedRecording {
@@ -15,7 +14,7 @@ export interface OpenedRecording {
   readonly facts: RecordedFacts
 }
 
-/** @throws Error in one line, with the name of the file, for a file that is unreadable, incomplete, or no recording */
+/** @throws Error in one line, with the file's name, for a file that is unreadable, incomplete, or no recording */
 export async function openRecording(path: string, create: (options: EngineOptions) => Promise<RestEngine>): Promise<OpenedRecording> {
   try {
     const found = await stat(path)
@@ -35,7 +34,7 @@ export async function openRecording(path: string, create: (options: EngineOption
   }
 }
 
-/** Separates a journal entry from what the request ran. */
+/** A journal entry, and what the request ran. */
 function separate({ statements, ran, writes, cached, hints, ...entry }: RecordedRequest): {
   readonly entry: Omit<RecordedRequest, 'statements'> & { readonly response: unknown; readonly body: unknown }
   readonly ran: object

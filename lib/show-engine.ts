@@ -1,6 +1,6 @@
 /**
- * Show engine: where `MIKRO_REST_WORKBENCH` names a port, shows the engines of this process in a list there, each with a workbench. Loads
- * nothing otherwise.
+ * Show engine: where `MIKRO_REST_WORKBENCH` names a port, lists the engines of this process there, each with a workbench. Loads nothing
+ * otherwise.
  */
 import type { WorldEngine } from './doors/server/controls/world-engine.ts'
 import { runtime } from './foundation/runtime/runtime.ts'
@@ -17,13 +17,13 @@ export function showsEngines(): boolean {
 }
 
 /**
- * @param below the function that the application has called: its caller is the place where the engine is made
+ * @param below called by the application: its caller is the place of the engine's making
  * @throws RangeError for a malformed variable; the error of `make`
  */
 export async function makeShown<E extends object>(make: () => Promise<E>, below: (...given: never[]) => unknown): Promise<E> {
   const at: { stack?: string } = {}
   Error.captureStackTrace(at, below)
-  // Read before any await: the text is made at the first reading.
+  // Before any await: the text is made at the first reading.
   const { stack = '' } = at
   const shown = await (engines ??= loadEngines())
   const engine = await make()

@@ -1,4 +1,4 @@
-/** Try promises: runs a self-test in a fork of an engine, and describes an engine for the comparison with a backend. */
+/** Try promises: a self-test in a fork, and an engine's description for the comparison with a backend. */
 import type { Fake } from './checks/drift/check.ts'
 import type { AnsweredRequest } from './checks/drift/replay.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'
@@ -13,7 +13,7 @@ import { readPairs } from './records/request/parsed-query.ts'
 /**
  * See `engine.selfTest`.
  *
- * @param readOnly whether the engine is served as read-only
+ * @param readOnly served as read-only
  */
 export async function tryPromises(engine: object, options: SelfTestOptions, readOnly: boolean): Promise<SelfTest> {
   const [{ runSelfTest }, { createTestedWorld }] = await Promise.all([
@@ -22,7 +22,7 @@ export async function tryPromises(engine: object, options: SelfTestOptions, read
   ])
   const { open, build } = internalsOf(engine)
   const composition = await copyWorld(open, undefined)
-  // No time limit holds up a request in process, and nobody reads the journal.
+  // No time limit in process, and nobody reads the journal.
   const fork = build({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
   try {
     return await runSelfTest(await createTestedWorld(internalsOf(fork).parts, user => fork.token(user)), options)
@@ -31,7 +31,7 @@ export async function tryPromises(engine: object, options: SelfTestOptions, read
   }
 }
 
-/** @param tries whether a self-test makes requests for the backend, too */
+/** @param tries a self-test makes requests for the backend, too */
 export async function describeFake(engine: object, tries: boolean): Promise<Fake & { readonly readings: readonly AnsweredRequest[] }> {
   const { open } = internalsOf(engine)
   const { served, options } = open

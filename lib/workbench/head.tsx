@@ -1,4 +1,4 @@
-/** Head: shows model, world, user, clock, faults and connection. */
+/** Head: model, world, user, clock, faults and connection. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
 import { busy, isReachable, look, mint } from './state/ask.ts'
@@ -8,7 +8,7 @@ import { setOfPage, version, userId, world } from './state/place.ts'
 import { useLoad } from './parts/use-load.ts'
 import { idOf, labelOf, type AnyRecord } from './state/records.ts'
 
-/** Milliseconds by which two clocks may differ. */
+/** Milliseconds of difference between two clocks. */
 const SAME_TIME = 2000
 
 export function Head() {
@@ -16,7 +16,7 @@ export function Head() {
   const inEffect = faults.value.filter(({ left }) => left !== 0)
   const held = faults.value.filter(({ held: requests = [] }) => requests.length > 0).length
   const head = useRef<HTMLElement>(null)
-  // The navigation stands below the head, however high the head is.
+  // The navigation stands below the head of any height.
   useEffect(() => {
     const { current } = head
     const watcher = new ResizeObserver(() => document.documentElement.style.setProperty('--head-height', `${current?.offsetHeight ?? 0}px`))
@@ -102,7 +102,7 @@ function showTime(time: number): string {
   return `${new Date(time).toISOString().replace('T', ' ').slice(0, 16)} UTC`
 }
 
-/** Chooses who sends requests. The URL has the ID, not the token. */
+/** The URL has the ID, not the token. */
 function UserChoice() {
   const id = useId()
   const chosen = userId.value
@@ -149,7 +149,7 @@ async function readUsers(): Promise<{ readonly id: string; readonly label: strin
   })
 }
 
-/** The first request creates a world with a new name. */
+/** The first request creates a new world. */
 const OTHER = '\n'
 
 function WorldChoice() {

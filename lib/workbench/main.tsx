@@ -1,4 +1,3 @@
-/** Main: starts the workbench. */
 import { render } from 'preact'
 import { effect, untracked } from '@preact/signals'
 import { changes, recording, stateKnown, streams, watchServer, type RequestSummary } from './state/live.ts'
@@ -102,7 +101,7 @@ function Content() {
   return screen === '' ? null : <Empty title={`There is no screen “${screen}”`}>Choose a screen of the navigation.</Empty>
 }
 
-/** The fragment of the URL is the place, so an anchor link would change the screen. */
+/** The URL's fragment is the place: an anchor link would change the screen. */
 function skip(event: Event): void {
   event.preventDefault()
   document.getElementById('main')?.focus()

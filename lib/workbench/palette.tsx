@@ -1,4 +1,4 @@
-/** Palette: Ctrl K goes to any screen, resource or record. */
+/** Palette: Ctrl K, to any screen, resource or record. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox, type Choice } from './parts/combobox.tsx'
@@ -17,7 +17,7 @@ const SHOWN = 10
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOpen = isPaletteOpen.value
-  // Focuses the field before the reader presses another key.
+  // Before the reader presses another key.
   useLayoutEffect(() => {
     if (isOpen) dialog.current?.showModal()
     else dialog.current?.close()
@@ -57,7 +57,7 @@ function Search() {
   )
 }
 
-/** A record is a resource and an ID: `sites 2`. */
+/** A record: `sites 2`. */
 function findDestinations(text: string): Destination[] {
   const [first = '', ...others] = text
     .trim()

@@ -1,4 +1,4 @@
-/** Screens: loads each screen when first opened. */
+/** Screens: loaded when first opened. */
 import type { ComponentType } from 'preact'
 import { useLoad } from './parts/use-load.ts'
 import { ErrorNotice } from './parts/notice.tsx'

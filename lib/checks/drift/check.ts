@@ -1,4 +1,4 @@
-/** Check: sends the requests that a fake has answered to the real backend, and reports differences. */
+/** Check: sends a fake's requests to the real backend, and reports differences. */
 import { idNames } from '../../model/key.ts'
 import { flag, integer, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import type { Resource } from '../../model/model.ts'
@@ -68,7 +68,7 @@ class Drift {
   readonly #skipped = new Set<string>()
   /** A record of each resource in the real backend. */
   readonly #records = new Map<Resource, Promise<PlainRecord | undefined>>()
-  /** IDs of created records in the real backend, by IDs in the fake. */
+  /** IDs in the real backend, by IDs in the fake. */
   readonly #created = new Map<string, string>()
   #requests = 0
 
@@ -105,7 +105,7 @@ class Drift {
   }
 
   async #compareOne(asked: AnsweredRequest, place: RequestPlace): Promise<void> {
-    // A missing record proves nothing, since backends have different records.
+    // A missing record proves nothing: backends have different records.
     if (place.id !== undefined && asked.status === 404) return
     const id = place.id === undefined ? undefined : await this.#findRealId(place)
     if (place.id !== undefined && id === undefined) {
@@ -114,7 +114,7 @@ class Drift {
     }
     const path = id === undefined ? this.#below(asked.path) : place.template.replace('{id}', id)
     const record = place.answered === undefined ? undefined : await this.#findRecord(place.answered, place)
-    // A value that the fake refused must be refused too.
+    // A value refused by the fake must be refused too.
     const query = asked.status < 400 ? replaceValues(asked.query, place, record) : asked.query
     const text = formatQuery(query)
     const target = `${path}${text === '' ? '' : `?${text}`}`
@@ -178,7 +178,7 @@ class Drift {
     return true
   }
 
-  /** Returns a text if no answer can be compared, undefined after the timeout. */
+  /** A text if no answer can be compared, undefined after the timeout. */
   #ask(method: string, target: string, body: unknown): Promise<RealAnswer | string | undefined> {
     if (method !== 'GET' && this.#options.writes !== true) throw new Error(`checkAgainst: ${method} is sent with "writes" alone.`)
     // A comparison may send a second request.
@@ -197,7 +197,7 @@ class Drift {
   }
 }
 
-/** Wraps bare records in an envelope, so that attributes are compared too. */
+/** In an envelope, attributes of bare records are compared too. */
 function findBare(
   { status, body }: RealAnswer,
   { answered, isList, attribute }: RequestPlace,
@@ -227,7 +227,7 @@ interface FakeEnvelope {
   readonly error?: unknown
 }
 
-/** Returns undefined if answers have the engine's form. */
+/** Undefined: the engine's form. */
 function findTemplate(
   envelope: FakeEnvelope | undefined,
   { isList, answered }: RequestPlace,
@@ -237,7 +237,7 @@ function findTemplate(
   return (method === 'DELETE' ? envelope.removed : undefined) ?? (isList && method !== 'POST' ? envelope.list : envelope.record)
 }
 
-/** Returns the body in the engine's form. */
+/** In the engine's form. */
 function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
   const parts = template?.read(body)
   if (parts === undefined || answered === undefined) return body

@@ -1,4 +1,4 @@
-/** Compare: compares shapes and behaviour of both answers, never values of records, which always differ. */
+/** Compare: shapes and behaviour of both answers, never values of records, which always differ. */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -16,7 +16,7 @@ interface Comparison {
   readonly place: RequestPlace
   /** As the fake answered. */
   readonly asked: AnsweredRequest
-  /** As the real backend got the query. */
+  /** As sent to the real backend. */
   readonly query: AnsweredRequest['query']
   readonly real: RealAnswer
   /** Violations of the fake's document. */
@@ -46,7 +46,7 @@ function compareStatus({ asked, real, place, query }: Comparison): Found {
   }
 }
 
-/** Guesses the cause of a refusal: the parameter that the answer names, or the only parameter beside the choice of a page. */
+/** The parameter that the answer names, or the only parameter beside the choice of a page. */
 function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: RequestPlace, body: unknown): string | undefined {
   const named =
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined
@@ -99,7 +99,6 @@ function describeFault(fault: string, { place, recordsAt }: Comparison): Found[]
   return [{ ...found, kind: 'type', message: `In the real backend ${shown.length === 0 ? 'the body' : 'it'} ${what}.` }]
 }
 
-/** Follows relations to the owner of the attribute. */
 function findOwner(resource: Resource, names: readonly string[]): { readonly resource: Resource; readonly names: readonly string[] } {
   const [first = '', ...rest] = names
   const attribute = resource.byName.get(first)
@@ -107,7 +106,7 @@ function findOwner(resource: Resource, names: readonly string[]): { readonly res
   return isExpanded ? findOwner(attribute.target, rest) : { resource, names }
 }
 
-/** At the path of an attribute, `value` is the attribute. */
+/** At an attribute's path, `value` is the attribute. */
 function nameMembers(names: readonly string[], { attribute }: RequestPlace): readonly string[] {
   return attribute !== undefined && names[0] === 'value' ? [attribute.name, ...names.slice(1)] : names
 }
@@ -131,7 +130,7 @@ function compareFilter(filter: GivenFilter, records: readonly PlainRecord[]): Fo
   return [{ kind: 'filter', attribute: filter.name, parameter: filter.parameter, message }]
 }
 
-/** Returns undefined if shown values do not reveal the answer. */
+/** Undefined: shown values do not reveal the answer. */
 function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute) || /[,*\\]/.test(text)) return undefined
   const isBoolean = attribute.kind === 'scalar' && attribute.type.kind === 'boolean'

@@ -1,8 +1,7 @@
-/** Exchange: sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
+/** Exchange: with the real backend. Limits time, bytes and redirects of answers, which are not trusted. */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
-/** Sends a request to the real backend, and gives its answer. */
 export type Send = (request: Request) => Response | Promise<Response>
 
 interface ExchangeBounds {
@@ -34,7 +33,7 @@ export class Exchange {
   readonly #bounds: ExchangeBounds
   readonly #end: number
 
-  /** @param origin address of the real backend, without credentials */
+  /** @param origin without credentials */
   constructor(send: Send, origin: string, bounds: ExchangeBounds) {
     this.#send = send
     this.#origin = origin
@@ -60,7 +59,6 @@ export class Exchange {
       return `There is no answer: ${cause instanceof Error ? cause.message : message}.`
     } finally {
       clearTimeout(timer)
-      // Stops whatever is still running.
       ended.abort()
     }
   }
@@ -82,7 +80,7 @@ export class Exchange {
     }
   }
 
-  /** Headers may hold secrets, so only the given host gets the request. */
+  /** Headers may hold secrets: only the given host gets the request. */
   #follow(from: URL, location: string, method: string): URL {
     const to = URL.canParse(location, from.href) ? new URL(location, from) : null
     if (to === null) throw new RefusedExchange('it redirects to what is no address')

@@ -1,4 +1,4 @@
-/** Replay: turns requests to a fake into requests to the real backend, with IDs and values of real records. */
+/** Replay: requests to a fake become requests to the real backend, with its IDs and values. */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { findSignAtEnd, type Sign } from '../../records/request/operators.ts'
@@ -28,7 +28,7 @@ export interface GivenFilter {
   readonly parameter: string
   readonly attribute: Attribute
   readonly name: string
-  /** Whether an odd number of `!` precedes the name. */
+  /** An odd number of `!` precedes the name. */
   readonly isNegated: boolean
   readonly sign: Sign
   readonly text: string
@@ -67,7 +67,7 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   return { version, resource, id: given, answered: target, isList, attribute, template }
 }
 
-/** Requests that differ only in values have the same form, which is sent once. */
+/** Requests that differ only in values have one form, sent once. */
 export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`

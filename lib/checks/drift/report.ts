@@ -11,7 +11,6 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
-/** The way in which two answers differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
 /** A place where the answers of two backends differ. */
@@ -26,7 +25,6 @@ export interface Difference {
   readonly message: string
   /** As sent to the real backend. */
   readonly request: { readonly method: string; readonly url: string }
-  /** How many requests show the difference. */
   readonly times: number
 }
 
@@ -34,7 +32,6 @@ export interface Difference {
 export interface DriftReport {
   /** Whether both backends have answered alike. */
   readonly passed: boolean
-  /** How many requests were sent. */
   readonly requests: number
   readonly differences: readonly Difference[]
   /** Parts that were not compared, a sentence each. */
@@ -46,7 +43,7 @@ export interface DriftReport {
 const MAX_DIFFERENCES = 1000
 const MAX_LENGTH = 500
 
-/** Escapes control and direction characters, which could move the cursor of a terminal. */
+/** Control and direction characters could move a terminal's cursor. */
 export function printable(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)
@@ -70,7 +67,7 @@ export class Differences {
     else if (this.#known.size < MAX_DIFFERENCES) this.#known.set(key, { ...found, times: 1 })
   }
 
-  /** If a resource has a single missing and a single unknown member, the member may be renamed. */
+  /** A single missing and a single unknown member of a resource may be a renamed member. */
   list(): Difference[] {
     const all = [...this.#known.values()]
     return all

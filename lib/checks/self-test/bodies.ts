@@ -1,4 +1,4 @@
-/** Bodies: generates good bodies, and wrong bodies with a single mistake that the OpenAPI document refuses too. */
+/** Bodies: good bodies, and wrong bodies with a single mistake that the OpenAPI document refuses too. */
 import { shownName } from '../../model/ids-name.ts'
 import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
@@ -11,7 +11,7 @@ import { isDeepEqual, isPlainlyShown, type PlainRecord } from './values.ts'
 import type { Subject } from './subject.ts'
 
 export interface BodyMaker {
-  /** Adds required attributes, as `engine.given` does. */
+  /** Adds required attributes as `engine.given`. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
   readonly listIds: (resource: Resource) => readonly (string | number)[]
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
@@ -21,7 +21,7 @@ export interface BodyMaker {
 /** IDs of existing records, or objects that make new records. */
 type Linking = 'ids' | 'objects'
 
-/** Returns required and some optional attributes. */
+/** Required and some optional attributes. */
 export async function makeBody(maker: BodyMaker, resource: Resource, random: Random, linking: Linking): Promise<Record<string, unknown>> {
   const overrides: Record<string, unknown> = {}
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
@@ -50,12 +50,12 @@ function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resourc
   return Object.fromEntries(left.map(([name, value]) => [name, omit(byName.get(name), value)]))
 }
 
-/** Excludes keys and versions, which follow other rules. */
+/** Keys and versions follow other rules. */
 function isChosen(attribute: ScalarAttribute): boolean {
   return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
 }
 
-/** A unique relation gets no ID, since its target may be taken. */
+/** No ID for a unique relation: its target may be taken. */
 function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Random): string | number | undefined {
   if (attribute.unique || !attribute.owner || attribute.primary || attribute.formula !== undefined) return undefined
   const ids = listIds(attribute.target)
@@ -69,7 +69,6 @@ function makeValue(attribute: ScalarAttribute, { singular }: Resource, random: R
   return undefined
 }
 
-/** Changes some attributes and links. */
 export function makeChange(maker: BodyMaker, resource: Resource, record: PlainRecord, random: Random): Record<string, unknown> {
   const unique = new Set([...resource.keyNames, ...resource.uniques.flat().map(path => path.split('.')[0]!)])
   const body: Record<string, unknown> = {}
@@ -94,7 +93,7 @@ interface WrongBody {
   readonly mistake: string
 }
 
-/** Lists the mistakes that the schema can detect. */
+/** That the schema can detect. */
 export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
   const { resource, bodyPath } = subject
   const { document } = subject.version
@@ -123,7 +122,7 @@ export function listWrongBodies(good: Record<string, unknown>, operation: Descri
   ]
 }
 
-/** Only the application knows valid values of custom types, and of hidden attributes that a wrapper replaces (a password by its hash). */
+/** Only the application knows values of custom types, and of hidden attributes that a wrapper replaces (a password by its hash). */
 function isJudged(attribute: Attribute, { rules }: Resource): boolean {
   if (attribute.hidden && rules.wrappers.create !== undefined) return false
   return attribute.kind !== 'scalar' || (attribute.type.kind !== 'custom' && attribute.type.loose !== true)

@@ -1,4 +1,4 @@
-/** Check filters: tests whether a filter and its complement split a list, with values of existing records. */
+/** Check filters: a filter and its complement must split a list. With values of existing records. */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -79,7 +79,7 @@ async function giveValue(test: Case, subject: Subject, filter: ListedFilter, ran
   }
   if (attribute.kind !== 'scalar') return undefined
   if (shown === null && (filter.mark === '>' || filter.mark === '<')) return undefined
-  // Only the application knows how filters on custom types read text.
+  // Only the application knows filters on custom types.
   if (['json', 'jsonValue', 'blob', 'array', 'custom'].includes(attribute.type.kind)) return undefined
   if (shown === '' && attribute.type.kind !== 'text') return undefined
   const text = toFilterText(shown, attribute.type)
@@ -90,7 +90,7 @@ function escapeId(id: string): string {
   return id === 'null' ? String.raw`\null` : id.replaceAll(/[\\,*=]/g, String.raw`\$&`)
 }
 
-/** Returns undefined if the record hides the stored value. */
+/** Undefined: the record hides the stored value. */
 async function readValue(test: Case, subject: Subject, { path }: ListedFilter, random: Random): Promise<unknown> {
   const record = random.pick(subject.records)
   let value: unknown = record
@@ -169,11 +169,11 @@ function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: P
   }
 }
 
-/** Records with at least a value, with less and with NULL must make up the list. */
+/** With at least a value, with less and with NULL: together the list. */
 async function checkRange(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList): Promise<void> {
   const { parameter, text, mark } = filter
   const written = parameter.slice(0, -1)
-  // The complement of `age<=` is `age>` without `=`, so the query is written by hand.
+  // The complement of `age<=` is `age>` without `=`.
   const other = mark === '>' ? '<' : '>'
   const query = [written, other, text].map(encodeURIComponent).join('')
   const path = `${subject.path}?${query}&${subject.parameter('limit')}=0`

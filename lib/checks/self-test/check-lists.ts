@@ -1,4 +1,4 @@
-/** Check lists: compares count, pages and order of a list with its records. */
+/** Check lists: count, pages and order of a list. */
 import type { Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -39,7 +39,7 @@ async function checkCount(test: Case, subject: Subject): Promise<void> {
   })
 }
 
-/** Follows `next` from a random offset, and compares the records with a single large page. */
+/** From a random offset by `next`, compared with a single large page. */
 async function checkPages(test: Case, subject: Subject, random: Random): Promise<void> {
   const { count = 0, resource } = subject
   const size = random.between(1, Math.max(1, Math.ceil(Math.min(count, LARGEST_PAGE) / 4)))

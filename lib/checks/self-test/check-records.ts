@@ -1,5 +1,5 @@
 /**
- * Check records: compares a record in a list with the same record at its own path, by HEAD, and with `depth`, `expand` and `attributes`.
+ * Check records: a record in a list, at its own path, by HEAD, and with `depth`, `expand` and `attributes`.
  */
 import { isRelation, isValue, type Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'

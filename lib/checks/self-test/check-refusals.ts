@@ -1,10 +1,10 @@
-/** Check refusals: tests wrong parameters, paths and methods. */
+/** Check refusals: wrong parameters, paths and methods. */
 import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { draw, type ListedFilter, type Subject } from './subject.ts'
 
-/** A name that no model is likely to have. */
+/** In hardly any model. */
 const NONSENSE = 'no_such_name_7'
 
 export async function checkRefusals(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Check writes: creates, changes and deletes records, and tries wrong bodies. Each case restores the world first, so its requests alone
- * repeat a failure.
+ * Check writes: creates, changes and deletes records, and tries wrong bodies. Each case restores the world first: its requests alone repeat
+ * a failure.
  */
 import type { Random } from '../../engine/testing/random.ts'
 import { listWrongBodies, makeBody, makeChange, type BodyMaker } from './bodies.ts'
@@ -19,7 +19,7 @@ interface Writing {
   readonly skip: (sentence: string) => void
 }
 
-/** Bodies to try before skipping a resource. */
+/** Bodies before a resource is skipped. */
 const TRIES = 6
 
 export async function checkWrites(writing: Writing, subject: Subject): Promise<void> {
@@ -39,7 +39,7 @@ export async function checkWrites(writing: Writing, subject: Subject): Promise<v
   }
 }
 
-/** Returns the body, or undefined if every generated body was refused. */
+/** Undefined: every generated body was refused. */
 async function checkCreation(writing: Writing, subject: Subject): Promise<Record<string, unknown> | undefined> {
   let refusal = 'the model needs a value that cannot be made up'
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -99,7 +99,6 @@ interface WritePlace {
   readonly check: 'created' | 'changed'
 }
 
-/** Compares sent and shown values. */
 function checkSent({ writing: { ignored }, test, subject, check }: WritePlace, body: PlainRecord, shown: PlainRecord, by: string): void {
   for (const [name, sent] of Object.entries(body)) {
     const attribute = subject.resource.byName.get(name)

@@ -1,10 +1,9 @@
-/** Filter meaning: decides whether a shown value meets a filter. */
+/** Filter meaning: whether a shown value meets a filter. */
 import type { Attribute } from '../../model/model.ts'
 import { withoutAccents } from '../../foundation/values/accents.ts'
 import { OPERATORS, type FilterOperator, type Fold, type OrderOperator, type Sign } from '../../records/request/operators.ts'
 import { compareShown, findLinkedId, isOrdered, isPlainlyShown, isSameScalar } from './values.ts'
 
-/** Conditions on the result of a comparison. */
 const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } = {
   '>=': order => order >= 0,
   '<=': order => order <= 0,
@@ -12,7 +11,7 @@ const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } =
   '<': order => order < 0,
 }
 
-/** Returns undefined if shown values do not reveal the answer. */
+/** Undefined: shown values do not reveal the answer. */
 export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute)) return undefined
   const isEqual = findEquality(attribute, value)

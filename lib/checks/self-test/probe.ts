@@ -1,4 +1,4 @@
-/** Probe: sends requests, checks every answer against the OpenAPI document, and records failures. Throws OutOfTime at the deadline. */
+/** Probe: sends requests, checks answers against the OpenAPI document, records failures. Throws OutOfTime at the deadline. */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/arrival.ts'
 import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'
@@ -16,7 +16,7 @@ export class OutOfTime extends Error {
 const MAX_FAILURES = 100
 /** Milliseconds per request. */
 const PATIENCE = 10_000
-/** A failure names only the last requests of its case. */
+/** The last requests of a failing case. */
 const MAX_STEPS = 6
 
 /** The part that drift compares. */
@@ -38,7 +38,7 @@ export interface ProbeAnswer extends RestResponse {
 export class Probe {
   readonly checks = Object.fromEntries(Object.keys(CHECKS).map(name => [name, 0])) as Record<SelfTestCheck, number>
   readonly failures = new Map<string, { -readonly [key in keyof SelfTestFailure]: SelfTestFailure[key] }>()
-  /** For drift, which repeats each GET against the real backend. */
+  /** Drift repeats each GET against the real backend. */
   readonly readings = new Map<string, AnsweredReading>()
   requests = 0
   lostFailures = 0
@@ -57,7 +57,7 @@ export class Probe {
     return new Case(this)
   }
 
-  /** Returns undefined if the request got no answer. */
+  /** Undefined: no answer. */
   async ask(method: string, path: string, body: unknown, steps: SelfTestRequest[]): Promise<ProbeAnswer | undefined> {
     if (performance.now() >= this.#deadline) throw new OutOfTime('The time is over.')
     this.requests++
@@ -110,7 +110,7 @@ export class Case {
     return this.#probe.ask(method, path, body, this.#steps)
   }
 
-  /** Returns undefined if the GET was refused or got no answer. */
+  /** Undefined: refused or no answer. */
   async read(path: string): Promise<ProbeAnswer | undefined> {
     const answer = await this.ask('GET', path)
     return answer?.isOk === true ? answer : undefined

@@ -65,7 +65,7 @@ export interface SelfTestReport {
 const ORIGIN = 'http://127.0.0.1:3000'
 
 /**
- * Writes a request as a command for a POSIX shell.
+ * For a POSIX shell.
  *
  * @param headers names of headers; shell variables stand for their values, which may be secret
  */

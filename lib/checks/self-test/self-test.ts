@@ -1,4 +1,4 @@
-/** Self-test: tests an API in a fork with generated requests. The same seed, data and clock give the same requests. */
+/** Self-test: generated requests in a fork. The same seed, data and clock give the same requests. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
@@ -30,11 +30,10 @@ export interface TestedWorld extends Answering {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly describe: (version: string) => Promise<{ readonly document: Conformity; readonly model: Model; readonly vocabulary: Vocabulary }>
-  /** Restores the initial data. */
   readonly restore: () => Promise<void>
   /** Adds required attributes. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
-  /** Whether the model sets the attribute at each change (`onUpdate`). */
+  /** At each change (`onUpdate`). */
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
   /** Undefined: no log-in, or no users. */
   readonly logIn: () => Promise<Readonly<Record<string, string>> | undefined>
@@ -77,7 +76,7 @@ interface RunOptions {
 }
 
 class Run {
-  /** The part under test, for the report of a timeout. */
+  /** For the report of a timeout. */
   place = 'the beginning'
   readonly #world: TestedWorld
   readonly #probe: Probe
@@ -99,7 +98,7 @@ class Run {
       tested.push({ version, subjects: version.model.resources.map(resource => new Subject(version, resource)) })
     }
     this.#checkIgnored(tested.flatMap(({ version }) => version.model))
-    // Reads come first, so that no data need restoring in between.
+    // Reads come first: no data need restoring in between.
     for (const { subjects } of tested) for (const subject of subjects) await this.#read(subject)
     for (const { version, subjects } of tested) {
       await checkRoutes(this.#probe, version, () => this.#begin())
@@ -158,13 +157,13 @@ class Run {
   }
 }
 
-/** Bodies need integer keys as numbers. */
+/** Integer keys as numbers, for bodies. */
 function listIds({ key }: Resource, ids: readonly string[]): (string | number)[] {
   const isNumber = key.length === 1 && key[0]!.type.kind === 'integer'
   return ids.map(id => (isNumber && Number.isSafeInteger(Number(id)) ? Number(id) : id))
 }
 
-/** Only the handler of a custom route knows valid requests, so the route gets the ID 1 and an empty body, and may refuse. */
+/** Only the handler knows valid requests: a route gets the ID 1 and an empty body, and may refuse. */
 async function checkRoutes(probe: Probe, version: TestedVersion, begin: () => Promise<Case>): Promise<void> {
   for (const { method, template, node } of version.document.operations) {
     const tags = (node['tags'] ?? []) as readonly string[]

@@ -1,4 +1,4 @@
-/** Subject: a resource under test: paths, operations in the OpenAPI document, and initial records. */
+/** Subject: a resource under test, with paths, described operations, initial records. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
@@ -73,12 +73,12 @@ export class Subject {
     return this.version.document.operations.find(each => each.method === method && each.template === template)
   }
 
-  /** Names the resource or attribute in a failure. */
+  /** In a failure. */
   name(attribute?: string): string {
     return attribute === undefined ? this.resource.plural : `${this.resource.plural}.${attribute}`
   }
 
-  /** Writes reserved parameters under the application's names. */
+  /** Reserved parameters have the application's names. */
   list(
     filters: Readonly<Record<string, string>>,
     reserved: Readonly<Partial<Record<Reserved, string | number>>>,
@@ -101,13 +101,13 @@ export class Subject {
     return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
   }
 
-  /** A filter that every record meets, since any filter turns off the default filter of a list. */
+  /** Every record meets the filter, which turns off a list's default filter. */
   #everything(): Readonly<Record<string, string>> {
     const [name] = this.resource.keyNames
     return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
   }
 
-  /** The keys to the record in a body. */
+  /** To the record in a body. */
   get bodyPath(): readonly string[] {
     return this.version.template?.pathOf('record', this.resource) ?? []
   }
@@ -121,7 +121,7 @@ export class Subject {
     return findParameterName(this.version.vocabulary, reserved)
   }
 
-  /** Returns undefined if the record hides its key. */
+  /** Undefined: the record hides its key. */
   record(record: PlainRecord): string | undefined {
     if (this.resource.rules.single !== undefined) return this.path
     const id = findId(record, this.resource)
@@ -129,7 +129,7 @@ export class Subject {
     return `${this.path}/${idNames(this.resource).length === 1 ? encodeURIComponent(id) : id}`
   }
 
-  /** Returns undefined if a wrapper has answered without records. */
+  /** Undefined: a wrapper has answered without records. */
   recordsIn(body: unknown): readonly PlainRecord[] | undefined {
     const records = (body as Readonly<Record<string, unknown>> | undefined)?.[this.resource.plural]
     return Array.isArray(records) ? (records as PlainRecord[]) : undefined
@@ -141,7 +141,7 @@ export class Subject {
     return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
-  /** Reads filters from the parameters in the document. */
+  /** Of the parameters in the document. */
   filters(): ListedFilter[] {
     const { document } = this.version
     const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)
@@ -170,7 +170,7 @@ export class Subject {
   }
 }
 
-/** Each part of the test draws its own numbers, so that other parts do not change them. */
+/** Each part of the test draws numbers that other parts do not change. */
 export function chance(seed: number, ...names: readonly (string | number)[]): Random {
   return new Random(`self-test/${seed}/${names.join('/')}`)
 }

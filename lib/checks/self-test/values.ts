@@ -1,4 +1,4 @@
-/** Values: compares shown values with sent values and with the text of filters. */
+/** Values: shown, sent, and of filters. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -19,7 +19,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every(name => Object.hasOwn(b, name) && isDeepEqual(a[name], b[name]))
 }
 
-/** Returns undefined if the record hides its key. */
+/** Undefined: the record hides its key. */
 export function findId(record: PlainRecord, resource: Resource): string | undefined {
   const { byName } = resource
   const names = idNames(resource)
@@ -71,7 +71,7 @@ export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): b
   }
 }
 
-/** Whether two values are equal in any form that bodies allow: `1` and `"1"` for bigint. */
+/** In any form that bodies allow: `1` and `"1"` for bigint. */
 export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || b === null || a === undefined || b === undefined) return false
@@ -94,16 +94,15 @@ export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean 
   }
 }
 
-/** Types with values that compare as shown. */
 const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
 const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
 
-/** Whether what is shown says the order: of an interval, or an enum of the database, it does not. */
+/** As shown: not an interval, nor an enum of the database. */
 export function isOrdered({ kind, loose, column }: ScalarType): boolean {
   return ORDERED.has(kind) && loose !== true && (kind !== 'text' || column === undefined || column === 'bpchar')
 }
 
-/** Compares as a sort does: NULL is smallest, text compares by code point. */
+/** As a sort: NULL is smallest, text compares by code point. */
 export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -113,7 +112,7 @@ export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): numb
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
 }
 
-/** Returns undefined if filters cannot have the value. */
+/** Undefined: no value of filters. */
 export function toFilterText(value: unknown, type: ScalarType): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'object' || value === undefined) return undefined

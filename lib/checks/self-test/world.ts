@@ -1,4 +1,4 @@
-/** World: makes a tested world from a fork. */
+/** World: a tested world of a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'
@@ -11,7 +11,7 @@ import type { EngineHandle } from '../../model/hook-context.ts'
 import type { TestedWorld } from './self-test.ts'
 
 /**
- * Stops the clock, so that answers repeat.
+ * Stops the clock: answers repeat.
  *
  * @param mint makes the token of a user
  */
@@ -30,7 +30,7 @@ export async function createTestedWorld(
     hasWire: parts.shared.hasWire,
     template: options.envelope?.record,
     now: clock.now().getTime(),
-    // The checks read the engine's form. The application's form is only checked against the document.
+    // The checks read the engine's form. The application's is only checked against the document.
     async handle(method, path, query, body, context) {
       const response = await requests.handle(method, path, query, body, options.envelope === undefined ? context : plainClient(context))
       return response.body instanceof TextStream ? { ...response, body: await response.body.text() } : response
@@ -62,7 +62,7 @@ export async function createTestedWorld(
   }
 }
 
-/** Gets the engine's form of answers. */
+/** With the engine's form of answers. */
 function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
   const client = new LazyClient({ headers }, { isPlain: true })
   signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })

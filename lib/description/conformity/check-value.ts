@@ -1,6 +1,5 @@
 /**
- * Check value: checks a value against the JSON Schema keywords of the engine's documents. An unknown keyword throws, so that no rule is
- * skipped silently.
+ * Check value: JSON Schema as in the engine's documents. An unknown keyword throws: no rule is skipped silently.
  */
 import type { Schema } from '../openapi/schema.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -26,10 +25,10 @@ interface ValuePlace {
 
 type KeywordCheck = (expected: unknown, value: unknown, schema: Schema, place: ValuePlace) => readonly string[]
 
-/** Shared, because most checks find no fault. */
+/** Shared: most checks find no fault. */
 const NOTHING: readonly string[] = []
 
-/** Cached, because every attribute of every record may follow a reference. */
+/** Cached: every attribute of every record may follow a reference. */
 const RESOLVED = new WeakMap<Schema, Map<string, Schema>>()
 
 const PATTERNS = new Map<string, RegExp>()
@@ -51,7 +50,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 
 const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
-  // A schema of the application may use unknown keywords and concerns only requests.
+  // An application's schema may use unknown keywords and concerns only requests.
   allOf: (expected, value, _schema, place) =>
     (expected as Schema[]).flatMap(each => (each['x-schema'] === undefined ? findMismatches(each, value, place) : [])),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
@@ -125,7 +124,7 @@ const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   },
 }
 
-/** Includes members that `$ref`, `allOf` and matching `anyOf` describe. */
+/** Also by `$ref`, `allOf` and matching `anyOf`. */
 function listDescribed(schema: Schema, value: unknown, place: ValuePlace): string[] {
   const { $ref, properties = {}, allOf = [], anyOf = [] } = schema
   const met = (anyOf as Schema[]).filter(each => findMismatches(each, value, place).length === 0)
@@ -158,7 +157,7 @@ function follow(root: Schema, reference: string): Schema {
   return node
 }
 
-/** JSON objects inherit nothing, so `for ... in` is safe. */
+/** JSON inherits nothing, so `for ... in` is safe. */
 function findMismatches(schema: Schema, value: unknown, place: ValuePlace): readonly string[] {
   let faults = NOTHING
   for (const keyword in schema) {
@@ -169,7 +168,7 @@ function findMismatches(schema: Schema, value: unknown, place: ValuePlace): read
   return faults
 }
 
-/** Avoids copies, because most values have no faults. */
+/** Without copies: most values have no faults. */
 function join(faults: readonly string[], more: readonly string[]): readonly string[] {
   if (more.length === 0) return faults
   return faults.length === 0 ? more : [...faults, ...more]
@@ -191,7 +190,7 @@ function findNearestFaults(alternatives: readonly Schema[], value: unknown, plac
   for (const alternative of alternatives) {
     const faults = findMismatches(alternative, value, place)
     if (faults.length === 0) return NOTHING
-    // A fault deep inside says more than a wrong type of the whole.
+    // A deep fault says more than a wrong type of the whole.
     const depth = Math.max(...faults.map(fault => fault.split(' ', 1)[0]!.split('/').length))
     const score = depth + (isTyped(alternative, value, place) ? 0.5 : 0)
     if (nearest === undefined || score > nearest.score) nearest = { faults, score }

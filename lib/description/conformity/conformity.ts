@@ -1,6 +1,5 @@
 /**
- * Conformity: checks answers against an OpenAPI document, and returns faults in plain words: an undescribed operation, status, header or
- * body.
+ * Conformity: faults of answers against an OpenAPI document, in plain words: an undescribed operation, status, header or body.
  */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'
@@ -38,7 +37,7 @@ export class Conformity {
   readonly #document: OpenApiDocument
   /** Sorted: paths without parameters first. */
   readonly #paths: readonly DescribedPath[]
-  /** All described headers. Other headers come from the transport or the application, and are not judged. */
+  /** Others come from the transport or the application, and are not judged. */
   readonly #headers: ReadonlySet<string>
   /** With the parameters of the path. */
   readonly operations: readonly DescribedOperation[]
@@ -54,7 +53,7 @@ export class Conformity {
   }
 
   /**
-   * Returns undefined if the operation takes no body. Merges schemas of `allOf`.
+   * Undefined: no body. Merges schemas of `allOf`.
    *
    * @param path the keys to the record in the body
    */
@@ -88,7 +87,7 @@ export class Conformity {
     return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
   }
 
-  /** Whether the document has the path, with any method. */
+  /** With any method. */
   knows(path: string): boolean {
     return this.#find(path) !== undefined
   }
@@ -122,7 +121,7 @@ export class Conformity {
     const known = Object.keys((response['headers'] ?? {}) as Schema).map(name => name.toLowerCase())
     // Refusals by the application (`default`) may have other headers.
     const judged = String(status) in responses ? Object.keys(headers) : []
-    // Any answer to HEAD may have the length of the answer to GET (RFC 9110, section 8.6).
+    // HEAD may have the length of GET (RFC 9110, section 8.6).
     const more = judged.filter(name => name !== 'content-length' && this.#headers.has(name) && !known.includes(name))
     const faults = more.map(name => `${place} the header "${name}" is not described`)
     if (method === 'HEAD') return faults

@@ -1,4 +1,4 @@
-/** Held answer: the types of an answer and of its check. */
+/** Held answer: an answer, and its check. */
 
 /** Header names are in lower case. */
 export interface HeldAnswer {
@@ -9,7 +9,6 @@ export interface HeldAnswer {
 
 /** Implemented by `Conformity`. */
 export interface AnswerCheck {
-  /** Whether the document has the path. */
   knows(path: string): boolean
   check(method: string, path: string, answer: HeldAnswer): string[]
 }

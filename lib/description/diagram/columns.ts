@@ -1,4 +1,4 @@
-/** Columns: arranges boxes in columns, each box left of boxes that refer to it. A long chain fills columns from top to bottom instead. */
+/** Columns: each box stands left of boxes that refer to it. A long chain fills columns from top to bottom. */
 
 interface Placed {
   readonly name: string
@@ -13,7 +13,7 @@ interface Edge {
 
 /** Pixels below a box. */
 export const BOX_GAP = 28
-/** Maximum width, as a multiple of the height. */
+/** As a multiple of the height. */
 const WIDEST = 3
 /** Width to height of the whole, as a goal. */
 const ASPECT = 1.5
@@ -22,7 +22,7 @@ const LINE_SPACE = 90
 /** Passes that reorder columns. */
 const SWEEPS = 6
 
-/** Returns columns from left to right, boxes from top to bottom. */
+/** From left to right, from top to bottom. */
 export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[][] {
   const own = edges.filter(({ parent, child }) => parent !== child)
   const linked = new Set(own.flatMap(({ parent, child }) => [parent, child]))
@@ -54,7 +54,7 @@ function isTooWide(columns: readonly (readonly Placed[])[]): boolean {
   return width > WIDEST * Math.max(...columns.map(columnHeight))
 }
 
-/** A box has the highest layer among its parents, plus 1. A cycle is cut where the walk returns to its start. */
+/** The highest layer of parents, plus 1. A cycle is cut where the walk returns to its start. */
 function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<string, number> {
   const parents = groupBy(edges, 'child', 'parent')
   const layers = new Map<string, number>()
@@ -84,7 +84,7 @@ function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<strin
   return layers
 }
 
-/** Moves a box without parents next to its leftmost child. */
+/** A box without parents moves next to its leftmost child. */
 function pullRoots(layers: Map<string, number>, edges: readonly Edge[]): void {
   const children = groupBy(edges, 'parent', 'child')
   for (const [name, layer] of layers) {
@@ -100,7 +100,7 @@ function groupByLayer<B extends Placed>(boxes: readonly B[], layers: ReadonlyMap
   return columns.filter(column => column.length > 0)
 }
 
-/** Sorts each column by the average position of neighbours, so that fewer lines cross. */
+/** By the average position of neighbours: fewer lines cross. */
 function orderColumns<B extends Placed>(columns: readonly (readonly B[])[], edges: readonly Edge[]): B[][] {
   const neighbours = new Map<string, string[]>()
   for (const { parent, child } of edges) {

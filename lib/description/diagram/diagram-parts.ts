@@ -1,4 +1,4 @@
-/** Diagram parts: resources with attributes, and relations between resources, as plain data. */
+/** Diagram parts: resources with attributes, and relations, as plain data. */
 
 /** Records at an end, for a record at the other end. */
 export type Cardinality = 'one' | 'zeroOrOne' | 'many'

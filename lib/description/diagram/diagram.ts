@@ -1,4 +1,4 @@
-/** Diagram: describes resources and relations as plain data, without attributes that are hidden or forbidden to every caller. */
+/** Diagram: plain data, without attributes hidden or forbidden to every caller. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
@@ -6,7 +6,7 @@ import { mayBeEmpty } from '../openapi/record-schemas.ts'
 import { branchesFor, existsFor, isOpen, type Visibility } from '../../records/plan/visibility.ts'
 import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts.ts'
 
-/** @param isNamed whether requests find the resource by some name */
+/** @param isNamed requests find the resource by some name */
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
   const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
@@ -48,7 +48,7 @@ function nameType(attribute: Attribute, visibility: Visibility): string {
   }
 }
 
-/** Lists each relation once, although both sides may have an attribute. */
+/** Each relation once, although both sides may have an attribute. */
 class RelationsInMaking {
   readonly #shown: ReadonlySet<Resource>
   readonly #visibility: Visibility

@@ -1,5 +1,5 @@
 /**
- * Layout: places boxes in columns, and lines between boxes. A line has a lane in each column on its way; a lane takes room as a box does.
+ * Layout: boxes in columns, and lines between. A line has a lane in each column on its way; a lane takes room as a box does.
  *
  * ```
  * User ──┐          ┌── Tag
@@ -34,7 +34,6 @@ export interface Box {
   readonly rows: readonly BoxRow[]
 }
 
-/** A point on the border of a box. */
 export interface LineEnd extends Point {
   readonly side: 'left' | 'right'
   readonly cardinality: Cardinality
@@ -87,7 +86,6 @@ interface RouteSlot {
   y: number
 }
 
-/** A box without its position. */
 interface SizedBox {
   readonly entity: DiagramEntity
   readonly name: string
@@ -174,7 +172,7 @@ function usesGapAfter({ slots }: RelationRoute, column: number): boolean {
   return first <= column && (column < last || first === last)
 }
 
-/** Adds a lane to each column between both boxes, near the straight line: a rank is 0 at the top, 1 at the bottom. */
+/** A lane in each column between both boxes, near the straight line: a rank is 0 at the top, 1 at the bottom. */
 function findRoutes(
   relations: readonly DiagramRelation[],
   byName: ReadonlyMap<string, RouteSlot>,
@@ -211,7 +209,7 @@ function findRoutes(
   return routes
 }
 
-/** Moves slots close to their neighbours, in the same order. */
+/** Close to neighbours, in the same order. */
 function settle(columns: readonly RouteSlot[][]): void {
   for (const column of columns) stack(column, () => 0)
   for (let pass = 0; pass < PASSES; pass++) {
@@ -235,7 +233,7 @@ function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
   return [4, BOX_GAP / 2, BOX_GAP][boxes]!
 }
 
-/** Moves slots as near to the wanted positions as order and gaps allow (isotonic regression). */
+/** As near to the wanted positions as order and gaps allow (isotonic regression). */
 function stack(column: readonly RouteSlot[], want: (slot: RouteSlot) => number): void {
   let offset = 0
   const offsets = column.map((slot, index) => {

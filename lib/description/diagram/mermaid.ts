@@ -7,7 +7,7 @@ const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, ri
   many: ['}o', 'o{'],
 }
 
-/** A name that Mermaid refuses is written with `_`, next to the true name. */
+/** A name that Mermaid refuses has `_`, next to the true name. */
 export function writeMermaid({ entities, relations }: Diagram): string {
   const names = nameEntities(entities)
   const lines = relations.map(({ from, to }) => {

@@ -27,7 +27,7 @@ export const DARK =
 
 interface PictureOptions {
   readonly title: string
-  /** Whether to include style and background, for a separate file. */
+  /** With style and background, for a separate file. */
   readonly isWhole: boolean
 }
 
@@ -54,7 +54,7 @@ export function escapeText(text: string): string {
     .replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** Returns `posts.user: any number of posts to one of users`. */
+/** `posts.user: any number of posts to one of users`. */
 export function describeRelation({ from, to }: DiagramRelation): string {
   const names = [from, to].flatMap(({ entity, attribute }) => (attribute === undefined ? [] : [`${entity}.${attribute}`]))
   return `${names.join(' and ')}: ${countEnd(from)} to ${countEnd(to)}`

@@ -1,4 +1,4 @@
-/** Described API: reads all that the docs page shows from an OpenAPI document and a diagram. */
+/** Described API: all that the docs page shows, from an OpenAPI document and a diagram. */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { TemplateNames } from '../../foundation/http/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
@@ -20,7 +20,6 @@ export interface PageAttribute extends DiagramAttribute {
   readonly notes: readonly string[]
   /** Plural name of a relation's target. */
   readonly target: string | undefined
-  /** Filter operators, such as `>=`. */
   readonly operators: readonly string[]
 }
 
@@ -41,7 +40,7 @@ export interface PageResource {
   readonly id: string | undefined
   readonly example: Readonly<Record<string, unknown>> | undefined
   readonly body: Readonly<Record<string, unknown>> | undefined
-  /** Sets an attribute of the example to its present value, so that trying the request does no harm. */
+  /** The example's present value: trying the request does no harm. */
   readonly changes: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -56,7 +55,7 @@ export interface PageApi {
   readonly failures: readonly { readonly status: string; readonly description: string }[]
 }
 
-/** @param envelope the application's form of answers. Undefined: the engine's form */
+/** @param envelope undefined: the engine's form of answers */
 export function readApi(document: OpenApiDocument, diagram: Diagram, envelope?: DescribedEnvelope): PageApi {
   const api = new DescribedApi(document, diagram, envelope)
   const tags = (document['tags'] ?? []) as readonly { readonly name: string; readonly description: string }[]
@@ -211,7 +210,7 @@ class DescribedApi {
     }
   }
 
-  /** Keeps the component name, since the application may have renamed the parameter. */
+  /** Keeps the component name: the application may have renamed the parameter. */
   #withReference(parameter: Schema): Schema {
     const reference = parameter['$ref']
     return typeof reference === 'string' ? { ...this.#find(parameter), reference: reference.split('/').at(-1) } : parameter

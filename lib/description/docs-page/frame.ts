@@ -1,10 +1,10 @@
-/** Frame: the common parts of all docs pages. Loads files only from below the page. */
+/** Frame: common to all docs pages. Loads files only from below the page. */
 import { escapeText } from '../diagram/svg.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 
 export interface PageFrame {
   readonly title: string
-  /** Path of the docs page: `/api/docs`. */
+  /** `/api/docs` */
   readonly path: string
   /** Path of the document. */
   readonly description: string

@@ -37,7 +37,7 @@ export function renderModelPage(
 /**
  * Reveals nothing of the API.
  *
- * @param logIn the path of the log-in, and the names of its two members. Undefined: asks for a token
+ * @param logIn path, and names of two members. Undefined: asks for a token
  */
 export function renderLogInPage(
   frame: PageFrame,
@@ -128,7 +128,7 @@ function renderErrors({ failures }: PageApi): string {
   ].join('\n')
 }
 
-/** Turns the Markdown of OpenAPI documents into HTML: paragraphs, headings, lists and code. */
+/** Markdown of OpenAPI documents as HTML: paragraphs, headings, lists and code. */
 function renderMarkdown(text: string, level = 3): string {
   return text
     .split(/\n{2,}/)

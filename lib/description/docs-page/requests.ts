@@ -1,4 +1,4 @@
-/** Requests: writes `curl` commands that work as shown, with the example of a resource. */
+/** Requests: `curl` commands that work as shown, with a resource's example. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { PageApi, PageOperation, PageResource } from './described-api.ts'
 
@@ -6,9 +6,9 @@ export interface ShownRequest {
   readonly kind: 'page' | 'filter' | 'sort' | 'expand' | 'record' | 'write'
   readonly title: string
   readonly command: string
-  /** Path and query, if the request needs no token. */
+  /** If the request needs no token. */
   readonly link?: string | undefined
-  /** The place in the workbench: `#/console/GET?/users`. */
+  /** In the workbench: `#/console/GET?/users`. */
   readonly place?: string
 }
 
@@ -16,7 +16,6 @@ export interface ShownRequest {
 export interface PageAddress {
   /** Scheme and host: `http://localhost:3000`. */
   readonly origin: string
-  /** The path before the version. */
   readonly base: string
   /** Empty: paths have no version. */
   readonly version: string
@@ -48,7 +47,7 @@ export function listRequests(resource: PageResource, address: PageAddress): Show
   ]
 }
 
-/** The command keeps the token in `$TOKEN` for other commands. */
+/** Keeps the token in `$TOKEN` for other commands. */
 export function writeLogIn({ logIn }: PageApi, names: readonly [string, string] | undefined, address: PageAddress): string | undefined {
   if (logIn === undefined || names === undefined) return undefined
   // The sample's credentials; other users are unknown. Line breaks avoid scrolling.
@@ -133,7 +132,7 @@ function titled(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
 }
 
-/** Returns `Categories, Z to A` or `Users by age, largest first`. */
+/** `Categories, Z to A` or `Users by age, largest first`. */
 function titleOfSort(name: string, { name: own, type }: PageResource['attributes'][number]): string {
   const title = titled(name)
   if (type !== 'text') return `${title} by ${own}, ${/date|time/.test(type) ? 'latest' : 'largest'} first`
@@ -175,7 +174,7 @@ function placeInConsole({ method }: PageOperation, path: string, { base }: PageA
   return `#/console/${method}${more}?${(base + path).replaceAll('#', '%23')}`
 }
 
-/** Quotes a text for a POSIX shell. */
+/** For a POSIX shell. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

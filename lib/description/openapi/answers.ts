@@ -1,4 +1,4 @@
-/** Answers: describes successful answers as response components. */
+/** Answers: successful answers as response components. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
 import { pascalCase } from './components.ts'
@@ -58,7 +58,6 @@ export class Answers extends Describer {
     return this.#either(resource, 'Record', `The ${resource.singular}.`, forms, { headers: this.#tag(resource) })
   }
 
-  /** Describes GET of a to-one relation: the linked record or null. */
   linked(resource: Resource, isNullable: boolean): Schema {
     if (!isNullable) return this.record(resource)
     const record = orNull(this.#records.refer(resource))
@@ -92,7 +91,7 @@ export class Answers extends Describer {
     )
   }
 
-  /** A new password ends the old token, so the answer to a change of the caller's own user has a new `auth_token`. */
+  /** A new password ends the old token: the answer to a change of the caller's user has a new `auth_token`. */
   own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
     const status = this.#mayBeRemoved(resource) ? OK : {}
@@ -103,8 +102,8 @@ export class Answers extends Describer {
   }
 
   /**
-   * Whether a change may remove the record: as an orphan, or out of a fixed filter (`{ deletedAt: null }`). A class of a hierarchy may be a
-   * target, and so each subclass.
+   * A change may remove the record: as an orphan, or out of a fixed filter (`{ deletedAt: null }`). A class of a hierarchy may be a target,
+   * and so each subclass.
    */
   #mayBeRemoved(resource: Resource): boolean {
     return (
@@ -161,7 +160,7 @@ export class Answers extends Describer {
     )
   }
 
-  /** Describes `POST /users/1/posts`: the new post, or the user if the body is the ID of an existing post. */
+  /** `POST /users/1/posts`: the new post, or the user if the body is an existing post's ID. */
   appended(resource: Resource, owner: Resource, links: Schema): Schema {
     const [made, changed] = [this.created(resource, links), this.record(owner)]
     if (made['$ref'] === changed['$ref']) return made
@@ -215,7 +214,7 @@ export class Answers extends Describer {
     return this.#response(`The attribute of a ${resource.singular}.`, schema, {})
   }
 
-  /** Whether a shared component would make the document shorter. */
+  /** A shared component would make the document shorter. */
   #isCommon({ name }: Attribute): boolean {
     return this.source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
   }
@@ -262,7 +261,7 @@ export class Answers extends Describer {
     return this.#response(description, schema, {})
   }
 
-  /** Uses the application's template (`own`), else the engine's envelope (`members`). */
+  /** The application's template (`own`), else the engine's envelope (`members`). */
   #either(
     resource: Resource,
     suffix: string,
@@ -339,7 +338,7 @@ export class Answers extends Describer {
     }
   }
 
-  /** Describes an envelope: a shared schema in `allOf`, and the given members. */
+  /** A shared schema in `allOf`, and the given members. */
   #describe(given: Members, { shared: asked = 'Envelope', optional = [], isOpen = false, isNamed = false }: EnvelopeForm = {}): Schema {
     const { brief } = this.options
     const { resource: _, ...unnamed } = given
@@ -367,7 +366,7 @@ interface EnvelopeForm {
   readonly shared?: Shared | undefined
   readonly optional?: readonly string[] | undefined
   readonly isOpen?: boolean
-  /** Whether `resource` stays in a brief document, to tell alternatives apart. */
+  /** `resource` stays in a brief document, to tell alternatives apart. */
   readonly isNamed?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Body schemas: describes bodies of POST and PUT: writable attributes, with relations as IDs or as objects that make records. */
+/** Body schemas: writable attributes in POST and PUT, with relations as IDs or as objects that make records. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { isRelation } from '../../model/model.ts'
@@ -24,7 +24,7 @@ import { Describer } from './describer.ts'
 type Mode = 'new' | 'change'
 
 export class BodySchemas extends Describer {
-  /** @param given the attribute that the path sets (`author` for `POST /users/1/posts`), so that the body may omit `author` */
+  /** @param given set by the path (`author` for `POST /users/1/posts`): the body may omit `author` */
   creation(resource: Resource, given?: string): Schema {
     const items = this.referNew(resource, given)
     const schema = this.wrapped(items, resource)
@@ -36,7 +36,7 @@ export class BodySchemas extends Describer {
     return this.wrapped(this.referChange(resource), resource)
   }
 
-  /** Wraps a record like the template `record` of the option `envelope`, since bodies have the form of answers. */
+  /** Like the template `record` of `envelope`: bodies have the form of answers. */
   wrapped(schema: Schema, resource: Resource): Schema {
     const path = this.source.envelope?.record?.pathOf('record', resource) ?? []
     return path.reduceRight<Schema>(
@@ -61,7 +61,7 @@ export class BodySchemas extends Describer {
     )
   }
 
-  /** Returns undefined if bodies may not have the attribute. */
+  /** Undefined: bodies may not have the attribute. */
   attribute(attribute: Attribute, mode: Mode): Schema | undefined {
     if (attribute.readOnly || !hasVisibleTarget(attribute, this.visibility)) return undefined
     const schema = withSchema(this.#writable(attribute, mode), attribute)
@@ -111,11 +111,11 @@ export class BodySchemas extends Describer {
     return nullable ? orNull(schema) : schema
   }
 
-  /** For a short document, a new record is the schema of a change (`allOf`) with the properties that differ. */
+  /** A new record is the schema of a change (`allOf`) with differing properties: a short document. */
   #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
     const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
     const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }
-    // Some client generators apply `required` only to properties in the same schema.
+    // Some client generators need `required` and properties in one schema.
     const isDue = (name: string): boolean => (required as readonly string[] | undefined)?.includes(name) === true
     const different = Object.entries(properties as Schema).filter(
       ([name, schema]) => isDue(name) || JSON.stringify(changed[name]) !== JSON.stringify(schema),
@@ -209,7 +209,7 @@ export class BodySchemas extends Describer {
   }
 }
 
-/** Whether a `create` wrapper may add attributes that the body omits. */
+/** A `create` wrapper may add attributes. */
 function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
   return wrappers.create !== undefined
 }
@@ -229,12 +229,12 @@ function isWritable({ served, readOnly, rules }: Resource): boolean {
 export function idInBody(resource: Resource): Schema {
   const parts = idParts(resource)
   if (parts.length > 1) return compositeKeySchema(parts)
-  // A text longer than the key is no error, just the ID of no record (404).
+  // A text longer than the key is the ID of no record (404).
   const { length: _, ...type } = parts[0]!.type
   return exceptNull(bodySchema(type))
 }
 
-/** Adds the application's schema, if its library can express JSON Schema. */
+/** If the library can express JSON Schema. */
 function withSchema(own: Schema, { schema, nullable }: Attribute): Schema {
   if (schema === undefined || !('~standard' in schema)) return own
   const { vendor, jsonSchema } = schema['~standard']

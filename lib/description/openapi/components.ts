@@ -1,9 +1,9 @@
-/** Components: collects the named parts of a document; a taken name gets a number. */
+/** Components: named parts of a document; a taken name gets a number. */
 import type { Schema } from './schema.ts'
 
 type Section = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers'
 
-/** Client generators turn the name into an identifier, so only ASCII letters and digits stay. */
+/** Client generators make identifiers: only ASCII letters and digits stay. */
 export function pascalCase(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter(word => word !== '')
   const joined = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -14,7 +14,7 @@ export function pascalCase(name: string): string {
 export class UniqueNames {
   readonly #owners = new Map<string, string>()
 
-  /** Returns `wanted`, or `wanted2`, `wanted3` and so on if another owner has `wanted`. */
+  /** `wanted`, or `wanted2`, `wanted3` and so on for another owner. */
   take(wanted: string, owner: string): string {
     for (let number = 1; ; number++) {
       const name = number === 1 ? wanted : `${wanted}${number}`
@@ -42,7 +42,7 @@ export class Components {
   }
 
   /**
-   * @param owner identifies what the component describes, since two components may want the same name
+   * @param owner tells components of one wanted name apart
    * @param make may refer to the component itself
    */
   refer(section: Section, wanted: string, owner: string, make: () => Schema): Schema {

@@ -1,4 +1,4 @@
-/** Describer: the base class of all classes that describe a part of a document. */
+/** Describer: the base class of what describes a part of a document. */
 import type { Visibility } from '../../records/plan/visibility.ts'
 import type { Components } from './components.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'

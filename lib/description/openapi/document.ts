@@ -1,4 +1,4 @@
-/** Document: describes a version of an API in OpenAPI. The same model gives the same document. */
+/** Document: a version in OpenAPI. The same model gives the same document. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
@@ -47,7 +47,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   // If the log-in and a resource share a path, the later operations win: those of the log-in.
   const isOfResource = ({ path }: PlacedOperation): boolean => named.some(each => each.path === path)
   sessions.filter(each => !isOfResource(each)).forEach(place)
-  // Links refer to the names of operations of resources, so resources get their names first.
+  // Links refer to names of resources' operations, so resources come first.
   for (const { resource, path } of named) {
     const own = recordPath(path, resource)
     if (own !== path) paths.add(path, operations.collection(path, resource))
@@ -81,7 +81,7 @@ function describeInfo(source: ApiSource, options: DescribeOptions, resources: nu
   }
 }
 
-/** Collects paths. OpenAPI treats `/users/{id}` and a custom route `/users/{name}` as the same path. */
+/** OpenAPI treats `/users/{id}` and a custom route `/users/{name}` as the same path. */
 class Paths {
   readonly #items = new Map<string, { path: string; item: Schema }>()
 
@@ -152,7 +152,7 @@ function securitySchemes({ login }: ApiSource): Schema {
   }
 }
 
-/** Writes the rules that all operations share, as Markdown for `info.description`. */
+/** As Markdown for `info.description`. */
 function describeGrammar(
   { vocabulary, limits, login, readOnly, hasWire }: ApiSource,
   { attributes, brief, filters }: DescribeOptions,
@@ -210,7 +210,7 @@ const OWN_GRAMMAR =
 const STRICTLY =
   ' Strictly more is `age>18`, which has no `=` and so cannot be a parameter here: `!age<` with the value 18 is the same, but for NULL.'
 
-/** Rules that a document with `attributes: true` repeats at each operation. */
+/** Repeated at each operation with `attributes: true`. */
 function describeOperations(): string {
   return [
     '- A change gives some attributes; the others stay as they are.',

@@ -1,5 +1,5 @@
 /**
- * Examples: chooses records and bodies that every caller may see: nothing hidden, restricted by rules or scopes, or computed by application
+ * Examples: records and bodies that every caller may see: nothing hidden, restricted by rules or scopes, or computed by application
  * functions.
  */
 import { shownName } from '../../model/ids-name.ts'
@@ -10,7 +10,7 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 import type { ApiSource } from './source.ts'
 
-/** Returns undefined if not every caller may read the resource. */
+/** Undefined: not every caller may read the resource. */
 export function exampleParameters(resource: Resource): Parameters | undefined {
   if (!isOpenToAll(resource) || resource.hierarchy !== undefined) return undefined
   const names = resource.attributes.filter(isOpen).map(shownName)
@@ -28,7 +28,7 @@ export function completeExample(record: JsonRecord, { attributes }: Resource): J
   return complete
 }
 
-/** Whether every caller sees the relation, though perhaps not the linked records. */
+/** Perhaps without the linked records. */
 function isLeftOpen(attribute: Attribute): boolean {
   if (isValue(attribute) || !isVisible(attribute, EVERYTHING) || attribute.render !== undefined) return false
   return listTargets(attribute).every(({ rules }) => isReadableByAll(rules))
@@ -42,7 +42,7 @@ function isReadableByAll({ access }: Resource['rules']): boolean {
   return access.list === true && access.get === true
 }
 
-/** Whether every caller gets the same value, without application functions. */
+/** The same value for every caller, without application functions. */
 function isOpen(attribute: Attribute): boolean {
   if (!isVisible(attribute, EVERYTHING) || attribute.render !== undefined || /^!|[.,]/.test(attribute.name)) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter'
@@ -50,7 +50,7 @@ function isOpen(attribute: Attribute): boolean {
   return listTargets(attribute).every(({ rules }) => rules.scopes.length === 0 && isReadableByAll(rules))
 }
 
-/** Returns undefined if a required value cannot be guessed. */
+/** Undefined: a required value cannot be guessed. */
 export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRecord | undefined {
   if (!isCreatable(resource) || resource.hierarchy !== undefined) return undefined
   const record = examples.get(resource)
@@ -68,7 +68,7 @@ export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRe
     }
     if (attribute.required && body[name] === undefined) return undefined
   }
-  // A unique to-one allows a single record per target, and the example occupies the target.
+  // The example occupies the target of a unique to-one.
   const isTaken = resource.attributes.some(
     attribute => attribute.kind === 'toOne' && attribute.unique && body[shownName(attribute)] !== undefined,
   )
@@ -81,10 +81,7 @@ function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): b
   return attribute !== version && attribute.kind === 'scalar' && attribute.source.kind === 'column' && attribute.type.codec === undefined
 }
 
-/**
- * Attributes that must differ from the example, or the body violates a unique constraint: the last plain attribute of each unique set, and
- * of a key that clients set.
- */
+/** Must differ from the example: the last plain attribute of each unique set, and of a key that clients set. */
 function freshNames(resource: Resource): ReadonlySet<string> {
   const sets = [...resource.uniques, ...(isKeyGiven(resource) ? [resource.keyNames] : [])]
   return new Set(

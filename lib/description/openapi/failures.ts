@@ -1,4 +1,4 @@
-/** Failures: describes refusals by status, with the codes of the error table. */
+/** Failures: refusals by status, with codes. */
 import { ERRORS, FIELD_ERRORS } from '../../foundation/errors/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import { describeObject, type ObjectMembers, type Schema } from './schema.ts'
@@ -109,7 +109,7 @@ export class Failures extends Describer {
     }))
   }
 
-  /** Describes a refusal as problem details (RFC 9457). */
+  /** As problem details (RFC 9457). */
   #problem(): Schema {
     return this.components.refer('schemas', 'Problem', 'problem', () => {
       const { properties, required } = this.#members()

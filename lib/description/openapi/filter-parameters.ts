@@ -1,4 +1,4 @@
-/** Filter parameters: describes filters as parameters such as `age>`, because clients append the `=`. */
+/** Filter parameters: parameters such as `age>`, because clients append the `=`. */
 import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
@@ -50,7 +50,7 @@ interface FilteredPath {
 }
 
 export class FilterParameters extends Describer {
-  /** Each relation to a resource adds a list with the same filters. */
+  /** Each relation adds a list with the same filters. */
   readonly #made = new Map<Resource, readonly Schema[]>()
 
   refer(resource: Resource): readonly Schema[] {
@@ -117,12 +117,12 @@ export class FilterParameters extends Describer {
   }
 }
 
-/** Whether the name has no characters of operators or paths. */
+/** No characters of operators or paths. */
 function isSpeakable(name: string): boolean {
   return /^[^.|!<>=~&]+$/.test(name)
 }
 
-/** `!=` on related records is rare and would double the list. */
+/** On related records `!=` is rare and would double the list. */
 function listForms({ end, isOwn }: FilteredPath): FilterForm[] {
   const equal = isOwn ? [EQUAL, OTHER] : [EQUAL]
   if (end.kind !== 'scalar') return equal

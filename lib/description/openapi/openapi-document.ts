@@ -1,5 +1,3 @@
-/** OpenAPI document: the type of a document. */
-
 /** An OpenAPI document as plain JSON. */
 
 export interface OpenApiDocument {

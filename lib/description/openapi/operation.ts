@@ -16,7 +16,7 @@ export interface OperationParts {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Schema[]
-  /** Filters that apply if a request has none. */
+  /** If a request has none. */
   readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
   /** Whether a DELETE keeps the record, as the removal of a mark does. */
@@ -25,7 +25,7 @@ export interface OperationParts {
   readonly hasNames?: true
   readonly status?: number
   readonly success: Schema
-  /** The answer if the body is an ID that links a record (status 200). */
+  /** If the body is an ID that links a record (status 200). */
   readonly linked?: Schema
   readonly failures: readonly number[]
   /** Failures to list even if `default` covers them. */
@@ -48,7 +48,7 @@ export type Method = (typeof METHODS)[number]
 
 export const OF_BODY = [413, 415, 422]
 
-/** A record without a visible version has no entity tag, so the conditions are omitted. */
+/** Without a visible version there is no entity tag, and no condition. */
 export function changeOf(
   { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
   ...resources: readonly Resource[]

@@ -1,4 +1,4 @@
-/** Operations: describes requests to resources, records and attributes. */
+/** Operations: requests to resources, records and attributes. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods, type Target } from '../../records/access/resolve-path.ts'
@@ -130,11 +130,11 @@ export class Operations {
       const taken = attributes.filter(attribute => takes(method, attribute))
       return taken.length === 0 ? undefined : this.#values.all(method, resource, taken)
     }
-    // `takes` has already checked the methods of each attribute.
+    // `takes` has checked the methods.
     return this.#item(path, attributeTarget(resource, first), describe, this.#listIdParameters(path, resource), METHODS)
   }
 
-  /** Whether both paths are public for the same methods; otherwise a shared path would state the wrong security. */
+  /** Public for the same methods; otherwise a shared path would state the wrong security. */
   #hasSameLogIn(one: string, other: string): boolean {
     const { login } = this.#describers.source
     return login === undefined || METHODS.every(method => login.isPublic(method, one) === login.isPublic(method, other))
@@ -160,7 +160,7 @@ export class Operations {
     const isGone = method === 'DELETE' && parts.isKept !== true && parts.tag !== 'routes' && source.deletedStatus === 204
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
-    // A request with a cookie must not come from a page of another origin.
+    // With a cookie, no page of another origin may ask.
     const ofCookie = source.login?.cookie !== undefined && !READS.has(method) ? [403] : []
     const login = source.login === undefined ? [] : [401, ...ofCookie]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
@@ -211,7 +211,7 @@ export class Operations {
     return shareParameters(parameters, operations)
   }
 
-  /** A body that is a single component gets the name of the component. */
+  /** A single component names the body. */
   #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
     const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
@@ -220,7 +220,7 @@ export class Operations {
     return this.#describers.components.refer('requestBodies', $ref.slice($ref.lastIndexOf('/') + 1), `${$ref} ${types.join()}`, () => body)
   }
 
-  /** A QUERY is a GET with its parameters in the body. Only OpenAPI 3.2 can describe QUERY. */
+  /** A GET with parameters in the body. Only OpenAPI 3.2 can describe QUERY. */
   #query(path: string, parts: OperationParts): Schema {
     const id = parts.id.replace(/^(?:list|get)/, 'query')
     const operation = this.finish('QUERY', path, {
@@ -314,7 +314,7 @@ function attributeTarget(resource: Resource, attribute: Attribute): Target {
   return { kind: 'attribute', resource, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
 }
 
-/** Parameters of all operations of a path stand once, at the path. */
+/** Common parameters stand once, at the path. */
 function shareParameters(parameters: readonly Schema[], operations: readonly [method: string, operation: Schema][]): Schema {
   const taken = operations.map(([, operation]) => (operation['parameters'] ?? []) as readonly Schema[])
   const isShared = taken.length < 2 ? () => false : memberOfAll(taken)
@@ -335,19 +335,19 @@ function memberOfAll(lists: readonly (readonly Schema[])[]): (parameter: Schema)
   return parameter => texts.every(text => text.has(JSON.stringify(parameter)))
 }
 
-/** Whether a rule may refuse the action to some callers. */
+/** A rule may refuse the action to some callers. */
 function isRestricted({ resource: { rules }, action }: ReturnType<typeof findActions>[number]): boolean {
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/** Whether a write may get 403 because of a rule about rows. A body may write rows of any resource. */
+/** 403 by a rule about rows. A body may write rows of any resource. */
 function mayRefuseRows({ resources }: Model): boolean {
   return resources.some(
     ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),
   )
 }
 
-/** Returns undefined if the security of the whole document applies. */
+/** Undefined: the security of the whole document. */
 function findSecurity({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
   return login?.isPublic(method, path) === true ? [{}, ...listSecurity(login)] : undefined
 }

@@ -1,4 +1,4 @@
-/** Parameters: describes reserved parameters, flags, custom parameters and headers. */
+/** Parameters: reserved parameters, flags, custom parameters and headers. */
 import { formatSortKey } from '../../records/request/reserved-parameters.ts'
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -18,7 +18,7 @@ const OF_RECORDS = ALL_RESERVED.filter(name => PARAMETERS[name].forRecords)
 
 export class ParameterSchemas extends Describer {
   readonly #filters: FilterParameters
-  /** Cached, because finding flags visits every resource that relations reach. */
+  /** Cached: finding flags visits every resource that relations reach. */
   readonly #flags = new Map<Resource, readonly string[]>()
 
   constructor(parts: DocumentParts) {
@@ -72,12 +72,11 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** For the deletion of a list, without parameters about the form of records. */
+  /** For deletions, without parameters about the form of records. */
   ofDeletion(resource: Resource): Schema[] {
     return [...(this.options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }
 
-  /** For the creation of records. */
   ofCreation(resource: Resource): Schema[] {
     const { keyNames, uniques, byName } = resource
     const seen = [keyNames, ...uniques].filter(names => names.every(name => byName.get(name)?.hidden === false))
@@ -127,7 +126,7 @@ export class ParameterSchemas extends Describer {
     return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsOf(resource)]
   }
 
-  /** Brief documents omit these parameters below a record, and `info.description` says so. */
+  /** Brief documents omit these below a record, and `info.description` says so. */
   below(resource: Resource): Schema[] {
     return this.options.brief ? [] : this.ofRecords(resource)
   }

@@ -1,4 +1,4 @@
-/** Record schemas: describes records in answers, with relations as IDs or as objects. */
+/** Record schemas: in answers, with relations as IDs or as objects. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -16,7 +16,7 @@ export function idSchema(resource: Resource): Schema {
 }
 
 export class RecordSchemas extends Describer {
-  /** Whether all records in an answer without `depth` show relations. */
+  /** In answers without `depth`. */
   readonly #showsRelations: boolean
 
   constructor(parts: DocumentParts) {
@@ -81,7 +81,7 @@ export class RecordSchemas extends Describer {
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
-  /** Whether answers have the attribute unless the request excludes it. */
+  /** Unless the request excludes the attribute. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
     if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.classValues !== undefined)
       return false
@@ -128,7 +128,7 @@ export function withIds({ attributes, byName }: Resource): readonly Attribute[] 
   )
 }
 
-/** Whether the object is JSON, where other programs may omit attributes. */
+/** In JSON, other programs may omit attributes. */
 function isInDocument({ document, array }: EmbeddedAttribute): boolean {
   return document !== undefined || array
 }
@@ -137,7 +137,7 @@ function orNullIf(condition: boolean, schema: Schema): Schema {
   return condition ? orNull(schema) : schema
 }
 
-/** Whether a to-one may be null: the column is nullable, or the caller may not see the linked record. */
+/** The column is nullable, or the caller may not see the linked record. */
 export function mayBeEmpty({ nullable, owner, target, formula }: ToOneAttribute): boolean {
   return nullable || !owner || formula !== undefined || target.rules.scopes.length > 0 || target.key.some(({ type }) => type.loose === true)
 }

@@ -1,4 +1,4 @@
-/** Relation operations: describes paths of relations. */
+/** Relation operations: paths of relations. */
 import type { RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { branchesFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
@@ -33,7 +33,7 @@ export class RelationOperations {
     this.#describers = describers
   }
 
-  /** Returns undefined if the path does not take the method. */
+  /** Undefined: not for the path. */
   describe(method: Method, resource: Resource, attribute: RelationAttribute | ToOneOfAttribute): OperationParts | undefined {
     if (attribute.kind === 'toOneOf') return this.#polymorphic(method, placeOf(resource, attribute))
     return attribute.kind === 'toMany'

@@ -1,4 +1,4 @@
-/** Scalar schemas: describes scalar types in answers, in bodies and as IDs. */
+/** Scalar schemas: in answers, in bodies and as IDs. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { ANY, anyOf, type Schema } from './schema.ts'
 
@@ -10,7 +10,7 @@ const BASE64_TEXT = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 export function answerSchema(type: ScalarType): Schema {
   const plain = plainAnswer(type)
   if (type.loose !== true) return plain
-  // A column of an SQLite file may hold values of other types than declared.
+  // An SQLite file's column may hold other types than declared.
   return { ...looseForm(plain), description: 'A value of the file that is not of this type is shown as it is.' }
 }
 
@@ -105,7 +105,7 @@ function decimalPattern({ precision, scale }: ScalarType): string {
   return `^-?(?:0|[1-9]\\d${whole === '' ? '*' : `{0,${whole}}`})(?:\\.${fraction})?$`
 }
 
-/** Values in a file that do not fit the declared type are texts, numbers or booleans. */
+/** Misfits in a file are texts, numbers or booleans. */
 function looseForm(schema: Schema, isLoose = true): Schema {
   return isLoose && schema['type'] !== undefined ? { type: ['string', 'number', 'boolean'] } : schema
 }

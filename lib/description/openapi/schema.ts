@@ -1,10 +1,9 @@
-/** Schema: combines schemas of JSON Schema draft 2020-12, as in OpenAPI 3.1. */
+/** Schema: JSON Schema draft 2020-12, as in OpenAPI 3.1. */
 
 export interface Schema {
   readonly [keyword: string]: unknown
 }
 
-/** Allows any JSON value. */
 export const ANY: Schema = Object.freeze({})
 
 export const NULL: Schema = Object.freeze({ type: 'null' })
@@ -40,7 +39,7 @@ function acceptsAnything(schema: Schema): boolean {
 export interface ObjectMembers {
   readonly properties: Readonly<Record<string, Schema>>
   readonly required: readonly string[]
-  /** Whether other properties are allowed. Default: false. */
+  /** Default: false. */
   readonly isOpen?: boolean
 }
 

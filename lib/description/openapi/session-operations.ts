@@ -1,4 +1,4 @@
-/** Session operations: describes log-in, log-out, sign-up and the user record of the token. */
+/** Session operations: log-in, log-out, sign-up and the token's user. */
 import { showsVersion } from './answers.ts'
 import { OF_BODY, changeOf, type Describers, type OperationParts } from './operation.ts'
 import type { PlacedOperation } from './extra-operations.ts'

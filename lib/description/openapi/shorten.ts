@@ -1,12 +1,12 @@
-/** Shorten: removes texts for people, and inlines rarely used components. */
+/** Shorten: removes texts for people, inlines rare components. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'
 
-/** Keywords with names of the API as members: a property named `description` must stay. */
+/** Members are names of the API: a property `description` must stay. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs'])
 const VALUES = new Set(['const', 'enum', 'default'])
-/** Sections to inline. Client generators turn each schema into a type, so schemas stay. */
+/** Client generators make a type of each schema: schemas stay. */
 const SECTIONS = ['parameters', 'requestBodies', 'responses'] as const
 
 export function shorten(document: OpenApiDocument): OpenApiDocument {
@@ -36,7 +36,7 @@ function strip(node: unknown): unknown {
   )
 }
 
-/** Inlines a component if the document becomes shorter. */
+/** If the document becomes shorter. */
 function placeRare(document: OpenApiDocument, section: (typeof SECTIONS)[number]): OpenApiDocument {
   const { [section]: known = {}, ...others } = document.components as Readonly<Record<string, Schema>>
   const uses = countReferences(document)

@@ -1,4 +1,4 @@
-/** Source: the input of a description: the model of a version, and the options of the engine. */
+/** Source: the input of a description. */
 import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -10,18 +10,17 @@ import type { Vocabulary } from '../../records/request/query-string.ts'
 import { EVERYTHING, isVisible, type Visibility } from '../../records/plan/visibility.ts'
 
 export interface DescribedLogin {
-  /** Both members of the body of a log-in. Undefined: the application reads a body of its own. */
+  /** Undefined: the application reads a body of its own. */
   readonly credentials: readonly [identifier: string, password: string] | undefined
   /** Undefined: the version does not serve users. */
   readonly user: Resource | undefined
-  /** Whether a request needs no token. */
   readonly isPublic: (method: string, path: string) => boolean
-  /** Whether a log-in has the engine's form of answer. */
+  /** In the engine's form. */
   readonly answers: boolean
   /** A name that may replace `Bearer`. */
   readonly scheme: string | undefined
   readonly paths: SessionPaths
-  /** Whether the application nests the attributes of a user. */
+  /** The application nests a user's attributes. */
   readonly nests: boolean
   readonly cookie: string | undefined
   readonly refreshes: boolean
@@ -40,7 +39,7 @@ export interface DescribedEnvelope {
   readonly error: unknown
 }
 
-/** Holds the checked options of the engine and the services of a version as they are. */
+/** Checked options and a version's services as they are. */
 export interface ApiSource {
   readonly model: Model
   /** Empty: paths have no version. */
@@ -59,12 +58,11 @@ export interface ApiSource {
   /** `answer`: answers to GET have an entity tag of their content. */
   readonly etag: 'version' | 'answer'
   readonly readOnly: boolean
-  /** Whether clients may send forms. */
   readonly forms: boolean
   readonly serverTiming: boolean
-  /** Whether clients of a way in speak another grammar, which is not described. */
+  /** Another grammar of a way in is not described. */
   readonly hasWire: boolean
-  /** Whether application functions may refuse with codes of their own. */
+  /** Application functions may refuse with codes of their own. */
   readonly runsApplicationCode: boolean
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   readonly login: DescribedLogin | undefined
@@ -73,15 +71,15 @@ export interface ApiSource {
 }
 
 export interface DescribeOptions {
-  /** Whether each plain attribute has a path, and each operation lists every status. */
+  /** Each plain attribute has a path, each operation lists every status. */
   readonly attributes: boolean
   /** Omits what client generators do not need: texts, examples, single statuses of refusals. */
   readonly brief: boolean
   readonly openapi: '3.1' | '3.2'
   readonly filters: ListedFilters
-  /** Whether schemas require no attribute, and so fit answers to requests with `attributes` or `depth`. */
+  /** Schemas require no attribute, and fit answers to `attributes` or `depth`. */
   readonly sparse: boolean
-  /** Whether POST also takes arrays. */
+  /** POST also takes arrays. */
   readonly bulk: boolean
   readonly title: string
 }
@@ -89,7 +87,7 @@ export interface DescribeOptions {
 interface ListedFilters {
   /** How many to-one relations a filter may walk. Undefined: lists no filters. */
   readonly hops: number | undefined
-  /** Whether lists of relations repeat the filters of their resource. */
+  /** Lists of relations repeat their resource's filters. */
   readonly ofRelations: boolean
 }
 
@@ -119,7 +117,7 @@ export function flagsWithin(resource: Resource, visibility: Visibility): string[
   return [...flags].toSorted()
 }
 
-/** Returns a name by which requests find the resource, if the application's look-up knows a name. */
+/** If the application's look-up knows a name. */
 export function findSegment(resource: Resource, { lookUp, version }: Pick<ApiSource, 'lookUp' | 'version'>): string | undefined {
   return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }

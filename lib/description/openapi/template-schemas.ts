@@ -1,4 +1,4 @@
-/** Template schemas: describes answers by the option `envelope`. */
+/** Template schemas: by the option `envelope`. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import type { Part, TemplateNames } from '../../foundation/http/template-tree.ts'
 import type { Resource } from '../../model/model.ts'
@@ -10,7 +10,7 @@ type PartSchemas = { readonly [part in Part]?: Schema }
 
 type NamedTree = ReturnType<CompiledTemplate['named']>
 
-/** A bare template answers with the records alone. */
+/** A bare template has the records alone. */
 function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
   if (template.isBare) return parts[[...template.parts][0]!] ?? {}
   return describeTree(template.named(names), parts, isOpen)
@@ -50,7 +50,7 @@ export type Members = Readonly<Record<string, Schema>>
 const ANY_NUMBER: Schema = { type: ['integer', 'null'] }
 const PART_SCHEMAS: PartSchemas = { ...SUCCESS, ...OK, ...PAGE, page: ANY_NUMBER, pages: ANY_NUMBER }
 
-/** Whether application functions may add members to answers. */
+/** Application functions may add members. */
 export function isWrapped({ rules }: Resource): boolean {
   return Object.keys(rules.wrappers).length > 0
 }
@@ -71,7 +71,7 @@ export class ShapedSchemas {
     return { type: 'array', items: this.#records.refer(resource) }
   }
 
-  /** Returns undefined if the engine's form applies. */
+  /** Undefined: the engine's form. */
   of(kind: 'list' | 'record', resource: Resource, carried: Schema): Schema | undefined {
     const template = this.#envelope?.[kind]
     const name = kind === 'list' ? resource.plural : resource.singular

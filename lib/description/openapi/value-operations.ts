@@ -1,4 +1,4 @@
-/** Value operations: describes paths of plain attributes, a path each or a shared path. */
+/** Value operations: paths of plain attributes, each or shared. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { pascalCase } from './components.ts'
@@ -6,12 +6,11 @@ import type { Describers, Method, OperationParts } from './operation.ts'
 import type { RelationOperations } from './relation-operations.ts'
 import { anyOf, type Schema } from './schema.ts'
 
-/** Whether the path answers with a plain value. */
 export function isPlain(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' || attribute.kind === 'embedded' || isIds(attribute)
 }
 
-/** The path parameter that names the attribute. */
+/** Of the path. */
 export const ATTRIBUTE = 'attribute'
 
 export class ValueOperations {
@@ -23,7 +22,7 @@ export class ValueOperations {
     this.#relations = relations
   }
 
-  /** Returns undefined if the attribute does not take the method. */
+  /** Undefined: the attribute does not take the method. */
   one(method: Method, resource: Resource, attribute: Attribute): OperationParts | undefined {
     const { answers, parameters } = this.#describers
     const { singular, plural } = resource

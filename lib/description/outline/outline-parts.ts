@@ -1,9 +1,8 @@
-/** Outline parts: the outline as plain data. */
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 
 export interface OutlinedAttribute {
   readonly name: string
-  /** Name of the IDs of a relation: `userId`. */
+  /** Of a relation's IDs: `userId`. */
   readonly ids?: string
   readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
   /** `text`, `integer`, `enum`, `object` and so on; for a relation plural names of targets. */
@@ -24,13 +23,12 @@ export interface OutlinedAttribute {
   readonly attributes?: readonly OutlinedAttribute[]
 }
 
-/** Records affected by the deletion of a record. */
 export interface OutlinedDeletion {
   /** Plural name. */
   readonly resource: string
-  /** The attribute that refers to the deleted record, for a filter. */
+  /** Refers to the deleted record, for a filter. */
   readonly by?: string
-  /** The relation of the deleted record, if no filter finds the affected records. */
+  /** If no filter finds the affected records. */
   readonly attribute?: string
   /** `delete`: deleted too. `unlink`: kept without the link. `refuse`: prevents the deletion. */
   readonly rule: 'delete' | 'unlink' | 'refuse'
@@ -46,7 +44,7 @@ export interface OutlinedResource {
   /** Bodies may bring new names, which become attributes. */
   readonly open?: true
   readonly version?: string
-  /** Names a record: `name`, `title`, `label`, `email`, else the first required text. */
+  /** `name`, `title`, `label`, `email`, else the first required text. */
   readonly label?: string
   readonly creates: boolean
   readonly updates: boolean
@@ -54,7 +52,6 @@ export interface OutlinedResource {
   readonly attributes: readonly OutlinedAttribute[]
   /** Only in bodies, such as a password. */
   readonly writeOnly?: readonly OutlinedAttribute[]
-  /** Effects on other records. */
   readonly whenDeleted?: readonly OutlinedDeletion[]
 }
 export interface Outline {
@@ -62,7 +59,7 @@ export interface Outline {
   readonly title: string
   /** Such as `SQLite in memory`. */
   readonly database: string
-  /** Whether the data end with the process and are saved nowhere: readers may reset them freely. */
+  /** Saved nowhere: readers may reset the data freely. */
   readonly inMemory: boolean
   readonly base: string
   /** Such as `/api/v1`. */

@@ -1,6 +1,5 @@
 /**
- * Outline: describes a version for the workbench, at a tenth of the size of an OpenAPI document, and like the document without whatever is
- * hidden.
+ * Outline: a version for the workbench, at a tenth of the size of an OpenAPI document, and as the document without the hidden.
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'
@@ -42,7 +41,7 @@ function outlineResource(resource: Resource, visibility: Visibility, isReadOnly:
   }
 }
 
-/** Whether only bodies may have the attribute: a password, or a value for entity hooks. */
+/** Only in bodies: a password, or a value for entity hooks. */
 function isWriteOnly(attribute: Attribute, visibility: Visibility): boolean {
   const isStored = attribute.kind !== 'scalar' || attribute.source.kind !== 'none'
   return !attribute.readOnly && (attribute.hidden || !isStored) && attribute.closed !== true && hasVisibleTarget(attribute, visibility)

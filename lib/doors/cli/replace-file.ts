@@ -1,6 +1,4 @@
-/**
- * Replace file: puts a temporary file in the place of the old: any reader, also after a crash, finds one of both whole.
- */
+/** Replace file: puts a temporary file in the place of the old, so any reader, also after a crash, finds one of both whole. */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Try model: opens a changed model on a copy of the data, on a server in a transaction that is rolled back: a refusal leaves the serving
+ * Try model: opens a changed model on a copy of the data, on a server in a transaction that is rolled back. A refusal leaves the serving
  * process as it is.
  */
 import { existsSync } from 'node:fs'

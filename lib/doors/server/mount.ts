@@ -1,6 +1,4 @@
-/**
- * Mount: finds a request's whole target, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`.
- */
+/** Mount: finds a request's whole target, and the engine's base, since Express, Connect and Vite cut the mount path from `request.url`. */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
 import { originForm } from './transport.ts'

@@ -240,7 +240,7 @@ function createContext(
   })
 }
 
-/** @param with those of the log-in */
+/** @param all with those of the log-in */
 function findKnownPaths(
   all: readonly Route[],
   { routes, options, served, authentication }: Pick<StageParts, 'routes' | 'options' | 'served' | 'authentication'>,

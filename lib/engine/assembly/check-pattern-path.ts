@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses an unknown version or resource: a test whose failure never comes would pass for the wrong reason. A star may
- * stand for anything.
+ * Check pattern path: refuses an unknown version or resource, since a test whose failure never comes would pass for the wrong reason. A
+ * star may stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'

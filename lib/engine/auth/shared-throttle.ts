@@ -1,4 +1,4 @@
-/** Shared throttle: by the database: failures count over all processes. Refuses with login_throttled. */
+/** Shared throttle: failures of log-ins count over all processes, in the database. Refuses with login_throttled. */
 import { pause } from '../../foundation/async/turns.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'

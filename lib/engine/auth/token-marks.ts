@@ -1,6 +1,6 @@
 /**
- * Token marks: for tokens made before the user's state was known: some databases answer by promises. Remembered for an engine and forks; in
- * the database for other processes.
+ * Token marks: for tokens made before the user's state was known, since some databases answer by promises. Remembered for an engine and
+ * forks; in the database for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { pause } from '../../foundation/async/turns.ts'

@@ -98,7 +98,7 @@ export function readIssueTime({ jti }: Claims): number {
   return Number.isSafeInteger(time) ? time : 0
 }
 
-/** Of older tokens, for a later user with the same ID. */
+/** Refuses older tokens for a later user with the same ID. */
 export class Removals {
   /** By token subject, in order of removal. */
   #times = new Map<string, number>()

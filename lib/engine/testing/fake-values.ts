@@ -1,4 +1,4 @@
-/** Fake values: by an attribute's type and name: readable ones first, others for conflicts. */
+/** Fake values: by an attribute's type and name, readable ones first, others for conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'

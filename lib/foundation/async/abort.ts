@@ -1,4 +1,4 @@
-/** Ends a request before its answer when the client leaves, the world is replaced, or time is up. */
+/** Ends a request early when the client leaves, the world is replaced, or time is up. */
 import { restError } from '../errors/errors.ts'
 import type { Wire } from '../base/wire.ts'
 
@@ -22,7 +22,6 @@ export interface Connected {
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
 
-/** A client that has sent everything. */
 export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal | undefined
@@ -49,9 +48,9 @@ interface WayIn extends Connected {
   readonly budget?: number
   readonly base?: string | undefined
   readonly readOnly?: boolean
-  /** Whether answers keep the engine's own form, in spite of `envelope` and `wire`. */
+  /** Answers keep the engine's form, in spite of `envelope` and `wire`. */
   readonly isPlain?: boolean
-  /** The grammar of the client. Undefined: the engine's own. */
+  /** Undefined: the engine's own grammar. */
   readonly wire?: Wire | undefined
 }
 
@@ -88,7 +87,7 @@ export class LazyClient implements RequestClient, Connected {
     return this.#source.headers
   }
 
-  /** Reads one header without the others; joins repeated ones. The name is in lower case. */
+  /** Without the others; joins repeated headers. The name is in lower case. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#source
     if (rawHeaders === undefined) return this.#source.headers[name]
@@ -117,7 +116,6 @@ export class LazyClient implements RequestClient, Connected {
     return this.#reason
   }
 
-  /** Replaces the function to call when the client leaves. */
   onDisconnect(listener: () => void): void {
     this.#whenGone = listener
   }
@@ -164,12 +162,11 @@ export class RequestAbort {
     this.deadline = budget === 0 ? undefined : performance.now() + budget
   }
 
-  /** Whether a socket of `node:http` has handed the request over. */
   get isFromSocket(): boolean {
     return this.#sender instanceof LazyClient && this.#sender.budget !== undefined
   }
 
-  /** Renews the time for the next piece of a streamed answer. */
+  /** For the next piece of a streamed answer. */
   renew(): RequestAbort {
     return new RequestAbort(this.#sender, this.#world, this.#budget)
   }
@@ -183,7 +180,7 @@ export class RequestAbort {
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
-  /** For work that waits. Made on first use: making the signal costs more than reading a record, which never waits. */
+  /** For work that waits. Made on first use: a signal costs more than reading a record, which never waits. */
   get signal(): AbortSignal {
     if (this.#both !== undefined) return this.#both
     const { signal } = this.#sender

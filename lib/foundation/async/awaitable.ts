@@ -1,6 +1,5 @@
 /**
- * Awaitable values, and coroutines that wait for them. A turn of the promise queue costs as much as reading a record, so synchronous values
- * are used at once.
+ * Awaitable values, and coroutines. A turn of the promise queue costs as much as reading a record, so synchronous values are used at once.
  */
 
 import { bindSurroundings, keepSurroundings } from './surroundings.ts'
@@ -15,12 +14,12 @@ export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U
   return value instanceof Promise ? value.then(bindSurroundings(then)) : then(value)
 }
 
-/** Yields promises and receives their values. A rejection is thrown at the `yield`. */
+/** Receives the values of promises. A rejection is thrown at the `yield`. */
 export type Coroutine<T> = Generator<Promise<unknown>, T>
 
 /**
- * `const value = yield* wait(awaitable)` waits inside a coroutine. A generator for each value would cost more than the work between values,
- * so the iterator is its own result.
+ * `const value = yield* wait(awaitable)` waits inside a coroutine. A generator for each value would cost more than the work between, so the
+ * iterator is its own result.
  */
 export function wait<T>(value: Awaitable<T>): Iterable<Promise<unknown>, T> {
   return value instanceof Promise ? new Pending(value) : new Ready(value)

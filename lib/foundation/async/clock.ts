@@ -1,4 +1,4 @@
-/** The clock of an engine, for all timestamps and expiries. */
+/** For all timestamps and expiries. */
 
 export const DAY_MS = 86_400_000
 
@@ -11,7 +11,7 @@ const LAST = Date.UTC(10_000, 0) - 1
 let seen: readonly [unknown, unknown] = [undefined, undefined]
 let isReplaced = false
 
-/** Whether a test has put another `Date`, or another `Date.now`, in the place of JavaScript's own: fake timers of Vitest, Jest, sinon. */
+/** A test has replaced `Date` or `Date.now`: fake timers of Vitest, Jest, sinon. */
 export function isDateReplaced(): boolean {
   const { now } = Date
   if (seen[0] !== Date || seen[1] !== now) {
@@ -25,11 +25,10 @@ function isNative(made: object): boolean {
   return Function.prototype.toString.call(made).endsWith('{ [native code] }')
 }
 
-/** The setting of a clock, as snapshots keep it. */
 export interface ClockSetting {
   /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
-  /** Milliseconds that the clock is ahead. */
+  /** In milliseconds. */
   readonly ahead: number
 }
 
@@ -45,7 +44,6 @@ export class Clock {
     this.#source = source
   }
 
-  /** Called whenever the clock is set or moved. */
   whenMoved(listener: () => void): void {
     this.#listeners.push(listener)
   }
@@ -54,7 +52,7 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Whether the clock shows the system's own time: it has no other source, was not set or moved, and nobody has replaced `Date`. */
+  /** Without another source, not set or moved, and with the system's `Date`. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0 && !isDateReplaced()
   }
@@ -67,7 +65,6 @@ export class Clock {
     return this.#frozen === undefined && this.#source === undefined ? undefined : this.time()
   }
 
-  /** The engine's current time. */
   now(): Date {
     return new Date(this.time())
   }

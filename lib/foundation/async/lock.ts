@@ -1,7 +1,7 @@
 /** Lock: one holder at a time, first come first served. An aborted waiter leaves the queue. */
 import type { Awaitable } from './awaitable.ts'
 
-/** Milliseconds between two calls of `inVain`. */
+/** Milliseconds between calls of `inVain`. */
 const LOOK = 500
 
 export class Lock {
@@ -11,15 +11,12 @@ export class Lock {
   #holders = 0
   readonly #waiting: (() => void)[] = []
 
-  /**
-   * @param inVain called repeatedly while requests wait, with the milliseconds for which the same holder has been seen; its error ends the
-   * wait
-   */
+  /** @param inVain called repeatedly during a wait, with the milliseconds of the same holder; its error ends the wait */
   constructor(inVain?: (held: number) => Error | undefined) {
     this.#inVain = inVain
   }
 
-  /** Synchronous if free. Returns the function that releases the lock. */
+  /** Synchronous if free. The returned function releases the lock. */
   acquire(signal?: AbortSignal): Awaitable<() => void> {
     signal?.throwIfAborted()
     return this.held ? this.#turn(signal).then(() => this.#take()) : this.#take()

@@ -1,6 +1,6 @@
 /**
- * Surroundings: the request or transaction of running work, across all calls and waits. One context for the process: Node copies entries of
- * all contexts with each entry, which would take all the time of a process with hundreds of forks.
+ * Surroundings: the request or transaction of running work, across calls and waits. One context for the process: Node copies all contexts
+ * with each entry, which would take all the time of a process with hundreds of forks.
  */
 import { runtime, type Runtime, type WorkContext } from '../runtime/runtime.ts'
 
@@ -14,7 +14,7 @@ interface SurroundingFrame {
 /** Made with the first frame. */
 let frames: WorkContext<SurroundingFrame> | undefined
 
-/** The innermost frame of synchronous work; undefined: look into the context. */
+/** Of synchronous work; undefined: look into the context. */
 let now: SurroundingFrame | undefined
 
 /** Like a separate context. */
@@ -30,10 +30,7 @@ export class Surroundings<T extends object | true> {
     return inner === frames?.getStore() ? work(...args) : runWithin(inner, work, ...args)
   }
 
-  /**
-   * Synchronous calls find the value, without the cost of an asynchronous context. Later work finds the value only if begun within
-   * `keepSurroundings`.
-   */
+  /** For synchronous calls, without the cost of an asynchronous context. Later work finds the value only within `keepSurroundings`. */
   runAtOnce<Result>(value: T, work: () => Result): Result {
     const before = now
     now = this.#enter(value)
@@ -52,12 +49,12 @@ export class Surroundings<T extends object | true> {
   }
 }
 
-/** For work that may wait or is not the engine's own: keeps the caller's surroundings. */
+/** For work that may wait or is not the engine's own. */
 export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }
 
-/** For callbacks of promises: a page does not keep the surroundings across waits by itself. */
+/** For callbacks of promises: a page keeps no surroundings across waits. */
 export const bindSurroundings: NonNullable<Runtime['bindWork']> = work => runtime.bindWork?.(work) ?? work
 
 function runWithin<Result, Arguments extends unknown[]>(
@@ -80,7 +77,7 @@ function find(frame: SurroundingFrame | undefined, owner: object): SurroundingFr
   return each
 }
 
-/** Removes a frame: endless work must not grow the chain. */
+/** Endless work must not grow the chain. */
 function without(left: SurroundingFrame, frame: SurroundingFrame): SurroundingFrame | undefined {
   return frame === left ? frame.outer : { ...frame, outer: without(left, frame.outer!) }
 }

@@ -1,4 +1,4 @@
-/** Measures the stages of a request on demand. A request is always at one stage, so times add up to the total. */
+/** A request is always at one stage, so times add up to the total. */
 import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
@@ -20,11 +20,11 @@ export interface RunStatement {
 
 export class Trace {
   count = 0
-  /** Whether all plans came from the cache. Undefined without plans. */
+  /** Undefined without plans. */
   cached: boolean | undefined
   /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
-  /** How the request has written, if statements are kept. */
+  /** If statements are kept. */
   readonly ways: Awaitable<string>[] = []
   readonly #begun = performance.now()
   #since = this.#begun
@@ -32,10 +32,8 @@ export class Trace {
   readonly #spent = new Map<Stage, number>()
   #total: number | undefined
 
-  /** Whether the journal records inner requests of hooks. */
   readonly isRecorded: boolean
 
-  /** @param keeps whether statements are kept, or only counted */
   constructor({ keeps = false, isRecorded = true } = {}) {
     this.statements = keeps ? [] : undefined
     this.isRecorded = isRecorded
@@ -100,7 +98,7 @@ export class Trace {
     }
   }
 
-  /** Records a statement whose rows were read one by one. */
+  /** Its rows were read one by one. */
   streamed(statement: RunStatement): void {
     this.count++
     this.statements?.push(statement)

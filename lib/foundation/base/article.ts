@@ -1,10 +1,9 @@
-/** Puts `a` or `an` before a name, by its pronunciation. */
+/** `a` or `an` before a name, by pronunciation. */
 
 /** Vowel letter, consonant sound: user, unit, euro, one. */
 const CONSONANT = /^(?:eu|ewe|one(?![a-z])|once|u(?:ni(?![mn])|[str][aeiou]|biq))/i
 const VOWEL = /^(?:[aeiou]|hour|hono|hone(?=st)|heir)/i
 
-/** Returns `an artist`, `a user`. */
 export function withArticle(name: string): string {
   return `${VOWEL.test(name) && !CONSONANT.test(name) ? 'an' : 'a'} ${name}`
 }

@@ -1,4 +1,4 @@
-/** Generated code: texts may become code, unless a policy forbids it: a page needs `'unsafe-eval'` (CSP Level 3). */
+/** Generated code: texts may become code, unless forbidden: a page needs `'unsafe-eval'` (CSP Level 3). */
 let isAllowed: boolean | undefined
 
 export function mayGenerateCode(): boolean {

@@ -1,6 +1,6 @@
 /**
- * Checks where the application sets headers: a server could only break off. Not by `node:http`, so that the typed client has the same
- * errors in browsers.
+ * Checks headers where the application sets them: a server could only break off. Not by `node:http`: the typed client has the same errors
+ * in browsers.
  */
 
 /** A token (RFC 9110 section 5.6.2). */

@@ -1,5 +1,3 @@
-/** The limits of requests, with their defaults. */
-
 /** Limits of one request. */
 export interface Limits {
   /** Page size of a list without `limit`. Default 100. */

@@ -1,12 +1,12 @@
 /**
- * LRU cache: keeps entries in two generations. A full young generation replaces the old generation, and unused entries are dropped. A hit
- * costs one look-up. Bounded by number, and by weight where clients decide about sizes.
+ * LRU cache: has two generations. A full young generation replaces the old, and unused entries are dropped. A hit costs one look-up.
+ * Bounded by number, and by weight where clients decide about sizes.
  */
 
 interface Weights<T> {
   /** Always kept; the cache holds up to twice as many. A heavier entry is not kept. */
   readonly bytes: number
-  /** Called again when an entry returns from the old generation, so must be cheap. */
+  /** Called again when an entry returns from the old generation: must be cheap. */
   readonly weigh: (value: T, key: string) => number
 }
 

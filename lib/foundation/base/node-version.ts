@@ -4,7 +4,7 @@ import { hasBuiltins } from './builtins.ts'
 /** As `engines` of package.json. */
 const LEAST = [22, 17, 0]
 
-/** @throws Error for a version that is too old. A page has none. */
+/** @throws Error for an older version. A page has none. */
 export function requireNode(version = hasBuiltins ? process.versions.node : undefined): void {
   if (version === undefined) return
   const parts = version.split('.').map(Number)

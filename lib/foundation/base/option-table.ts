@@ -1,8 +1,8 @@
-/** Option table: the options of a call by name, each with the rule for its value, and its default. */
+/** Option table: a call's options by name, each with rule and default. */
 import { checkNames } from './suggest.ts'
 
 /**
- * A rule for the value of an option that is given.
+ * For a given value.
  *
  * @param place how the error begins: `auth: "ttl"`
  * @param where the call alone: `auth`
@@ -12,7 +12,6 @@ export type OptionRule = (value: unknown, place: string, where: string) => void
 
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: readonly [rule: OptionRule, byDefault?: Options[Name]] }
 
-/** The options with the defaults of their table. */
 type Completed<Options, Table> = Options & {
   readonly [Name in keyof Options & keyof Table as Table[Name] extends readonly [OptionRule, unknown] ? Name : never]: Exclude<
     Options[Name],
@@ -62,7 +61,7 @@ function printGiven(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
-/** For a value that is checked where it is read. */
+/** For a value checked where read. */
 export const anything: OptionRule = () => {}
 export const flag: OptionRule = (value, place) => {
   if (typeof value !== 'boolean') throw new TypeError(`${place} must be true or false, got ${printGiven(value)}.`)

@@ -1,8 +1,8 @@
-/** Finds the nearest known name, for hints in errors. */
+/** For hints in errors. */
 import leven from 'leven'
 
 /**
- * By edit distance, ignoring case; undefined if none is close.
+ * Ignores case; undefined if none is close.
  *
  * @example findNearest('emial', ['email', 'name']) // 'email'
  */
@@ -22,14 +22,12 @@ export function findNearest(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** Returns ` Did you mean "email"?`, or an empty text. */
+/** ` Did you mean "email"?`, or an empty text. */
 export function formatHint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }
 
 /**
- * Rejects unknown options.
- *
  * @param habits names of other libraries, with the names used here
  * @throws TypeError on an unknown name.
  */

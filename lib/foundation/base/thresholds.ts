@@ -1,6 +1,6 @@
 /**
- * Thresholds: sizes above which the engine reaches the same answer in a faster way. Only specs change them
- * (spec/helpers/low-thresholds.ts), to test both ways on small tables.
+ * Thresholds: sizes above which another way to the same answer is faster. Specs change sizes (spec/helpers/low-thresholds.ts), to test both
+ * ways on small tables.
  */
 export const thresholds = {
   /** Rows of a table. On fewer, one statement for page and count is no faster than two. */
@@ -25,7 +25,7 @@ export const thresholds = {
   insertedRows: 64,
   /** Maximum of values for one statement. */
   insertedValues: 2000,
-  /** Above, statements exist for powers of two alone, since clients decide about the number of rows. */
+  /** Above, statements exist for powers of two alone: clients decide about the number of rows. */
   insertedEach: 8,
   /** Keys that one statement looks up for links to a unique value. */
   lookedUp: 10_000,

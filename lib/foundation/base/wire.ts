@@ -1,6 +1,5 @@
 /**
- * Wire: the grammar of an application's own backend, as requests and answers: the public types of the option `wire`. A folder of
- * `lib/wires/` imports nothing else.
+ * Wire: the public types of the option `wire`. A folder of `lib/wires/` imports nothing else.
  */
 
 import type { QueryInput } from './query-input.ts'
@@ -23,7 +22,6 @@ export interface WireRequest {
   readonly body: unknown
 }
 
-/** The answer to a client. */
 export interface WireAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -71,7 +69,6 @@ export interface WireResource {
   readonly attributes: readonly WireAttribute[]
 }
 
-/** What `api.list` is asked for. */
 export interface WireQuery {
   /**
    * A query object of MikroORM, by the names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Knows what the caller can
@@ -99,7 +96,6 @@ export interface WireExpanded extends WireQuery {
   readonly count?: true
 }
 
-/** A page of records. */
 export interface WireList {
   readonly records: readonly Readonly<Record<string, unknown>>[]
   /** Of all records that the condition meets. */
@@ -119,7 +115,6 @@ export interface WireLogIn {
   readonly paths: Readonly<Partial<Record<'login' | 'logout' | 'refresh' | 'me' | 'signUp', string>>>
 }
 
-/** A resource, or the name of one. */
 type Named = WireResource | string
 
 /** The ID as in a path of the engine: `7`, or `'7,en'` of two parts. */
@@ -148,7 +143,6 @@ export interface WireApi {
   as(headers: Readonly<Record<string, string>>): WireApi
 }
 
-/** What a wire makes an answer of. */
 export interface WireError {
   readonly status: number
   /** `record_not_found`, `validation_failed`, ...: see the reference of errors. */

@@ -1,6 +1,5 @@
 /**
- * All error codes, and the class of refusals. Only respond.ts makes bodies. Codes are stable: a retired code stays as a comment and is not
- * used again.
+ * All error codes, and the class of refusals. Only respond.ts makes bodies. A retired code stays as a comment and is not used again.
  */
 import { checkHeaders } from '../base/headers.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -163,10 +162,10 @@ export function restError(code: ErrorCode, detail: string, details?: RefusalDeta
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
-/** Without a stack, which would take as long as the validation. */
+/** A stack would take as long as the validation. */
 export function briefError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   const { stackTraceLimit } = Error
-  // Ignored where built-in objects are frozen.
+  // Ignored for frozen built-ins.
   Reflect.set(Error, 'stackTraceLimit', 0)
   try {
     return restError(code, detail, details)
@@ -179,7 +178,6 @@ export function parameterError(...errors: [FieldError, ...FieldError[]]): RestEr
   return restError('parameter_invalid', errors.map(e => e.detail).join(' '), { errors })
 }
 
-/** The `code` is that of Node's error. */
 export function connectionLost(detail: string): Error & { readonly code: 'ECONNRESET' } {
   return Object.assign(new Error(detail), { code: 'ECONNRESET' } as const)
 }
@@ -192,7 +190,7 @@ export function isEngineClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
 }
 
-/** Lost connections of hooks are answered instead. */
+/** Hooks' lost connections are answered instead. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -1,8 +1,7 @@
-/** Reports errors hidden from clients to `onError`, by default to standard error: the answer of a 500 gives no reason. */
+/** Reports errors to `onError`, by default to standard error: the answer of a 500 gives no reason. */
 import { RestError } from './errors.ts'
 import { runtime } from '../runtime/runtime.ts'
 
-/** The request of an error, for `onError`. */
 export interface FailedRequest {
   readonly method: string
   readonly path: string
@@ -15,7 +14,6 @@ export function findReason(error: unknown): unknown {
   return error instanceof RestError ? error.cause : (error ?? 'undefined')
 }
 
-/** Prints request and error with its stack. */
 export const printFailure: OnError = (error, { method, path }) => {
   const reason = findReason(error)
   // A path may have characters that control a terminal.
@@ -23,7 +21,7 @@ export const printFailure: OnError = (error, { method, path }) => {
   if (reason !== undefined) console.error(`mikro-rest: ${shown} failed:`, reason)
 }
 
-/** An error of `onError` itself becomes a warning. */
+/** An error of `onError` becomes a warning. */
 export function reportFailure(onError: OnError, error: unknown, request: FailedRequest): void {
   runGuarded(() => onError(error, request))
 }

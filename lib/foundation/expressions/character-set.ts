@@ -1,4 +1,4 @@
-/** Character set: the characters of `[a-z]`, `\w` and the like, as ranges of code points: the same on all databases. */
+/** Character set: `[a-z]`, `\w` and the like, as ranges of code points: the same on all databases. */
 
 /** First and last code point. */
 export type CharacterRange = readonly [number, number]
@@ -30,7 +30,7 @@ const SPACES: readonly CharacterRange[] = [
   [0x3000, 0x3000],
 ]
 
-/** Classes by their names in `[[:alpha:]]`: ranges, or a RegExp for the letters, found at the first use. */
+/** By names in `[[:alpha:]]`: ranges, or a RegExp for the letters, found at the first use. */
 const CLASSES: Readonly<Record<string, readonly CharacterRange[] | RegExp>> = {
   alnum: /[\p{Alphabetic}\p{Nd}]/u,
   alpha: /\p{Alphabetic}/u,
@@ -76,7 +76,6 @@ export function joinRanges(ranges: readonly CharacterRange[]): readonly Characte
   return joined
 }
 
-/** All other characters, as ranges. */
 export function complementRanges(ranges: readonly CharacterRange[]): readonly CharacterRange[] {
   const others: CharacterRange[] = []
   let next = 0

@@ -1,5 +1,5 @@
 /**
- * Load expressions: loads the parser and the matcher of regular expressions at the first condition with an expression. Few engines have
+ * Load expressions: the parser and the matcher of regular expressions, at the first condition with an expression, since few engines have
  * such a condition, and no page should load the code beforehand.
  */
 import { isThenable, type Awaitable } from '../async/awaitable.ts'
@@ -13,7 +13,7 @@ interface Expressions {
 
 let loaded: Expressions | undefined
 
-/** Returns the condition for a reader that cannot wait: as a promise while the code for an expression in the condition is loaded. */
+/** For a reader that cannot wait: a promise while the code for an expression is loaded. */
 export function whenReadable<T>(condition: Awaitable<T>): Awaitable<T> {
   if (loaded !== undefined) return condition
   if (isThenable(condition)) return Promise.resolve<Awaited<T>>(condition).then(given => whenReadable(given) as Awaitable<Awaited<T>>)

@@ -1,21 +1,20 @@
 /**
- * Match expression: finds out whether a regular expression matches a part of a text. All ways through the expression are followed at once,
- * character by character (Thompson), so a text takes its length times the size of the expression, at most. A set of places is kept with the
- * sets behind: most characters then take a look-up.
+ * Match expression: finds a match in a part of a text. All ways through the expression are followed at once, character by character
+ * (Thompson): a text takes its length times the expression's size, at most. A set of places is kept with the sets behind: most characters
+ * then take a look-up.
  */
 import { LruCache } from '../base/lru-cache.ts'
 import type { CharacterSet } from './character-set.ts'
 import { parseExpression } from './parse-expression.ts'
 import type { RegularExpression } from './regular-expression.ts'
 
-/** What may come at a place of an expression, and the places behind. */
 type ExpressionPlace =
   | { readonly kind: 'character'; readonly set: number; readonly next: number }
   | { readonly kind: 'start' | 'end'; readonly next: number }
   | { readonly kind: 'fork'; readonly next: number[] }
   | { readonly kind: 'match' }
 
-/** Places that are reached together, and the places behind for each kind of character. */
+/** Places reached together, and the places behind by kind of character. */
 interface Reached {
   readonly places: Uint16Array
   readonly isMatch: boolean
@@ -26,10 +25,10 @@ interface Reached {
 
 const NOWHERE = new Uint16Array()
 
-/** Of places in the sets that an expression keeps, and of characters with a known kind. */
+/** Of places in an expression's kept sets, and of characters with a known kind. */
 const MAX_KEPT = 50_000
 
-/** @param count is told the steps since the last call, and may throw */
+/** @param count gets the steps since the last call, and may throw */
 export function matchExpression(text: string, expression: string, fold: boolean, count: CountSteps): boolean {
   return findAutomaton(expression, fold).matches(text, count)
 }
@@ -86,7 +85,7 @@ class Automaton {
     return (reached.isMatchAtEnd ??= this.#follow([...reached.places], false, true, count).isMatch)
   }
 
-  /** Returns the first place of the expression before the place `next`. */
+  /** Returns the first place. */
   #add(expression: RegularExpression, next: number): number {
     switch (expression.kind) {
       case 'character':
@@ -103,7 +102,7 @@ class Automaton {
     }
   }
 
-  /** Writes each part as often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
+  /** As often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
   #repeat({ of, least, most }: RegularExpression & { kind: 'repeat' }, next: number): number {
     let place = next
     let copies = least

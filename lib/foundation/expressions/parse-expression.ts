@@ -1,6 +1,6 @@
 /**
- * Parse expression: reads the texts of `$re` and `$ire`, a part of PostgreSQL's regular expressions with the same meaning on all databases.
- * Refuses malformed texts, in PostgreSQL's words; parts for which a database goes back, such as back-references; too complex texts.
+ * Parse expression: `$re` and `$ire`, a part of PostgreSQL's regular expressions with the same meaning on all databases. Refuses malformed
+ * texts, in PostgreSQL's words; parts that go back, such as back-references; too complex texts.
  */
 import { complementRanges, findClass, joinRanges, type CharacterRange } from './character-set.ts'
 import { checkWeight, TOO_COMPLEX, type RegularExpression } from './regular-expression.ts'
@@ -21,7 +21,7 @@ const BAD_COUNT = 'invalid repetition count(s)'
 const BAD_RANGE = 'invalid character range'
 const BAD_ESCAPE = String.raw`invalid escape \ sequence`
 
-/** @param refuse makes the error of a text such as `parentheses () not balanced`, or `"\b" is not taken` */
+/** @param refuse of `parentheses () not balanced`, or `"\b" is not taken` */
 export function parseExpression(text: string, refuse: (what: string) => Error): RegularExpression {
   if (text.length > MAX_LENGTH) throw refuse(`${TOO_COMPLEX}; it may have ${MAX_LENGTH} characters`)
   if (text.includes('\0') || !text.isWellFormed()) throw refuse('no text holds NUL, or half of a character')
@@ -30,10 +30,10 @@ export function parseExpression(text: string, refuse: (what: string) => Error): 
   return expression
 }
 
-/** Characters by their letters behind a backslash. */
+/** Behind a backslash. */
 const CHARACTERS: Readonly<Record<string, number>> = { a: 7, e: 27, f: 12, n: 10, r: 13, t: 9, v: 11 }
 
-/** Letters behind a backslash, before the number of a character: the least and the most digits. */
+/** Behind a backslash, before a character's number: the least and the most digits. */
 const NUMBERS: Readonly<Record<string, readonly [number, number]>> = { u: [4, 4], U: [8, 8], x: [1, 255] }
 
 const CLASS_LETTERS: Readonly<Record<string, string>> = { d: 'digit', s: 'space', w: 'word' }
@@ -159,7 +159,7 @@ class ExpressionReader {
     return read
   }
 
-  /** The same outside of brackets as inside. */
+  /** Outside of brackets as inside. */
   #escape(): { readonly ranges: readonly CharacterRange[]; readonly isClass: boolean } {
     this.#take('\\')
     const letter = this.#text[this.#at]

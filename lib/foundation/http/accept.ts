@@ -1,5 +1,5 @@
 /**
- * Accept: reads an `Accept` header (RFC 9110 section 12.5.1). Ignores malformed elements: a preference is no reason to refuse a request.
+ * Accept: RFC 9110 section 12.5.1. Ignores malformed elements: a preference is no reason to refuse a request.
  */
 
 /** In lower case, with parameters that clients may ask for. */
@@ -19,7 +19,7 @@ interface MediaRange {
 interface Preference {
   /** From 0 (not acceptable) to 1. */
   readonly weight: number
-  /** Whether the header names the type itself, not a range. */
+  /** By name, not by a range. */
   readonly isNamed: boolean
 }
 
@@ -31,12 +31,11 @@ const NONE: Preference = Object.freeze({ weight: 0, isNamed: false })
 
 export const JSON_MEDIA: MediaType = { name: 'application/json', parameters: { charset: 'utf-8' } }
 
-/** Spares most requests the parsing of the header. */
+/** Spares most requests the parsing. */
 export function asksForJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === 'application/json'
 }
 
-/** A parsed `Accept` header. */
 export class Accept {
   readonly #ranges: readonly MediaRange[]
 
@@ -61,7 +60,7 @@ export class Accept {
 
 const SAME_TYPE = 2
 
-/** Returns 0 for any type, 1 for `text/*`, more for each parameter of the type; -1 for another type. */
+/** 0 for any type, 1 for `text/*`, more for each parameter; -1 for another type. */
 function measure({ name, parameters }: MediaRange, type: MediaType): number {
   if (name !== type.name) {
     if (name === '*/*') return 0
@@ -91,7 +90,7 @@ function parseRange(element: string): MediaRange[] | undefined {
   return [{ name: name.toLowerCase(), parameters, weight: 1 }]
 }
 
-/** Splits at separators outside of quotes, and trims. */
+/** Outside of quotes; trims. */
 function split(text: string, separator: ',' | ';'): string[] {
   const pieces: string[] = []
   let start = 0

@@ -1,4 +1,4 @@
-/** Envelope template: compiles the application's form of answers; makes and reads bodies. Refuses an invalid template with TypeError. */
+/** Envelope template: the application's form of answers. Refuses an invalid template with TypeError. */
 import { findNearest, formatHint } from '../base/suggest.ts'
 import { HOLES, nameKeys, readTemplate, TEMPLATE_PARTS } from './template-tree.ts'
 import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree, TemplateKind } from './template-tree.ts'
@@ -47,7 +47,7 @@ export class CompiledTemplate {
     return findPath(this.named(names), part)
   }
 
-  /** Wraps a record like the body of a client. */
+  /** Like the body of a client. */
   wrap(record: unknown, names: TemplateNames): unknown {
     return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
   }

@@ -1,4 +1,4 @@
-/** Envelope: keys of the engine's answers, which no resource may have as its name. */
+/** Envelope: keys of the engine's answers, no names of resources. */
 
 const KEYS = [
   'success',

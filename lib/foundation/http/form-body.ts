@@ -1,6 +1,6 @@
 /**
- * Form body: nests fields by the brackets of names: `address[city]`, `tags[]`, `sites[0][name]`. All values are texts. Refuses unreadable
- * and contradictory names with body_invalid.
+ * Form body: `address[city]`, `tags[]`, `sites[0][name]`. All values are texts. Refuses unreadable and contradictory names with
+ * body_invalid.
  */
 import { restError } from '../errors/errors.ts'
 
@@ -11,7 +11,7 @@ export interface FormField {
   readonly members: Map<string, FormField>
 }
 
-/** Deeper than anybody nests brackets. */
+/** Deeper than anybody nests. */
 const MAX_DEPTH = 20
 
 function createField(): FormField {

@@ -1,9 +1,8 @@
-/** Refused: undoes the transaction of an answer of 400 or above, without an error for the caller. */
+/** Refused: an answer of 400 or above undoes its transaction, without an error for the caller. */
 import type { RestResponse } from '../base/response.ts'
 
 type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>
 
-/** Carries the answer out of its transaction. */
 class Refused extends Error {
   readonly response: RestResponse
 

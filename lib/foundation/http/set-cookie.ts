@@ -1,6 +1,6 @@
 /**
  * Set-Cookie: the only header that cannot be a list (RFC 6265bis section 3.2). Joined by `, ` within the engine, like `Headers.get` of
- * fetch; transports send each cookie by itself.
+ * fetch.
  */
 
 /** A comma before a name, not within a date. */

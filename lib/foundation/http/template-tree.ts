@@ -1,4 +1,4 @@
-/** Template tree: templates as trees; reads bodies without knowing the resource. A file of its own for the typed client in browsers. */
+/** Template tree: reads bodies without knowing the resource. A file for the typed client in browsers. */
 
 export const TEMPLATE_PARTS = {
   list: ['records', 'count', 'offset', 'limit', 'sort', 'filter', 'previous', 'next', 'page', 'pages', 'resource', 'success', 'timestamp'],
@@ -33,7 +33,7 @@ export function toTree(template: object): Tree {
 
 export function readTemplate(template: Tree, body: unknown): Parts | undefined {
   const trees = guessNames(template, body).map(names => nameKeys(template, names))
-  // If several names fit, the order of keys decides, which the engine keeps.
+  // If several names fit, the engine's order of keys decides.
   for (const tree of [...trees.filter(each => isInOrder(each, body)), ...trees]) {
     const parts: Partial<Record<Part, unknown>> = {}
     if (readTree(tree, body, parts)) return parts
@@ -74,7 +74,7 @@ function isInOrder(tree: Tree, body: unknown): boolean {
   )
 }
 
-/** Finds names for holes in the body's keys. */
+/** For holes in the body's keys. */
 function guessNames(tree: Tree, body: unknown): TemplateNames[] {
   const found: Record<keyof TemplateNames, Set<string>> = { plural: new Set(), singular: new Set() }
   guessIn(tree, body, found)

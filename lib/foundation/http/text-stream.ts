@@ -1,6 +1,6 @@
 const utf8 = new TextEncoder()
 
-/** Text stream: a body made while it is sent, each piece after the client has taken the previous one. Can be read once. */
+/** Text stream: a body made while sent, each piece after the client has taken the previous. Read once. */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>
 

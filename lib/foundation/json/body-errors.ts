@@ -1,6 +1,6 @@
 /**
- * Collects errors of a body and counts records. Describes only `maxErrors`: a body of one megabyte can have a hundred thousand, and each
- * description searches for the nearest name.
+ * Collects a body's errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand, and each description
+ * searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from '../errors/errors.ts'
 import { isObject } from './json.ts'
@@ -17,7 +17,7 @@ export class FieldErrors {
   #onlyTaken = true
 
   /**
-   * @param limits undefined: records are not counted, for data of the application
+   * @param limits undefined: data of the application, not counted
    * @param maxErrors number of listed errors
    */
   constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>, maxErrors = limits?.maxErrors ?? DEFAULT_LIMITS.maxErrors) {
@@ -34,7 +34,7 @@ export class FieldErrors {
     }
   }
 
-  /** Makes a costly description only below the limit. Not for `not_unique`. */
+  /** Only below the limit. Not for `not_unique`. */
   describe(make: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(make())
@@ -58,7 +58,7 @@ export class FieldErrors {
     throw restError('body_invalid', detail, { errors: [{ code: 'limit_exceeded', detail }] })
   }
 
-  /** Returns 409 if all errors are `not_unique`, else 422. */
+  /** 409 if all errors are `not_unique`, else 422. */
   refusal(): RestError | undefined {
     const errors = this.#listed
     if (errors.length === 0 && this.#others === 0) return undefined
@@ -71,7 +71,7 @@ export class FieldErrors {
   }
 }
 
-/** A text of an object in the wrong place may be a password, or the hash that has taken the place of one: the object is not repeated. */
+/** A text in an object in the wrong place may be a password, or its hash: the object is not repeated. */
 function holdsText(value: unknown, within = false): boolean {
   if (typeof value === 'string') return within
   if (Array.isArray(value)) return value.some(item => holdsText(item, within))

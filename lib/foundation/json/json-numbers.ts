@@ -1,14 +1,13 @@
 /**
- * JSON numbers: finds numbers that JavaScript would round, such as 4634343214213523454, and repeated names; can read such numbers as texts.
+ * JSON numbers: finds numbers that JavaScript would round, such as 4634343214213523454, and repeated names.
  */
 
 /** Shorter numbers are exact, as 15 digits are, and numbers written from doubles. */
 const MAY_ROUND = /\d[\d.]{15}/
 
-/** Programs write doubles with so many digits, so a fraction with as many counts as a double. */
+/** Programs write doubles with so many digits: such a fraction counts as a double. */
 const DIGITS_OF_DOUBLE = 17
 
-/** A rounded number, or a repeated name. */
 export interface JsonFinding {
   readonly kind: 'rounded' | 'repeated'
   /** As `orders[0].id`. */
@@ -35,12 +34,12 @@ export function findOddities(text: string): Generator<JsonFinding, undefined> {
   return findInJson(text, true, token => isLongInteger(token) || isRounded(token))
 }
 
-/** An integer that JavaScript would round becomes a text. */
+/** Rounded integers become texts. */
 export function parseExact(text: string): unknown {
   return MAY_ROUND.test(text) ? parseWith(text, token => isInteger(token) && isRounded(token)) : (JSON.parse(text) as unknown)
 }
 
-/** `JSON.stringify` then writes each number with its original digits. */
+/** `JSON.stringify` then writes the original digits. */
 export function parseKept(text: string): unknown {
   return MAY_ROUND.test(text) ? parseWith(text, isRounded, keepDigits) : (JSON.parse(text) as unknown)
 }
@@ -48,7 +47,7 @@ export function parseKept(text: string): unknown {
 // Missing in TypeScript's types.
 export const keepDigits = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
 
-/** Each integer beyond 2^53 becomes a text, rounded or not, so that all have one type. */
+/** Integers beyond 2^53 become texts, rounded or not: all have one type. */
 export function parseLong(text: string): unknown {
   return MAY_ROUND.test(text) ? parseWith(text, isLongInteger) : (JSON.parse(text) as unknown)
 }

@@ -1,5 +1,5 @@
 /**
- * Finds where a text stops being JSON (RFC 8259), after `JSON.parse` has refused it: V8 names positions only sometimes, in changing words.
+ * Finds where a text stops being JSON (RFC 8259): V8 names positions only sometimes, in changing words.
  */
 
 /** `position` counts UTF-16 units from 0; `line` and `column` count from 1. */
@@ -29,7 +29,7 @@ export function findJsonError(text: string): JsonSyntaxError | undefined {
   return position === undefined ? undefined : locate(text, position)
 }
 
-/** Formats `line 3, column 5 (position 42)`. */
+/** `line 3, column 5 (position 42)`. */
 export function describePosition(fault: JsonSyntaxError): string {
   return `line ${fault.line}, column ${fault.column} (position ${fault.position})`
 }

@@ -1,4 +1,4 @@
-/** Checks and converts JSON of callers, hooks and renderers. */
+/** JSON of callers, hooks and renderers. */
 import { withArticle } from '../base/article.ts'
 import { restError } from '../errors/errors.ts'
 import { findQuote } from './json-numbers.ts'
@@ -54,7 +54,7 @@ function exceedsNesting(text: string): boolean {
 }
 
 /**
- * A value that is not JSON is a mistake of the application, not of a client.
+ * Other values are a mistake of the application, not of a client.
  *
  * @throws TypeError that names the place; RestError for too deep nesting.
  */
@@ -123,7 +123,7 @@ export function nullNonFinite(key: string, value: unknown): unknown {
 }
 
 /**
- * Calls `toJSON`, and rejects values that JSON would lose.
+ * Rejects values that JSON would lose.
  *
  * @param replace the replacer of `JSON.stringify`
  * @throws TypeError that names the place, for a value without JSON form.
@@ -139,7 +139,7 @@ export function toJson(value: unknown, place: string, replace = refuseLoss): unk
   return JSON.parse(text) as unknown
 }
 
-/** Does nothing unless the embedded object exists and has the key. */
+/** Only if the embedded object exists and has the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

@@ -1,13 +1,13 @@
 /**
- * Runtime: asks the program under the engine for work beyond the language. Node is the only such program; modules of Node are loaded on
- * first use. `scripts/node-rooms.ts` lists the rooms that use Node past this interface.
+ * Runtime: work beyond the language, by the program under the engine. Modules of Node are loaded on first use. `scripts/node-rooms.ts`
+ * lists the rooms that use Node past this interface.
  */
 import { builtin } from '../base/builtins.ts'
 
 /** Ways to write bytes (RFC 4648): `base64url` has no padding. */
 export type BytesForm = 'hex' | 'base64' | 'base64url'
 
-/** Keeps a value for the calls of some work, across all waits: AsyncLocalStorage. */
+/** Across all waits: AsyncLocalStorage. */
 export interface WorkContext<T> {
   getStore(): T | undefined
   run<Result, Arguments extends unknown[]>(store: T, work: (...args: Arguments) => Result, ...args: Arguments): Result
@@ -15,16 +15,14 @@ export interface WorkContext<T> {
 
 export interface Runtime {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Whether there are files and servers. */
   readonly hasFiles: boolean
   /** The working folder. */
   folder(): string
   createContext<T>(): WorkContext<T>
-  /** Binds the stores of now to later calls of the work, where contexts do not carry the stores across waits by themselves. */
+  /** Where contexts do not carry stores across waits by themselves. */
   readonly bindWork?: <Arguments extends unknown[], Result>(work: (...args: Arguments) => Result) => (...args: Arguments) => Result
-  /** Lets the event loop run. */
   nextTurn(): Promise<void>
-  /** Lets the program end before the timer does. */
+  /** The program may end before the timer. */
   spare(timer: ReturnType<typeof setTimeout>): void
   warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void
   /** Compares parts and classes, too; 0 is not -0. */
@@ -32,7 +30,7 @@ export interface Runtime {
   /** Of a text in UTF-8. */
   countBytes(text: string): number
   formatBytes(bytes: Uint8Array, form: BytesForm): string
-  /** Skips other characters. Returns a Buffer on Node: hooks of an application may count on Buffers. */
+  /** Skips other characters. A Buffer on Node: an application's hooks may count on Buffers. */
   parseBytes(text: string, form: BytesForm): Uint8Array
   /** The reason phrase of HTTP. */
   nameStatus(status: number): string | undefined

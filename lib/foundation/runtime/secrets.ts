@@ -1,4 +1,4 @@
-/** Secrets: asks the program under the engine for what log-in and IDs need: random numbers, keys, signatures. `node:crypto` on Node. */
+/** Secrets: random numbers, keys, signatures. `node:crypto` on Node. */
 import { builtin } from '../base/builtins.ts'
 
 /** Names of RFC 7914 section 2. */

@@ -1,4 +1,4 @@
-/** Formats milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parses the usual forms. */
+/** Milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parsing of usual forms. */
 import { DAY_MS } from '../async/clock.ts'
 
 /** With the character behind: short texts are joined faster. */
@@ -54,7 +54,7 @@ export function parseLenientDatetime(text: string): number | undefined {
   return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
 }
 
-/** A Date by JSON.stringify, on a day of every month: most clients send these, and no check is left. */
+/** A Date by JSON.stringify, on a day of every month: usual, and without further checks. */
 const EXACT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
 /** Cuts off finer digits, which a Date lacks. */
@@ -74,7 +74,7 @@ export function parseDatetime(text: string): number | undefined {
   return Number.isNaN(value) ? undefined : value
 }
 
-/** Dates and times as a PostgreSQL server writes those that ISO 8601 has no form for: `infinity`, `0044-03-15 12:00:00+00 BC`. */
+/** As a PostgreSQL server writes what ISO 8601 has no form for: `infinity`, `0044-03-15 12:00:00+00 BC`. */
 const SERVER_DATE = /^(\d{4,6})-(\d\d)-(\d\d)( BC)?$/
 const SERVER_TIME = /^(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:[+ ]00)?( BC)?$/
 const ENDLESS = /^-?infinity$/
@@ -83,7 +83,7 @@ export function isServerDate(text: string): boolean {
   return ENDLESS.test(text) || countToDay(text) !== undefined
 }
 
-/** Parses such a date-time to milliseconds since 1970. */
+/** To milliseconds since 1970. */
 export function parseServerTime(text: string): number | undefined {
   if (ENDLESS.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   const [, date, clock, fraction = '', era = ''] = SERVER_TIME.exec(text) ?? []
@@ -93,7 +93,7 @@ export function parseServerTime(text: string): number | undefined {
   return Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
-/** Returns the beginning of a day, in milliseconds since 1970; the year before the first is 1 BC. */
+/** In milliseconds since 1970; the year before the first is 1 BC. */
 function countToDay(text: string): number | undefined {
   const [, digits = '0', month, day, era] = SERVER_DATE.exec(text) ?? []
   const year = era === undefined ? Number(digits) : 1 - Number(digits)

@@ -1,4 +1,4 @@
-/** Rounded: finds doubles that `toFixed` shows as a decimal. */
+/** Rounded: doubles that `toFixed` shows as a decimal. */
 
 const bits = new BigInt64Array(1)
 const double = new Float64Array(bits.buffer)

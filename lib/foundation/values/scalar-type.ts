@@ -1,7 +1,7 @@
 /**
- * The scalar types of attributes, and conversions between text (path, query), JSON (body), entities and the engine. Values in the engine
- * are those of MikroORM's properties, but date-times are milliseconds since 1970. Dialects convert stored values, except for arrays and
- * custom types (see Codec).
+ * Scalar types, and conversions between text (path, query), JSON (body), entities and the engine. The engine's values are those of
+ * MikroORM's properties, but date-times are milliseconds since 1970. Dialects convert stored values, except for arrays and custom types
+ * (see Codec).
  */
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 import { runtime } from '../runtime/runtime.ts'
@@ -29,12 +29,8 @@ export type ScalarKind =
   /** A column of a file without a declared type: text or number. */
   | 'any'
 
-/**
- * Converts values of the application's own types. The engine holds stored values, which are compared. Functions return undefined for values
- * of other types.
- */
+/** For the application's types. The engine holds and compares stored values. Functions return undefined for values of other types. */
 export interface Codec {
-  /** The JSON form of a stored value. */
   readonly toJson: (stored: unknown) => unknown
   readonly fromJson: (json: unknown) => ScalarValue | undefined
   readonly fromText: (text: string) => ScalarValue | undefined
@@ -44,11 +40,10 @@ export interface Codec {
   /** SQL around a column to read, and around a parameter to compare. */
   readonly selectSql?: (column: string) => string
   readonly compareSql?: (placeholder: string) => string
-  /** Stored as 64-bit integers, which a JavaScript number may not hold exactly. */
+  /** 64-bit integers, which a JavaScript number may not hold exactly. */
   readonly exact?: boolean
 }
 
-/** The type of a plain attribute, as the model declares it: kind, length, items. */
 export interface ScalarType {
   readonly kind: ScalarKind
   /** For bigint and decimal: a JSON number, not a string (MikroORM's number mode). */
@@ -66,26 +61,25 @@ export interface ScalarType {
   readonly codec?: Codec
   /** For custom types: the JSON type of values, if the model says so. */
   readonly json?: 'string' | 'number' | 'boolean'
-  /** An unusual type (`inet` for a text), which a strict database compares in a form of its own. */
+  /** An unusual type (`inet` for a text), which a strict database compares in its own form. */
   readonly column?: string
-  /** Whether the type was read from a file: the column may hold any value, shown as it is. Entities hold stored values. */
+  /** Read from a file: the column may hold any value, shown as it is. Entities hold stored values. */
   readonly loose?: boolean
   /** For numbers that other programs may write, also texts and integers beyond 2^53. */
   readonly ofFile?: boolean
-  /** For keys of files: whether rows may have values of other types, such as `A12` among integers. A rowid cannot. */
+  /** For keys of files: values of other types, such as `A12` among integers. A rowid has none. */
   readonly strays?: boolean
   /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown
-  /** For dates and date-times: whether the database stores `infinity`, and years beyond those of ISO 8601, too. */
+  /** For dates and date-times: with `infinity`, and years beyond those of ISO 8601. */
   readonly endless?: boolean
-  /** For text: whether the column compares by its own collation, where the engine compares by code point. */
+  /** For text: by the column's collation, where the engine compares by code point. */
   readonly collated?: boolean
 }
 
 /** Never null. */
 export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
 
-/** Whether the column may hold values of other types. */
 export function mayHoldAny({ loose, ofFile }: ScalarType): boolean {
   return loose === true || ofFile === true
 }
@@ -160,7 +154,7 @@ function parseLongInteger(text: string, type: ScalarType): bigint | undefined {
   return mayHoldAny(type) && type.items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
 
-/** Parses `HH:MM:SS`, with an optional fraction. */
+/** `HH:MM:SS`, with an optional fraction. */
 function parseTime(text: string): string | undefined {
   if (!TIME.test(text)) return undefined
   return text.length === 5 ? `${text}:00` : text
@@ -182,7 +176,7 @@ function isDateOf({ endless }: ScalarType, text: string): boolean {
   return isCalendarDate(text) || (endless === true && isServerDate(text))
 }
 
-/** Counts the characters (code points) of a text, as databases do. */
+/** Code points, as databases count. */
 export function countCharacters(text: string): number {
   let count = 0
   for (let index = 0; index < text.length; index++) {
@@ -200,7 +194,7 @@ function keepIfAllowed<T extends string | number>(value: T | undefined, type: Sc
   return value === undefined || type.items === undefined || type.items.includes(value) ? value : undefined
 }
 
-/** Parses a text of a path or query. Does not check the length: a filter by a longer text finds nothing. */
+/** Does not check the length: a filter by a longer text finds nothing. */
 export function parseScalar(text: string, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
@@ -239,7 +233,7 @@ export function parseScalar(text: string, type: ScalarType): ScalarValue | undef
   }
 }
 
-/** Reads a JSON value of a body. The caller checks the length of a text (`countCharacters`). */
+/** The caller checks the length of a text (`countCharacters`). */
 export function readScalar(json: unknown, type: ScalarType): ScalarValue | undefined {
   switch (type.kind) {
     case 'integer':
@@ -308,7 +302,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts a value of the engine for an entity. */
+/** From the engine to an entity. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.toStored !== undefined) return type.toStored(value)
@@ -327,7 +321,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts a value of an entity for the engine. */
+/** From an entity to the engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':

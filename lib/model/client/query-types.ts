@@ -1,4 +1,4 @@
-/** Query types: checks names up to one relation away: their number stays small. Deeper paths go into `$`. */
+/** Query types: checks names up to one relation away, so that their number stays small. Deeper paths go into `$`. */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { FilterSign, FreeParameters, OrderSign, ReservedOfClient } from './query-names.ts'
 import type { Depth } from './record-types.ts'

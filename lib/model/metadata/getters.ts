@@ -1,4 +1,4 @@
-/** Getters: code of the entity: getters and serializers. */
+/** Getters: getters and serializers of entities. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/json/json.ts'
 import type { Renderer } from '../model.ts'

@@ -1,6 +1,6 @@
 /**
  * Conditions: `views_gte=10`, `views:gt=10`, `id=1&id=2`, `author.name=Ann`, `_where={...}` and `q`. What columns can compare becomes a
- * condition of the engine; what is inside JSON, and `q`, is compared record by record.
+ * condition of the engine; the rest, inside JSON, and `q`, is compared record by record.
  */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { findAttribute, findResource, findTarget, keyAttribute, keyOf, nameOf, type Fields } from './records.ts'
@@ -33,7 +33,7 @@ type ClientCondition =
 
 export interface Conditions {
   readonly where: object | undefined
-  /** Tests a record as the engine gives records. */
+  /** On a record as the engine gives records. */
   readonly holds: ((record: Fields) => boolean) | undefined
   /** Relations that `holds` reads. */
   readonly expand: readonly string[]
@@ -85,7 +85,7 @@ export class ConditionReader {
     this.#version = version
   }
 
-  /** `_where` replaces all other conditions, as in json-server 1. */
+  /** `_where` replaces all others, as in json-server 1. */
   read(pairs: readonly (readonly [string, string])[]): Conditions {
     if (pairs.every(([name]) => name.startsWith('_') && name !== '_where')) return UNCONDITIONAL
     const tree = readTree(pairs.findLast(([name]) => name === '_where')?.[1])
@@ -213,7 +213,7 @@ export class ConditionReader {
     }
   }
 
-  /** `q` looks for references, and not into the records that `_expand` shows. */
+  /** `q` looks for references, not into records of `_expand`. */
   #unembedded(name: string, value: unknown): unknown {
     const { kind, target } = this.#resource.attributes.find(each => each.name === name) ?? {}
     if (kind !== 'toOne' && kind !== 'toMany') return value

@@ -1,4 +1,4 @@
-/** json-server: the grammar of json-server, 0.17 and 1, as a wire. Where json-server differs from its own README, the README holds. */
+/** json-server: 0.17 and 1, as a wire. Where json-server differs from its README, the README holds. */
 import type { Wire, WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import type { Version } from './conditions.ts'
 import { addressOf, answerList, embeddedOf, listAll, valuesOf } from './lists.ts'
@@ -146,7 +146,7 @@ class RequestAnswerer {
     return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, idOf(resource, record), { attributes: lists })) }
   }
 
-  /** json-server 0.17 removes what links the record, 1 what `_dependent` names; other links are null. */
+  /** json-server 0.17 removes linking records, 1 what `_dependent` names; other links are null. */
   async #remove(resource: WireResource, id: string): Promise<WireAnswer> {
     const named = valuesOf(this.#request.pairs, '_dependent')
     const removed = this.#show(resource, await this.#whole(resource, await this.#api.get(resource, id)))
@@ -166,12 +166,12 @@ class RequestAnswerer {
     return key.length === 1 ? record[key[0]!] : key.map(name => record[name])
   }
 
-  /** A written record may have taught the resource new names. */
+  /** A written record may bring new names. */
   #show({ name }: WireResource, record: Fields): Fields {
     return findShow(this.#api, findResource(this.#api, name)!, NOTHING_EMBEDDED)(record)
   }
 
-  /** Undefined where the body is no object. JSON may come as a text, as `fetch` sends a string. */
+  /** Undefined: no object. JSON may come as a text, as `fetch` sends a string. */
   #body(resource: WireResource, isNew: boolean, more: Fields = {}): Fields | undefined {
     const { body = {} } = this.#request
     const value = typeof body === 'string' ? readJson(body) : body

@@ -14,7 +14,7 @@ interface FoundRecords {
   readonly count: number
 }
 
-/** The last page is known once the records are counted. */
+/** Pages are known once the records are counted. */
 type Slicing = (count: number) => Slice
 
 const ALL: Slicing = () => ({ start: 0, end: Infinity })
@@ -84,7 +84,7 @@ async function find(
   return { records: records.slice(start, end), count: records.length }
 }
 
-/** Most records of one call; `limits.maxLimit` may allow fewer. */
+/** Records of one call; `limits.maxLimit` may allow fewer. */
 const STEP = 1000
 
 async function readRows(api: WireApi, resource: WireResource, query: WireQuery, slicing: Slicing): Promise<FoundRecords> {
@@ -185,7 +185,7 @@ function writePage({ pairs }: WireRequest, page: number): string {
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${name === '_page' ? page : encodeURIComponent(value)}`).join('&')
 }
 
-/** The URL that the client has asked for, without the query. */
+/** As asked for, without the query. */
 export function addressOf({ headers, base, path }: WireRequest): string {
   const { host, 'x-forwarded-proto': scheme } = headers
   return `${host === undefined ? '' : `${scheme === 'https' ? 'https' : 'http'}://${host}`}${base}${path}`

@@ -1,9 +1,9 @@
-/** Records: the keys of a `db.json` over the attributes of the engine: `authorId` of a link; bodies of forms in the types of the model. */
+/** Records: keys of a `db.json` over the engine's attributes: `authorId` of a link; bodies of forms in the model's types. */
 import type { WireApi, WireAttribute, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The relations that answers show whole, by attribute, with the key that the client asked for. */
+/** Shown whole, by attribute, with the key that the client asked for. */
 export type EmbeddedRelations = ReadonlyMap<WireAttribute, string>
 
 export const NOTHING_EMBEDDED: EmbeddedRelations = new Map()
@@ -16,7 +16,6 @@ export function findTarget(api: WireApi, { target }: WireAttribute): WireResourc
   return target === undefined ? undefined : findResource(api, target)
 }
 
-/** The key of a link or a value in records. */
 export function nameOf({ kind, ids, name }: WireAttribute): string {
   return ids ?? (kind === 'toOne' ? `${name}Id` : name)
 }
@@ -43,7 +42,7 @@ export function readEmbedded(api: WireApi, resource: WireResource, names: readon
   return new Map(found)
 }
 
-/** Asks the engine for the embedded relations, and for lists of IDs that bodies have. */
+/** Embedded relations, and lists of IDs that bodies have. */
 export function askedOf(resource: WireResource, embedded: EmbeddedRelations): Pick<WireQuery, 'attributes' | 'expand'> {
   const expanded = [...embedded.keys()].map(({ name }) => name)
   const expand = expanded.length === 0 ? {} : { expand: expanded }
@@ -57,7 +56,6 @@ export function isOwnList({ kind, writable }: WireAttribute): boolean {
   return kind === 'toMany' && writable
 }
 
-/** Makes what an answer shows of a record of the engine. */
 export type ShowRecord = (record: Fields) => Fields
 
 /** By what is embedded. */
@@ -78,7 +76,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
   return show
 }
 
-/** Generates a literal, which costs a tenth of a loop. A policy may forbid texts as code. */
+/** A generated literal costs a tenth of a loop. A policy may forbid texts as code. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
   const own = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
@@ -130,7 +128,7 @@ export function keyAttribute(resource: WireResource | undefined): WireAttribute 
   return resource?.key.length === 1 ? resource.attributes.find(({ name }) => name === resource.key[0]) : undefined
 }
 
-/** Makes a body of the engine; embedded records that a client sends back are left out. */
+/** Leaves out embedded records that a client sends back. */
 export function readBody(api: WireApi, resource: WireResource, body: Fields, isNew: boolean): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {

@@ -1,4 +1,4 @@
-/** Text pattern: what `_like`, `contains`, `startsWith` and `endsWith` look for, regardless of case. */
+/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, regardless of case. */
 export interface TextPattern {
   /** Parts in order, with any text between. */
   readonly parts: readonly string[]
@@ -6,7 +6,7 @@ export interface TextPattern {
   readonly toEnd: boolean
 }
 
-/** Of a regular expression `_like` knows `^`, `$` and `.*`; all else is the text itself. */
+/** Of a regular expression `_like` knows `^`, `$` and `.*`; the rest is text. */
 const MOST_PARTS = 8
 
 export function readPattern(operator: string, text: string): TextPattern {

@@ -1,4 +1,4 @@
-/** Answer: what a client prefers (`Prefer`, `Accept`), and rows as the answer that the client asked for. */
+/** Answer: `Prefer`, `Accept`, and rows in the form asked for. */
 import type { WireAnswer, WireRequest } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 import type { ShownRow } from './keys.ts'
@@ -26,7 +26,7 @@ const NONE_SENT: Preferences = {
   applied: [],
 }
 
-/** @throws Failure for a preference that is unknown, where the client asks to be strict */
+/** @throws Failure for an unknown preference, where the client asks to be strict */
 export function readPreferences({ headers }: WireRequest): Preferences {
   if (headers['prefer'] === undefined) return NONE_SENT
   const sent = headers['prefer']
@@ -75,14 +75,14 @@ export function headersOf(range: string, applied: readonly string[]): Record<str
 
 const SERVED = /(?:^|[\s,])(?:\*\/\*|application\/(?:\*|json|vnd\.pgrst\.(?:object|array)(?:\+json)?)|text\/(?:\*|csv))\s*(?:[;,]|$)/
 
-/** @throws Failure for a client that takes no form that is served */
+/** @throws Failure for a client that takes no served form */
 export function checkAccepted({ headers }: WireRequest): void {
   const { accept = '' } = headers
   if (accept !== '' && !SERVED.test(accept))
     throw new Failure(406, 'PGRST107', `None of these media types are available: ${accept.slice(0, 200)}`)
 }
 
-/** @throws Failure for rows that are not one, where the client asks for one object */
+/** @throws Failure for none or several rows, where the client asks for one object */
 export function showRows({ headers }: WireRequest, { status, rows, range, applied }: Shown): WireAnswer {
   const accept = headers['accept'] ?? ''
   const more = headersOf(range, applied)

@@ -1,4 +1,4 @@
-/** Apart: reads the embedded tables that cannot come along with the rows of their owner, such as a table that is embedded twice. */
+/** Apart: embedded tables that cannot come along with their owner's rows, such as a table embedded twice. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'

@@ -1,4 +1,4 @@
-/** Conditions: the filters of PostgREST's grammar as conditions of the api. */
+/** Conditions: PostgREST's filters as conditions of the api. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure, noOperator, notServed, unreadable } from './failure.ts'
 import { columnOf, needColumn, typeOf } from './tables.ts'
@@ -26,7 +26,7 @@ interface FilterSubject {
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
 
-/** Operators as PostgreSQL writes them, for its refusals. */
+/** As PostgreSQL writes operators, for its refusals. */
 const SIGNS: Readonly<Record<string, string>> = {
   like: '~~',
   ilike: '~~*',
@@ -44,7 +44,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 const OF_RANGES = new Set(['sl', 'sr', 'nxr', 'nxl', 'adj'])
 const SEARCH = new Set(['fts', 'plfts', 'phfts', 'wfts'])
 
-/** @throws Failure for an operator that cannot be read, or that is not served */
+/** @throws Failure for an operator that is unreadable or not served */
 export function parseExpression(sent: string): Expression {
   const [, not, operator, quantifier, text] = OPERATOR.exec(sent) ?? []
   if (operator === undefined || text === undefined)
@@ -125,12 +125,12 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
   }
 }
 
-/** Puts a comparison below the attribute, and inside JSON below the names of its path. */
+/** Below the attribute, and inside JSON below the names of the path. */
 function place({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
   const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
   const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
   if (attribute.kind !== 'toOne' || plain) return { [attribute.name]: inner }
-  // The order and the text of a foreign key are those of the key that it refers to.
+  // Order and text of a foreign key are the referred key's.
   const target = api.resources.find(({ name }) => name === attribute.target)
   return target === undefined ? { [attribute.name]: inner } : { [attribute.name]: { [target.key[0]!]: inner } }
 }
@@ -162,7 +162,7 @@ function needText({ type, steps }: FilterSubject, operator: string): void {
   if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined) throw noOperator(`${nameType(type)} ${operator}`)
 }
 
-/** What PostgreSQL says of an operator that the type of a column does not have; no column here has a range. */
+/** As PostgreSQL, for an operator that a type does not have; no column here has a range. */
 function refuseOperator({ type, steps }: FilterSubject, operator: string): Failure {
   const name = nameType(steps.at(-1)?.isText === true ? 'text' : (type ?? 'record'))
   const what = `${name} ${SIGNS[operator]!} unknown`
@@ -201,7 +201,6 @@ function is(subject: FilterSubject, text: string): WireCondition {
   return place(subject, { $eq: value === 'unknown' ? null : value === 'true' })
 }
 
-/** Asks whether an array, or JSON, contains the value. */
 function contains(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
   if (type === 'array') return place(subject, { $contains: readArray(text) })
@@ -216,7 +215,7 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
 }
 
-/** An object in columns of its own, or in a document: each value is compared. */
+/** In columns or in a document: each value is compared. */
 function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
@@ -249,7 +248,7 @@ function readArray(text: string): unknown[] {
   return items
 }
 
-/** Asks for all words; unlike full-text search, with endings as written. */
+/** For all words; unlike full-text search, with endings as written. */
 function search(subject: FilterSubject, text: string): WireCondition {
   needText(subject, '@@ tsquery')
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
@@ -282,7 +281,7 @@ export function splitList(text: string, whole: string): string[] {
   return values
 }
 
-/** The value of a member of `or=(...)`: a list, a text in quotes, or up to the next comma or bracket. */
+/** In `or=(...)`: a list, a text in quotes, or up to the next comma or bracket. */
 function readMemberValue(reader: TextReader): string {
   const start = reader.match(/(?:not\.)?[a-z]+(?:\(\w+\))?\./)
   if (start === undefined) throw reader.wrong('expecting "not" or operator (eq, gt, ...)')

@@ -1,4 +1,4 @@
-/** Failure: a refusal in PostgREST's shape, and what the engine's refusals are in PostgreSQL's words. */
+/** Failure: a refusal in PostgREST's shape; the engine's refusals in PostgreSQL's words. */
 import type { WireAnswer, WireError, WireResource } from '../../foundation/base/wire.ts'
 
 interface FailureHints {
@@ -27,7 +27,6 @@ export class Failure extends Error {
   }
 }
 
-/** Refuses a query that cannot be read. */
 export function unreadable(what: 'select parameter' | 'order' | 'filter' | 'logic tree' | 'limit', text: string, found: string): Failure {
   return new Failure(400, 'PGRST100', `"failed to parse ${what} (${text.slice(0, 200)})" (line 1, column 1)`, { details: found })
 }
@@ -43,7 +42,6 @@ export function noOperator(what: string): Failure {
   })
 }
 
-/** What a call of the api throws. */
 interface ThrownRefusal {
   readonly status: number
   readonly code: string
@@ -60,7 +58,6 @@ interface Entry {
   readonly value?: unknown
 }
 
-/** The request that was refused. */
 export interface RefusedRequest {
   readonly resource: WireResource | undefined
   readonly isAnonymous: boolean
@@ -98,7 +95,7 @@ function stillReferenced(table: string, details: string): Failure {
   return new Failure(409, '23503', `update or delete on table "${table}" violates foreign key constraint`, { details })
 }
 
-/** What the entry is about: the attribute, and the names that the database has. */
+/** The attribute, and the names of the database. */
 function findPlace({ attribute = '', parameter = '' }: Entry, resource: WireResource | undefined) {
   const names = (attribute === '' ? parameter : attribute).split('.').filter(name => !/^\d+$|^where$/.test(name))
   const name = names[0] ?? ''
@@ -153,7 +150,7 @@ function translateEntry(entry: Entry, message: string, { resource }: RefusedRequ
   }
 }
 
-/** The name in quotes of a text: `There is no attribute "x".` */
+/** In quotes: `There is no attribute "x".` */
 function findUnknown(text: string, otherwise: string): string {
   return /"([^"]+)"/.exec(text)?.[1] ?? otherwise
 }

@@ -1,4 +1,4 @@
-/** GoTrue: sign-up, log-in, refresh, the user and sign-out as Supabase's log-in has them, by the log-in of the engine. */
+/** GoTrue: sign-up, log-in, refresh, user and sign-out of Supabase, by the engine's log-in. */
 import type { WireAnswer, WireApi, WireError, WireLogIn, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { isRefusal } from './failure.ts'
 import { isAnonymous } from './postgrest.ts'
@@ -41,7 +41,7 @@ function show({ status, code, message }: AuthFailure, headers: Readonly<Record<s
   return { status, headers: { ...headers, 'x-sb-error-code': code }, body: { code: status, error_code: code, msg: message } }
 }
 
-/** A refusal of the engine as GoTrue says it. */
+/** As GoTrue says a refusal. */
 export function refuseAuth({ status, code, message, errors = [], headers }: WireError): WireAnswer {
   const entry: { readonly code?: string; readonly detail?: string } | undefined = errors[0]
   const [as, name, text] = readRefused(status, code, entry?.detail ?? message, entry?.code)
@@ -87,7 +87,6 @@ async function route(named: string | undefined, request: WireRequest, api: WireA
   }
 }
 
-/** @throws AuthFailure for a body that is no object */
 function bodyOf({ body }: WireRequest): ShownRow {
   if (typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof Uint8Array)) return body as ShownRow
   throw new AuthFailure(400, 'bad_json', 'Could not parse request body as JSON')
@@ -162,7 +161,7 @@ interface LoggedIn {
   readonly user?: ShownRow | null
 }
 
-/** What supabase-js holds for a session; it takes none without a refresh token. */
+/** supabase-js takes no session without a refresh token. */
 const NO_REFRESH = 'none'
 
 function showSession(asked: AuthRequest, body: unknown): object {
@@ -180,7 +179,7 @@ function showSession(asked: AuthRequest, body: unknown): object {
   }
 }
 
-/** What the token says; whether it holds, the engine decides. */
+/** Whether the token holds, the engine decides. */
 function readClaims(token: string): { readonly sub?: string; readonly exp?: number } {
   try {
     const bytes = Uint8Array.from(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')), char => char.codePointAt(0)!)
@@ -192,7 +191,6 @@ function readClaims(token: string): { readonly sub?: string; readonly exp?: numb
   }
 }
 
-/** @throws AuthFailure for nobody */
 function requireToken(request: WireRequest): string {
   const { authorization } = request.headers
   if (authorization === undefined) throw new AuthFailure(401, 'no_authorization', 'This endpoint requires a valid Bearer token')

@@ -1,11 +1,11 @@
-/** Keys: the key of a row or of a link, as a value, as a text and as a condition. */
+/** Keys: of a row or a link, as value, text and condition. */
 import type { WireApi, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 
 /** A record of the engine, or a row of the answer. */
 export type ShownRow = Readonly<Record<string, unknown>>
 
-/** The key of a row, or of the row that a link shows. */
+/** Of a row, or of the row that a link shows. */
 export function keyOf(api: WireApi, value: unknown, { key, attributes }: WireResource): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const parts = key.map(name => {

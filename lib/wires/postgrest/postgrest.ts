@@ -1,4 +1,4 @@
-/** PostgREST: the wire: a table or a function for the path, and every refusal in PostgREST's shape. */
+/** PostgREST: the wire, with a table or a function for the path, and refusals in PostgREST's shape. */
 import type { Wire, WireAnswer, WireApi, WireError, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { checkAccepted, readPreferences, requireOne, wantsOne } from './answer.ts'
 import { Failure, isRefusal, translate } from './failure.ts'
@@ -43,13 +43,13 @@ export function isOfTable({ segments }: WireRequest): boolean {
   return segments[0] !== 'rpc'
 }
 
-/** The anonymous key goes along as a token, and is nobody's. */
+/** The anonymous key comes as a token, and is nobody's. */
 export function isAnonymous({ headers }: WireRequest): boolean {
   const { authorization, apikey } = headers
   return authorization === undefined || (apikey !== undefined && authorization === `Bearer ${apikey}`)
 }
 
-/** The api of the caller; `apikey` alone names no user. */
+/** `apikey` alone names no user. */
 export function apiOf(request: WireRequest, api: WireApi): WireApi {
   if (!isAnonymous(request)) return api
   const { authorization: _, ...headers } = request.headers
@@ -129,7 +129,7 @@ async function call(rpc: Readonly<Record<string, RpcFunction>>, name: string, re
   return json((value as unknown[])[0])
 }
 
-/** Answers as JSON, even where the value is a text. */
+/** Even a text is JSON. */
 function json(value: unknown): WireAnswer {
   return {
     status: 200,

@@ -1,4 +1,4 @@
-/** Query: gives the tables of `select` their filters, order, limit and offset, by the parameters of a request. */
+/** Query: filters, order, limit and offset of `select`'s tables, by parameters. */
 import type { WireApi, WireAttribute, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { makeCondition, parseExpression, parseLogic, readPath, splitList, type WireCondition } from './conditions.ts'
 import { Failure, unreadable } from './failure.ts'
@@ -8,18 +8,18 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** Whether the request says which rows it means. */
+  /** The request says which rows it means. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
 }
 
-/** Conditions that need another request first: on tables that only the other side links. */
+/** On tables that only the other side links: another request comes first. */
 type OwnerFinder = (api: WireApi, embed: EmbedItem, condition: WireCondition) => Promise<WireCondition>
 
 const OF_LOGIC = /^(?:not\.)?(?:or|and)$/
 
-/** @throws Failure for what cannot be read, and for unknown names */
+/** @throws Failure for unreadable parameters and unknown names */
 export function parseQuery(api: WireApi, resource: WireResource, { pairs, headers, method }: WireRequest): Query {
   const given = (name: string): string | undefined => pairs.findLast(([each]) => each === name)?.[1]
   const root = parseSelect(api, resource, given('select') ?? '*')
@@ -81,11 +81,11 @@ function setFilter(api: WireApi, root: TableNode, path: string, value: string): 
 function makeMember(api: WireApi, node: TableNode, name: string, sent: string): WireCondition {
   const embed = /^(?:not\.)?is\.null$/i.test(sent) ? findEmbed(node, name) : undefined
   if (embed === undefined) return makeCondition(api, node.resource, name, sent)
-  // The filters of the embedded table may follow in the query.
+  // The embedded table's filters may follow in the query.
   return { [HAS_ROWS]: { embed, isNone: !parseExpression(sent).isNot } }
 }
 
-/** The name of a condition that is made when all parameters are read. */
+/** A condition made when all parameters are read. */
 const HAS_ROWS = '\0rows'
 
 interface HasRows {
@@ -93,7 +93,7 @@ interface HasRows {
   readonly isNone: boolean
 }
 
-/** Finishes the conditions of a table: those of inner embedded tables count for its own rows. */
+/** Conditions of inner embedded tables count for the table's rows. */
 export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
   if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
@@ -123,7 +123,7 @@ async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Pr
   const where = await finishWhere(api, embed.node, pending)
   if (attribute === undefined) return pending(api, embed, where)
   if (isMany) return { [attribute.name]: { $some: where } }
-  // A link to a row that the caller cannot see is no row.
+  // A link to a hidden row is no row.
   return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
 }
 
@@ -176,7 +176,7 @@ function sortKey(api: WireApi, resource: WireResource, { path, direction, nulls 
   const attribute = needColumn(resource, name)
   const names = [attribute.name, ...steps.map(step => step.name)]
   if (names.some(each => !/^[\p{L}\p{N}_$-]+$/u.test(each))) throw unreadable('order', path, 'unexpected character in a name')
-  // The order of a foreign key is that of the key that it refers to.
+  // A foreign key has the referred key's order.
   const target = attribute.kind === 'toOne' ? api.resources.find(each => each.name === attribute.target) : undefined
   if (target !== undefined) names.push(target.key[0]!)
   const mayBeNull = prefix !== '' || names.length > 1 || isNullable(attribute)

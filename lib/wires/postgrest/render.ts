@@ -1,4 +1,4 @@
-/** Render: shapes rows as `select` says: aliases, casts, JSON paths, embedded tables, spreads, aggregates. */
+/** Render: rows as `select` says: aliases, casts, JSON paths, embedded tables, spreads, aggregates. */
 import type { WireApi, WireAttribute } from '../../foundation/base/wire.ts'
 import { notServed } from './failure.ts'
 import { readApart, type ApartRows } from './apart.ts'
@@ -8,7 +8,7 @@ import type { AggregateItem, ColumnItem, EmbedItem, SelectItem, TableNode } from
 import { columnOf, isStored, shownAs, typeOf } from './tables.ts'
 import { castValue, showsOf, showText } from './values.ts'
 
-/** Gives one row for each record, in their order. */
+/** One row for each record, in order. */
 export async function renderRows(api: WireApi, node: TableNode, records: readonly ShownRow[]): Promise<readonly ShownRow[]> {
   if (listEmbeds(node).length > 0) return shapeRows(planRow(api, node, await readApart(api, node, records)), records)
   let plan = plainPlans.get(node.items)
@@ -32,13 +32,13 @@ interface RowPart {
   readonly source: string
   /** `source` as a function. */
   readonly of: (record: ShownRow) => readonly (readonly [string, unknown])[]
-  /** What the caller cannot see is no column: records without the name have no such part. */
+  /** Records without the name lack the part: the caller cannot see the column. */
   readonly name?: string
 }
 
 type RowHelper = (given: never) => unknown
 
-/** Asks once for all rows what each column is. */
+/** Once for all rows. */
 function planRow(api: WireApi, node: TableNode, apart: ApartRows): RowSource {
   const helpers: RowHelper[] = []
   const call = (helper: RowHelper | undefined, value: string): string =>
@@ -96,7 +96,7 @@ function compile(source: string): RowLiteral | undefined {
   return maker
 }
 
-/** How a value is shown; `undefined`: as it is. */
+/** `undefined`: as it is. */
 function showerOf(api: WireApi, attribute: WireAttribute): ((value: unknown) => unknown) | undefined {
   if (attribute.kind !== 'toOne') return showsOf(attribute.type)
   const target = api.resources.find(each => each.name === attribute.target)
@@ -128,7 +128,7 @@ function stepInto(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as ShownRow)[name] : null
 }
 
-/** The row or rows of an embedded table; of a spread one by their keys. */
+/** Row or rows; of a spread one, by keys. */
 function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => unknown {
   const { node, relation, isSpread } = embed
   const rowsOf = shownRowsOf(api, owner, embed, apart)
@@ -140,7 +140,7 @@ function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: Apa
   }
 }
 
-/** The shaped rows of an embedded table for a record of its owner. */
+/** For a record of the owner. */
 function shownRowsOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => readonly ShownRow[] {
   const { node, relation } = embed
   const isAlong = comesAlong(owner, embed)
@@ -158,7 +158,6 @@ function shownRowsOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: Ap
   }
 }
 
-/** The keys that a row of the table would have. */
 export function keysOf({ items, resource }: TableNode): string[] {
   return items.flatMap((item: SelectItem) => {
     if (item.kind === 'all') return resource.attributes.filter(isStored).map(columnOf)
@@ -171,7 +170,7 @@ export function hasAggregates({ items }: TableNode): boolean {
   return items.some(({ kind }) => kind === 'aggregate')
 }
 
-/** One row for each group of rows that are equal but for what is aggregated; of no rows one, unless they have columns. */
+/** A row for each group of rows equal but for aggregates; of no rows one, unless they have columns. */
 export function aggregate(api: WireApi, node: TableNode, records: readonly ShownRow[], rows: readonly ShownRow[]): ShownRow[] {
   const groups = new Map<string, { readonly row: ShownRow; readonly records: ShownRow[] }>()
   for (const [index, row] of rows.entries()) {

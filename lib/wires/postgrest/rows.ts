@@ -1,4 +1,4 @@
-/** Rows: reads the rows of a table, page by page, with the embedded tables that come along. */
+/** Rows: of a table, page by page, with embedded tables that come along. */
 import type { WireApi, WireExpanded, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { Failure } from './failure.ts'
@@ -13,10 +13,10 @@ export interface RowPage {
   readonly count: number
 }
 
-/** Rows of one table that a request may read. */
+/** Of one table, in a request. */
 const MAX_ROWS = 100_000
 
-/** Lists all rows, or so many as `limit` says. */
+/** All, or as many as `limit` says. */
 export async function listAll(api: WireApi, resource: WireResource, { where = {}, ...query }: WireQuery): Promise<RowPage> {
   const { limit = Infinity, offset = 0 } = query
   const asked = Object.keys(where).length === 0 ? query : { ...query, where }
@@ -46,7 +46,6 @@ export function whereOf(api: WireApi, node: TableNode): Promise<WireCondition> {
   return finishWhere(api, node, findOwners)
 }
 
-/** What a request for rows of the table asks for. */
 export async function askedOf(
   api: WireApi,
   node: TableNode,
@@ -61,7 +60,7 @@ export async function askedOf(
     else if (item.kind === 'embed' && !isEmpty(item) && item.relation.attribute !== undefined) {
       const { attribute } = item.relation
       if (comesAlong(node, item)) expand.push({ [attribute.name]: await embeddedQuery(api, item) })
-      // Links tell which rows of the other table to ask for.
+      // Links tell the other table's rows.
       else if (!isByBack(item) && attribute.kind === 'toMany') expand.push(attribute.name)
       else if (!isByBack(item)) names.add(shownAs(attribute))
     }

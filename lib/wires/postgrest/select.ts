@@ -1,4 +1,4 @@
-/** Select: reads `select` into a tree of tables, each with its columns, its embedded tables and, later, its filters. */
+/** Select: a tree of tables, each with columns, embedded tables and, later, filters. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { noOperator, unreadable, Failure } from './failure.ts'
@@ -49,7 +49,7 @@ export interface TableNode {
   offset: number
 }
 
-/** Embedded tables of a request, each of which is a request of its own. */
+/** Each is a request. */
 const MAX_EMBEDS = 50
 
 interface RawItem {
@@ -78,7 +78,7 @@ const PLAIN: RawItem = {
   inner: undefined,
 }
 
-/** @throws Failure for a text that cannot be read, unknown columns and relations */
+/** @throws Failure for unreadable texts, unknown columns and relations */
 export function parseSelect(api: WireApi, resource: WireResource, text: string): TableNode {
   let kept = selects.get(resource)
   if (kept === undefined) selects.set(resource, (kept = new Map()))
@@ -91,7 +91,7 @@ export function parseSelect(api: WireApi, resource: WireResource, text: string):
   return node
 }
 
-/** Items by their text: most requests of an application differ in values alone. Embedded tables have filters of each request. */
+/** By text: most requests differ in values alone. Embedded tables have filters of each request. */
 const selects = new WeakMap<WireResource, Map<string, TableNode['items']>>()
 const MAX_KEPT = 200
 
@@ -187,21 +187,21 @@ export function isEmpty({ node }: EmbedItem): boolean {
   return node.items.length === 0
 }
 
-/** Whether rows of the table are found by their foreign key to the owner. */
+/** By a foreign key to the owner. */
 export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): boolean {
   return attribute === undefined || (back !== undefined && owner.key.length === 1)
 }
 
-/** Rows of one list that the engine gives at most, unless its limits are lower. */
+/** Rows of one list, unless the engine's limits are lower. */
 export const PAGE = 1000
 
-/** Whether the request for rows of the owner gives the rows of the embedded table, too. */
+/** The request for the owner's rows gives the embedded rows, too. */
 export function comesAlong(owner: TableNode, { relation, node }: EmbedItem): boolean {
   const { attribute, isMany } = relation
   if (attribute === undefined || listEmbeds(owner).filter(each => !isEmpty(each) && each.relation.attribute === attribute).length > 1)
     return false
   if (isMany) return (node.limit ?? 0) <= PAGE
-  // A row that does not match leaves no link behind.
+  // A row without a match leaves no link behind.
   const isFiltered = node.where.length > 0 || listEmbeds(node).some(({ isInner }) => isInner)
   return node.limit === undefined && node.offset === 0 && !(isFiltered && needsLink(owner, attribute))
 }
@@ -212,14 +212,14 @@ function needsLink({ items, resource }: TableNode, attribute: WireAttribute): bo
   return resource.key.includes(attribute.name) || items.some(isLink)
 }
 
-/** Whether a list that comes along is a number alone: `comments(count)`. */
+/** A list that comes along as a number: `comments(count)`. */
 export function isCount({ node: { items, limit, offset }, relation }: EmbedItem): boolean {
   const [item] = items
   const counts = item?.kind === 'aggregate' && item.of === undefined && item.cast === undefined
   return relation.isMany && counts && items.length === 1 && limit === undefined && offset === 0
 }
 
-/** The rows of the embedded table in a record of its owner. */
+/** In a record of the owner. */
 export function rowsAlong({ relation }: EmbedItem, record: ShownRow): readonly ShownRow[] {
   const rows = record[relation.attribute!.name] as ShownRow | readonly ShownRow[] | null | undefined
   return rows === null || rows === undefined ? [] : Array.isArray(rows) ? rows : [rows as ShownRow]

@@ -1,8 +1,8 @@
-/** Tables: resources, columns and embeddable relations, under names of the database. */
+/** Tables: resources, columns, embeddable relations, by names of the database. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 
-/** How rows of one table reach rows of another. */
+/** From rows of one table to rows of another. */
 export interface TableRelation {
   readonly owner: WireResource
   readonly target: WireResource
@@ -20,12 +20,12 @@ export function findTable(api: WireApi, name: string): WireResource {
   throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
 }
 
-/** Whether PostgREST has a column for the attribute; computed values have a column, too. */
+/** Computed values have a column, too. */
 export function isColumn({ kind, column }: WireAttribute): boolean {
   return kind === 'scalar' || kind === 'embedded' || kind === 'toOneOf' || column !== undefined
 }
 
-/** Whether `*` shows the attribute: computed values are shown where they are named. */
+/** Shown by `*`: computed values are shown where named. */
 export function isStored(attribute: WireAttribute): boolean {
   return attribute.column !== undefined || attribute.kind === 'embedded' || attribute.kind === 'toOneOf'
 }
@@ -34,7 +34,7 @@ export function columnOf({ column, name }: WireAttribute): string {
   return column ?? name
 }
 
-/** The name under which records show the value, or the ID of a link. */
+/** In records: of the value, or of a link's ID. */
 export function shownAs({ ids, name }: WireAttribute): string {
   return ids ?? name
 }
@@ -49,7 +49,7 @@ export function needColumn(resource: WireResource, name: string): WireAttribute 
   return found
 }
 
-/** The type of a column, of a foreign key the type of the key that it refers to. */
+/** Of a foreign key, the referred key's type. */
 export function typeOf(api: WireApi, attribute: WireAttribute): string | undefined {
   if (attribute.kind === 'scalar') return attribute.type
   if (attribute.kind === 'embedded') return 'json'
@@ -77,7 +77,7 @@ function listRelations(api: WireApi, owner: WireResource): TableRelation[] {
   return relations
 }
 
-/** Names under which a relation is asked for as `name!hint`. */
+/** For `name!hint`. */
 function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
   const own = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
   const other = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]
@@ -93,7 +93,7 @@ function isCalled(api: WireApi, { table, name }: WireResource, wanted: string): 
   return table === wanted || (name === wanted && api.resources.every(other => other.table !== wanted))
 }
 
-/** @throws Failure for none, and for several */
+/** @throws Failure for none or several */
 export function findRelation(api: WireApi, owner: WireResource, name: string, hint: string | undefined): TableRelation {
   const related = listRelations(api, owner).filter(relation => {
     const names = hintsOf(relation)
@@ -114,7 +114,7 @@ export function findRelation(api: WireApi, owner: WireResource, name: string, hi
   })
 }
 
-/** A table that links to itself by one column is embedded as the rows below a row, by the column's name as the row above. */
+/** A table that links to itself by one column is embedded as the rows below; by the column's name, as the row above. */
 function preferChildren(related: readonly TableRelation[]): readonly TableRelation[] {
   const [one, other, ...others] = related
   if (one === undefined || other === undefined || others.length > 0 || one.owner !== one.target || one.isMany === other.isMany)

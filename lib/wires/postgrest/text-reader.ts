@@ -1,4 +1,4 @@
-/** Text reader: reads names, JSON paths, quoted values and lists of PostgREST's grammar from left to right. */
+/** Text reader: names, JSON paths, quoted values and lists of PostgREST's grammar, from left to right. */
 
 /** A step inside JSON: `->a`, `->>b`, `->0`. */
 export interface Step {
@@ -7,12 +7,12 @@ export interface Step {
   readonly isText: boolean
 }
 
-/** How deep brackets may stand in each other. */
+/** Brackets in each other. */
 const MAX_DEPTH = 20
 /** Members of all lists of a text. */
 const MAX_MEMBERS = 1000
 
-/** Expressions by source: making one costs more than matching a name. */
+/** By source: making an expression costs more than matching a name. */
 const STICKY = new Map<string, RegExp>()
 
 export class TextReader {
@@ -22,7 +22,7 @@ export class TextReader {
   #depth = 0
   #members = 0
 
-  /** @param fail makes the error of what was found at a place where something else is due */
+  /** @param fail makes the error of an unexpected part */
   constructor(text: string, fail: (found: string) => Error) {
     this.text = text
     this.#fail = fail
@@ -64,7 +64,6 @@ export class TextReader {
     if (!this.isAtEnd) throw this.wrong('expecting end of input')
   }
 
-  /** Counts a member of a list. */
   count(): void {
     if (++this.#members > MAX_MEMBERS) throw this.wrong(`: more than ${MAX_MEMBERS} members`)
   }
@@ -98,7 +97,7 @@ export class TextReader {
     return steps
   }
 
-  /** Reads members, perhaps none, up to the closing bracket. */
+  /** Perhaps none, up to the closing bracket. */
   members<Member>(close: string, read: () => Member): Member[] {
     if (++this.#depth > MAX_DEPTH) throw this.wrong(`: brackets are deeper than ${MAX_DEPTH} levels`)
     const members: Member[] = []
@@ -114,7 +113,6 @@ export class TextReader {
     return members
   }
 
-  /** Takes the rest of the text. */
   rest(): string {
     const rest = this.text.slice(this.#at)
     this.#at = this.text.length

@@ -1,4 +1,4 @@
-/** Values: texts of a query and values of a body as values of a column, and values of a record as PostgreSQL shows them in JSON. */
+/** Values: of a query and a body for columns, and of records as PostgreSQL shows values in JSON. */
 import { Failure, notServed } from './failure.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   time: 'time without time zone',
 }
 
-/** As PostgreSQL names the type of a column that MikroORM makes. */
+/** As PostgreSQL names MikroORM's column types. */
 export function nameType(type: string): string {
   return { json: 'jsonb', array: 'text[]', blob: 'bytea', any: 'text' }[type] ?? NAMES[type] ?? type
 }
@@ -70,7 +70,7 @@ function inBigintRange(text: string): string {
   return String(value)
 }
 
-/** Without an exponent, which the engine's decimals do not have. */
+/** The engine's decimals have no exponent. */
 function plainDecimal(text: string): string {
   if (!/e/i.test(text))
     return text
@@ -101,7 +101,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A value of a body: PostgreSQL takes `"5"` for an integer, and 5 for a text. */
+/** PostgreSQL takes `"5"` for an integer, and 5 for a text. */
 export function readSent(value: unknown, type: string | undefined): unknown {
   if (typeof value === 'string')
     return type === 'json' || type === 'array' || type === 'custom' || type === undefined ? value : readText(value, type)
@@ -109,7 +109,7 @@ export function readSent(value: unknown, type: string | undefined): unknown {
   return value
 }
 
-/** How PostgreSQL shows values of the type in JSON; `undefined`: as the engine does. Decimals and bigints are numbers. */
+/** In JSON; `undefined`: as the engine does. Decimals and bigints are numbers. */
 export function showsOf(type: string | undefined): ((value: unknown) => unknown) | undefined {
   if (type === 'decimal' || type === 'bigint') return value => (typeof value === 'string' && value !== '' ? Number(value) : value)
   return type === 'datetime' ? showTime : undefined
@@ -154,7 +154,7 @@ export function castValue(value: unknown, cast: string): unknown {
   if (JSONS.has(cast)) return typeof value === 'string' ? readJson(value) : value
   if (value === true || value === false) return WHOLE.has(cast) ? Number(value) : failCast(cast)
   const read = Number(readText(text, 'float'))
-  // From a text PostgreSQL reads whole numbers alone.
+  // From a text, PostgreSQL reads whole numbers alone.
   if (WHOLE.has(cast) && typeof value === 'string' && !Number.isInteger(read)) throw badValue(text, 'integer')
   return WHOLE.has(cast) ? Math.round(read) : read
 }

@@ -1,4 +1,4 @@
-/** Write: POST, PATCH, PUT and DELETE of a table: inserts, upserts, and changes of the rows that filters choose. */
+/** Write: POST, PATCH, PUT and DELETE of a table: inserts, upserts, changes of filtered rows. */
 import type { WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preferences } from './answer.ts'
 import { Failure, isRefusal, translate, type RefusedRequest } from './failure.ts'
@@ -19,7 +19,7 @@ export interface RowWriting {
 /** Records of one call. */
 const BULK = 1000
 
-/** @throws Failure for a body that is no row and no list of rows */
+/** @throws Failure for a body without rows */
 function readBody(body: unknown): readonly ShownRow[] {
   const rows = Array.isArray(body) ? (body as unknown[]) : [body]
   if (!rows.every(row => typeof row === 'object' && row !== null && !Array.isArray(row)))
@@ -27,7 +27,7 @@ function readBody(body: unknown): readonly ShownRow[] {
   return rows as readonly ShownRow[]
 }
 
-/** The rows of a body by the names of attributes. */
+/** By the names of attributes. */
 function readRows({ api, query, request, preferences }: RowWriting): ShownRow[] {
   const { resource } = query.root
   const sent = readBody(request.body)
@@ -65,7 +65,7 @@ export async function insertRows(writing: RowWriting): Promise<WireAnswer> {
   )
 }
 
-/** The columns that tell whether a row exists: `on_conflict`, or the key. @throws Failure for columns that are not unique */
+/** `on_conflict`, or the key. @throws Failure for columns that are not unique */
 function findConflict({ query: { root, onConflict } }: RowWriting): readonly string[] {
   const { key, uniques } = root.resource
   const names = onConflict?.map(column => needColumn(root.resource, column).name)
@@ -123,13 +123,13 @@ async function findOrCreate(
     return { record: await api.create(resource, row), isNew: true }
   } catch (error) {
     if (!isRefusal(error) || error.code !== 'unique_conflict') throw error
-    // A transaction sees no row that another request has created meanwhile.
+    // A transaction does not see another request's new row.
     const { status, code, message, parts } = translate(error, refused)
     throw new Failure(status, code, message, { ...parts, again: true })
   }
 }
 
-/** The rows by their keys, in the order of the keys. */
+/** In the order of the keys. */
 async function readByKeys(api: WireApi, { root }: Query, keys: readonly unknown[]): Promise<readonly ShownRow[]> {
   const { resource } = root
   const records: ShownRow[] = []
@@ -169,7 +169,7 @@ function formatLocation(resource: WireResource, key: unknown): string {
   return `/${resource.table}?${columns.map((column, index) => `${column}=eq.${encodeURIComponent(textOf(parts[index]))}`).join('&')}`
 }
 
-/** The keys of the rows that the filters choose. @throws Failure for more rows than the client allows */
+/** The keys of the filtered rows. @throws Failure for more rows than the client allows */
 async function findRows({ api, query, request, preferences }: RowWriting): Promise<readonly unknown[]> {
   const { root, isFiltered } = query
   const { method } = request

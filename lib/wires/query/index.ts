@@ -1,4 +1,4 @@
-/** The entry `mikro-rest/wire/query`: what wires of an application's own share: queries, values of their type, pages, records, links. */
+/** The entry `mikro-rest/wire/query`, for wires of an application: queries, values of their type, pages, records, links. */
 import type { WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 
 /** What `readNested` gives: texts, lists of texts, and objects of them. */

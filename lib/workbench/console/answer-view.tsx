@@ -1,4 +1,4 @@
-/** Answer view: shows an answer, its conformity and its statements. */
+/** Answer view: an answer, its conformity and statements. */
 import { useEffect, useState } from 'preact/hooks'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -11,7 +11,7 @@ import { isOfClients, type WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
-  // The OpenAPI document and the test controls know the engine's own grammar.
+  // OpenAPI document and test controls know the engine's grammar.
   const isOwn = !isOfClients(request.target, outline.value)
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' && isOwn ? before : 'body')), [outcome])
@@ -39,7 +39,7 @@ export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   )
 }
 
-/** Loads after the answer, because describing a large model takes seconds. */
+/** Loads after the answer: describing a large model takes seconds. */
 function Verdict({ outcome }: { readonly outcome: RequestOutcome }) {
   const { data: conformity, error, isLoading } = useLoad(() => judge(outcome), [outcome])
   if (error !== undefined) return <ErrorNotice error={error} />

@@ -1,4 +1,4 @@
-/** Body names: suggests attributes for a body, from the outline. */
+/** Body names: attributes for a body, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 interface NamedValue {
@@ -6,7 +6,6 @@ interface NamedValue {
   readonly hint: string
 }
 
-/** Finds the resource that the path writes. */
 export function resourceOfPath(target: string, root: string, resources: readonly OutlinedResource[]): OutlinedResource | undefined {
   const [path = ''] = target.split('?', 1)
   if (!path.startsWith(`${root}/`)) return undefined

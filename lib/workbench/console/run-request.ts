@@ -1,4 +1,4 @@
-/** Run request: sends, judges and explains a request of the console. */
+/** Run request: sends, judges and explains. */
 import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
@@ -6,7 +6,6 @@ import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isOfClients, readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
 
 interface ConformityReport {
-  /** Whether the document has the path. */
   readonly described: boolean
   readonly faults: readonly string[]
 }
@@ -16,7 +15,7 @@ export interface RequestOutcome {
   readonly answer: Answer
 }
 
-/** Sends even invalid JSON, so that the API reports the mistake. */
+/** Sends even invalid JSON: the API reports the mistake. */
 export async function runRequest(request: WrittenRequest): Promise<RequestOutcome> {
   const { method, target, headers, body } = request
   const grammar = isOfClients(target, outline.value) ? { 'x-workbench': 'client' } : {}
@@ -26,7 +25,7 @@ export async function runRequest(request: WrittenRequest): Promise<RequestOutcom
   return { request, answer }
 }
 
-/** Returns undefined for a write on a read-only server, which the engine's document does not describe. */
+/** Undefined: a write on a read-only server, not in the engine's document. */
 export async function judge({
   request: { method, target },
   answer: { status, headers, body },

@@ -1,4 +1,4 @@
-/** Sent request: a request of the console as a place in the workbench. */
+/** Sent request: a place in the workbench. */
 import type { CopiedRequest } from '../requests/copies.ts'
 import { formatPlace, type Place } from '../state/place-text.ts'
 
@@ -14,16 +14,16 @@ export interface WrittenRequest {
   readonly body: string
 }
 
-/** Maximum characters of headers and body in the URL. */
+/** Characters of headers and body in the URL. */
 const LONG = 2000
 
-/** Returns `#/console/GET?/v1/users`. */
+/** `#/console/GET?/v1/users`. */
 export function hrefOfRequest({ method, target, headers, body }: WrittenRequest): string {
   const more = headers === '' && body === '' ? [] : [headers === '' ? '-' : headers, ...(body === '' ? [] : [body])]
   return formatPlace('console', [method, ...(more.join('').length > LONG ? [] : more)], target.replaceAll('#', '%23'))
 }
 
-/** @param root the path in an empty console */
+/** @param root of an empty console */
 export function readRequest({ path: [method = 'GET', headers = '', body = ''], query }: Place, root: string): WrittenRequest {
   const known = METHODS.find(name => name === method) ?? 'GET'
   return { method: known, target: query === '' ? `${root}/` : query, headers: headers === '-' ? '' : headers, body }
@@ -40,7 +40,7 @@ export function readHeaders(text: string): Record<string, string> {
   return headers
 }
 
-/** Returns undefined for a valid body. */
+/** Undefined: valid. */
 export function findBodyFault(body: string): string | undefined {
   if (body.trim() === '') return undefined
   try {
@@ -51,7 +51,7 @@ export function findBodyFault(body: string): string | undefined {
   }
 }
 
-/** Whether a request is in the grammar of the option `wire`. The engine's own grammar is below its root. */
+/** In the grammar of `wire`. The engine's grammar is below its root. */
 export function isOfClients(target: string, outline: { readonly root: string; readonly hasWire?: true } | undefined): boolean {
   if (outline?.hasWire !== true || outline.root === '') return false
   const [path = ''] = target.split('?', 1)
@@ -62,7 +62,7 @@ export function takesBody(method: string): boolean {
   return ['POST', 'PATCH', 'PUT'].includes(method)
 }
 
-/** Returns pairs as in the journal: `['age>=', '18']`. */
+/** As in the journal: `['age>=', '18']`. */
 export function pathAndQuery(target: string): Pick<CopiedRequest, 'path' | 'query'> {
   const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
   const parts = query.split('&').filter(part => part !== '')

@@ -1,10 +1,10 @@
-/** Cell: shows a value as text, never as HTML. */
+/** Cell: a value as text, never as HTML. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 import { readableTime } from './date-text.ts'
 import { hrefOfRecord } from './links.ts'
 
-/** Maximum characters in a cell, whose end the style cuts earlier; the record panel shows the whole value. */
+/** Characters in a cell, cut earlier by the style; the record panel shows the whole value. */
 const SHOWN = 120
 /** A cell shows at least so many. */
 const SHORT = 30
@@ -49,7 +49,6 @@ interface LinkProps {
   readonly tabIndex: number | undefined
 }
 
-/** Shows ID and label. */
 function Link({ value, target, tabIndex }: LinkProps) {
   const resource = target === undefined ? undefined : findResource(target)
   const isRecord = typeof value === 'object' && value !== null

@@ -1,4 +1,4 @@
-/** Chosen bar: sets a value of the chosen records of a list, or deletes the records. */
+/** Chosen bar: sets a value of chosen records, or deletes the records. */
 import { useState } from 'preact/hooks'
 import { findResource, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { importable } from './csv.ts'
@@ -15,7 +15,7 @@ interface ChosenBarProps {
   readonly onNone: () => void
 }
 
-/** Takes the place of the list's tools, so that the list does not move. */
+/** In the place of the list's tools: the list does not move. */
 export function ChosenBar({ resource, ids, onNone }: ChosenBarProps) {
   const [open, setOpen] = useState<'set' | 'delete'>()
   const close = (): void => setOpen(undefined)

@@ -1,4 +1,4 @@
-/** Columns: hides and sizes the columns of a list. The browser keeps the choice by resource. */
+/** Columns: hides and sizes columns. The browser keeps the choice by resource. */
 import { signal } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
@@ -12,7 +12,7 @@ interface ColumnChoice {
 const KEY = 'mikro-rest columns'
 const USUAL: ColumnChoice = { hidden: [], widths: {} }
 const MIN_WIDTH = 48
-/** Of a column that was hidden when the others were sized. */
+/** Of a column hidden while the others were sized. */
 const NEW_WIDTH = 160
 
 const choices = signal<Readonly<Record<string, ColumnChoice>>>(read())
@@ -35,7 +35,7 @@ function keep(): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(choices.value))
   } catch {
-    // Storage is full or forbidden: the choice lasts until the page reloads.
+    // Storage is full or forbidden: lasts until the page reloads.
   }
 }
 
@@ -48,19 +48,19 @@ export function shownColumns({ name, key }: OutlinedResource, columns: readonly 
   return columns.filter(column => column.name === key[0] || !hidden.includes(column.name))
 }
 
-/** Undefined: no column of the resource has a width. */
+/** Undefined: no column has a width. */
 export function widthsOf(resource: string, columns: readonly OutlinedAttribute[]): readonly number[] | undefined {
   const { widths } = choiceOf(resource)
   return Object.keys(widths).length === 0 ? undefined : columns.map(({ name }) => widths[name] ?? NEW_WIDTH)
 }
 
-/** The widths in sight, so that other columns stay as they are. */
+/** The widths in sight: other columns stay as they are. */
 function measure(table: Element | null): Record<string, number> {
   const heads = [...(table?.querySelectorAll<HTMLElement>('thead th') ?? [])]
   return Object.fromEntries(heads.map(head => [head.dataset['column'] ?? '', head.offsetWidth]))
 }
 
-/** Drags the right edge of a column; a double click goes back to usual widths. The menu does the same by keyboard. */
+/** Drags a column's right edge; a double click goes back to usual widths. The menu does the same by keyboard. */
 export function Grip({ resource, column }: { readonly resource: string; readonly column: string }) {
   const start = useRef<{ readonly x: number; readonly widths: Readonly<Record<string, number>> } | undefined>(undefined)
   return (

@@ -1,9 +1,9 @@
-/** Complete: suggests attributes, operators, values and parameters at the caret of a query, from the outline. */
+/** Complete: attributes, operators, values and parameters at the caret, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {
-  /** Replaces the text from `from` to the caret. */
+  /** From `from` to the caret. */
   readonly text: string
   /** The type, or the meaning of an operator. */
   readonly hint: string
@@ -35,7 +35,6 @@ const OPERATORS: readonly (readonly [operator: string, hint: string, kinds: RegE
   ['<', 'is less than', /integer|bigint|float|decimal|date|time/],
 ]
 
-/** @param caret index in the text */
 export function complete(text: string, caret: number, known: CompletionNames): Completion {
   const before = text.slice(0, caret)
   const mark = before.indexOf('?')
@@ -59,7 +58,7 @@ interface ListAtCaret {
   readonly from: number
 }
 
-/** Finds the list whose parentheses are open at the caret: `expand=posts(limit=3;`. */
+/** `expand=posts(limit=3;`. */
 function findList(part: string, root: OutlinedResource, known: CompletionNames): ListAtCaret | undefined {
   const { names } = known
   if (names === undefined || !part.startsWith(`${names.expand}=`)) return undefined
@@ -78,7 +77,7 @@ function findList(part: string, root: OutlinedResource, known: CompletionNames):
   return open.at(-1)
 }
 
-/** Finds where the condition at the caret begins in a group, and whose attributes are named there. */
+/** Where the condition at the caret begins, and whose attributes are named there. */
 function enterGroup(part: string, resource: OutlinedResource, known: CompletionNames) {
   const owners: (OutlinedResource | undefined)[] = [resource]
   let skipped = 0

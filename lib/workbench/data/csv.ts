@@ -1,4 +1,4 @@
-/** CSV: reads records from a file (RFC 4180), with columns matched to attributes by name. */
+/** CSV: RFC 4180, with columns matched to attributes by name. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { readDraft } from './input-text.ts'
 
@@ -52,7 +52,7 @@ function checkWidth(file: CsvFile): CsvFile {
   return file
 }
 
-/** Chooses the most frequent separator in the first line. */
+/** The most frequent in the first line. */
 function findSeparator(text: string): string {
   const [first = ''] = text.split(/[\r\n]/, 1)
   const bare = first.replaceAll(/"(?:[^"]|"")*"/g, '')
@@ -66,7 +66,7 @@ export function importable({ attributes, writeOnly = [], version }: OutlinedReso
   )
 }
 
-/** Ignores case, spaces and underscores. Undefined: no attribute matches. In an open resource, a column may be a new attribute. */
+/** Ignores case, spaces and underscores. Undefined: none. In an open resource, a column may be a new attribute. */
 export function matchColumns(names: readonly string[], resource: OutlinedResource): (string | undefined)[] {
   const bare = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, '')
   return names.map(
@@ -91,7 +91,7 @@ interface CsvRecords {
   readonly faults: readonly string[]
 }
 
-/** @param columns the attribute of each column; undefined skips the column */
+/** @param columns by column; undefined skips the column */
 export function readCsvRecords(
   file: CsvFile,
   columns: readonly (string | undefined)[],
@@ -119,7 +119,7 @@ export function readCsvRecords(
   return { records, faults }
 }
 
-/** Reads an empty value as null if allowed, as `''` for a required text, else as missing. */
+/** An empty value is null if allowed, `''` for a required text, else missing. */
 function readCell(text: string, attribute: OutlinedAttribute, find: (name: string) => OutlinedResource | undefined): unknown {
   const { kind, type, nullable, required, target } = attribute
   if (text === '') return nullable ? null : required && type === 'text' ? '' : undefined

@@ -1,4 +1,4 @@
-/** Data screen: lists resources, or shows the records of a resource, or a record without a list. */
+/** Data screen: resources, a resource's records, or a record without a list. */
 import { useMemo } from 'preact/hooks'
 import { JsonView } from '../parts/json-view.tsx'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
@@ -48,7 +48,7 @@ interface UnknownProps {
   readonly query: string
 }
 
-/** No list and no record: shows what the API says. */
+/** Shows what the API says. */
 function Unknown({ path, query }: UnknownProps) {
   const names = useMemo(parameterNames, [outline.value])
   const request = requestOf(path, query)
@@ -72,7 +72,7 @@ function Unknown({ path, query }: UnknownProps) {
   )
 }
 
-/** The path with the name that the API suggests. */
+/** With the name that the API suggests. */
 function findMeant(detail: string, path: readonly string[]): readonly string[] | undefined {
   const [, wrong, meant] = /"([^"]+)"\. Did you mean "([^"]+)"\?/.exec(detail) ?? []
   const index = wrong === undefined ? -1 : path.indexOf(wrong)

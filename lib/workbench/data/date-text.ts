@@ -1,4 +1,4 @@
-/** Date text: writes a date-time as people read it, and reads what a picker of browsers gives. */
+/** Date text: a date-time as people read it, and as a browser's picker gives it. */
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -13,7 +13,7 @@ export function readableTime(text: string): string | undefined {
   return `${Number(day)} ${name} ${year}, ${time}${precise}${zone === undefined ? '' : zone === 'Z' ? ' UTC' : ` ${zone}`}`
 }
 
-/** The type of the browser's picker by the type of an attribute. */
+/** By the attribute's type. */
 export const PICKERS: Readonly<Record<string, 'datetime-local' | 'date' | 'time'>> = {
   datetime: 'datetime-local',
   date: 'date',

@@ -1,4 +1,4 @@
-/** Delete dialog: asks before records are deleted, and lists the effects on other records. */
+/** Delete dialog: asks before a deletion, and lists effects on other records. */
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -16,7 +16,7 @@ interface DeleteDialogProps {
 }
 
 export function DeleteDialog({ resource, ids: given, onDone, onClose }: DeleteDialogProps) {
-  // The list forgets deleted records while refused records still stand here.
+  // The list forgets deleted records; refused ones still stand here.
   const [ids] = useState(given)
   const { data: effects, error } = useLoad(() => readEffects(resource, ids), [resource, ids])
   const { faults, isBusy, run } = useSeveral(onDone)
@@ -63,7 +63,7 @@ export async function readEffects(
   only?: DeletionEffect['rule'],
 ): Promise<DeletionEffect[]> {
   const [first = ''] = ids
-  // Nothing counts a list of each of several records.
+  // No request counts lists of several records.
   const asked = (resource.whenDeleted ?? []).filter(
     ({ by, rule }) => (only === undefined || rule === only) && (by !== undefined || ids.length === 1),
   )

@@ -1,4 +1,3 @@
-/** Describe link: the ID and text of a linked record. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 

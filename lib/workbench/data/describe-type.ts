@@ -1,4 +1,3 @@
-/** Describe type: names a type in a few words. */
 import type { OutlinedAttribute } from '../state/outline.ts'
 
 export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute, isKey: boolean): string {
@@ -6,7 +5,7 @@ export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute
   return [isKey ? 'key' : what, unique && !isKey ? 'unique' : '', readOnly && !isKey ? 'computed' : ''].filter(Boolean).join(', ')
 }
 
-/** Whether to align values right. */
+/** Aligned right. */
 export function isNumber({ kind, type }: OutlinedAttribute): boolean {
   return kind === 'toMany' || (kind === 'scalar' && ['integer', 'bigint', 'float', 'decimal'].includes(type))
 }

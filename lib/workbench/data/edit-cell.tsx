@@ -10,7 +10,7 @@ import { Field } from './field.tsx'
 import { readDraft, writeDraft, type FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
-/** Where the focus goes afterwards: this cell, the next or previous editable cell, or `nowhere` if the focus is already elsewhere. */
+/** To this cell, the next or previous editable cell, or `nowhere` if the focus is already elsewhere. */
 export type Leaving = 'stay' | 'next' | 'before' | 'nowhere'
 
 interface EditCellProps {
@@ -71,7 +71,7 @@ export function EditCell({ resource, record: given, id, column, onLeave: leave }
   )
 }
 
-/** Browsers also fire `focusout` when a field is removed, so leave only once. */
+/** Browsers also fire `focusout` for a removed field: leaves only once. */
 function useLeaving(leave: EditCellProps['onLeave']) {
   const hasLeft = useRef(false)
   const onLeave = (where: Leaving): void => {
@@ -90,7 +90,7 @@ function useFocus(cell: RefObject<HTMLDivElement | null>): void {
 }
 
 function listen(event: KeyboardEvent, commit: (where: Leaving) => void, onLeave: (where: Leaving) => void): void {
-  // The grid around the cell listens to the same keys.
+  // The grid listens to the same keys.
   event.stopPropagation()
   if (event.key === 'Escape') onLeave('stay')
   else if (event.key === 'Enter') commit('stay')
@@ -114,7 +114,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   const [isSaving, setSaving] = useState(false)
   const target = column.target === undefined ? undefined : findResource(column.target)
   const save = async (draft: FieldDraft, where: Leaving): Promise<void> => {
-    // Already saving: the reader has left the field meanwhile.
+    // The reader has left the field meanwhile.
     if (isSaving) return
     setSaving(true)
     try {
@@ -132,7 +132,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   return { fault, isSaving, save }
 }
 
-/** Shows errors about other attributes too. */
+/** Also about other attributes. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
   if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Press Escape to see the record as it is now.`

@@ -1,4 +1,4 @@
-/** Editable: decides whether a value can be edited. */
+/** Editable: whether a value can be edited. */
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'
 

@@ -1,4 +1,4 @@
-/** Empty list: says what a record of the list would need, and offers to make records. */
+/** Empty list: what a record would need, and an offer to make records. */
 import { Empty } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'

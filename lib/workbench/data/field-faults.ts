@@ -1,4 +1,4 @@
-/** Field faults: groups errors of a refusal by attribute. */
+/** Field faults: errors by attribute. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 interface FieldFaults {
@@ -32,7 +32,7 @@ export function readLineFaults(body: unknown, lines: readonly number[]): string[
   return faultsOf(body).flatMap(({ attribute, detail }) => {
     const [, place] = typeof attribute === 'string' ? (/^(\d+)(?:\.|$)/.exec(attribute) ?? []) : []
     const line = place === undefined ? undefined : lines[Number(place)]
-    // The line number replaces the API's index.
+    // Replaces the API's index.
     return line === undefined || typeof detail !== 'string' ? [] : [`Line ${line}: ${detail.replace(/^\[\d+\]: /, '')}`]
   })
 }

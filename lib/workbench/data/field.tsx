@@ -1,4 +1,4 @@
-/** Field: edits a value with a select, a search for records, or a text field. Null is a separate choice. */
+/** Field: a select, a search for records, or a text field. Null is a separate choice. */
 import { useRef } from 'preact/hooks'
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { PICKERS, readPicked, writePicked } from './date-text.ts'
@@ -13,14 +13,12 @@ interface FieldProps {
   readonly before: unknown
   /** Initial text of a link. */
   readonly linkText: string
-  /** ID of the error text. */
   readonly faultId: string | undefined
-  /** Whether to allow several lines. */
   readonly mayGrow: boolean
   readonly onChange: (draft: FieldDraft) => void
 }
 
-/** Select values for null and for no value; data never begin with `\u0000`. */
+/** For null and for no value; data never begin with `\u0000`. */
 const NULL = '\u0000null'
 const NOTHING = '\u0000'
 
@@ -87,7 +85,7 @@ interface PickerProps extends Pick<FieldProps, 'attribute' | 'label' | 'draft' |
   readonly isReached: boolean
 }
 
-/** Opens the browser's picker; the text beside the button stays the exact value. */
+/** The text beside the button stays the exact value. */
 function Picker({ attribute: { type }, label, draft, isReached, onChange }: PickerProps) {
   const field = useRef<HTMLInputElement>(null)
   const what = type === 'time' ? 'a time' : type === 'date' ? 'a date' : 'a time, in UTC'
@@ -122,7 +120,7 @@ function Picker({ attribute: { type }, label, draft, isReached, onChange }: Pick
 interface NullButtonProps {
   readonly label: string
   readonly isNull: boolean
-  /** In a cell Tab moves to the next cell, and Alt 0 sets null. */
+  /** In a cell, Tab moves on, and Alt 0 sets null. */
   readonly isReached: boolean
   readonly onChange: (draft: FieldDraft) => void
 }

@@ -1,8 +1,8 @@
-/** Input text: converts between text and JSON value. Invalid text is sent unchanged, so that the API reports the error. */
+/** Input text: between text and JSON value. Invalid text is sent unchanged: the API reports the error. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { textOf } from '../state/records.ts'
 
-/** The text of a field; for a link the ID. Undefined: untouched. */
+/** For a link the ID. Undefined: untouched. */
 export type FieldDraft = string | null | undefined
 
 /** Longer texts get several lines. */
@@ -17,7 +17,7 @@ export function isJson({ kind, type }: OutlinedAttribute): boolean {
   return kind === 'embedded' || kind === 'toOneOf' || type === 'json' || type === 'list' || OPEN.test(type)
 }
 
-/** Whether a value needs several lines, and so the record panel. */
+/** Needs several lines, and so the record panel. */
 export function isLarge(attribute: OutlinedAttribute, value: unknown): boolean {
   if (attribute.kind === 'toOne') return false
   if (attribute.kind === 'scalar' && OPEN.test(attribute.type)) return typeof value === 'object' && value !== null
@@ -33,14 +33,14 @@ export function writeDraft(attribute: OutlinedAttribute, value: unknown, id?: st
   return isJson(attribute) ? JSON.stringify(value, null, 2) : textOf(value)
 }
 
-/** Returns undefined without fixed values. */
+/** Undefined: no fixed values. */
 export function choicesOf({ kind, type, items }: OutlinedAttribute): readonly string[] | undefined {
   if (kind !== 'scalar') return undefined
   return type === 'boolean' ? ['true', 'false'] : items?.map(String)
 }
 
 /**
- * @param target the resource of a linked record
+ * @param target of a linked record
  * @throws SyntaxError for invalid JSON
  */
 export function readDraft(draft: string | null, attribute: OutlinedAttribute, target?: OutlinedResource): unknown {
@@ -55,7 +55,7 @@ export function readDraft(draft: string | null, attribute: OutlinedAttribute, ta
   return isJson(attribute) ? (JSON.parse(draft) as unknown) : draft
 }
 
-/** Returns a number if the key is an integer. */
+/** A number if the key is an integer. */
 export function readId(id: string, target: OutlinedResource | undefined): string | number {
   const [name, ...others] = target?.key ?? []
   const type = others.length > 0 ? undefined : target?.attributes.find(attribute => attribute.name === name)?.type

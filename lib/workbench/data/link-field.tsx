@@ -1,4 +1,4 @@
-/** Link field: searches for a record to link, by name or ID. */
+/** Link field: by name or ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
@@ -30,10 +30,10 @@ const NONE: readonly FoundRecord[] = []
 export function LinkField({ target, shown, nullable, onChange, ...others }: LinkFieldProps) {
   const [text, setText] = useState(shown)
   const [taken, setTaken] = useState(shown)
-  // A chosen or initial text is no search.
+  // Chosen or initial text is no search.
   const typed = text === taken ? '' : text
   const { data } = useLoad(async signal => ({ typed, records: await searchRecords(target, typed, signal) }), [target, typed])
-  // Hides results for an earlier text: Enter would take a wrong record.
+  // Not for an earlier text: Enter would take a wrong record.
   const found = data?.typed === typed ? data.records : NONE
   const options = useMemo((): readonly RecordOption[] => {
     const records = found.map(({ id, label }) => ({ text: nameRecord(id, label), hint: '', id }))

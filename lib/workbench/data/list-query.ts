@@ -1,4 +1,4 @@
-/** List query: turns the reader's query into a request for a page, with names of linked records and without lists of IDs. */
+/** List query: the reader's query as a request for a page, with names of linked records, without lists of IDs. */
 import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
@@ -18,7 +18,7 @@ export interface ShownQuery {
   readonly limit: number
   readonly offset: number
   readonly sort: readonly ShownSort[]
-  /** Whether the query chooses attributes or depth. */
+  /** The query chooses attributes or depth. */
   readonly isOwnChoice: boolean
 }
 
@@ -68,7 +68,7 @@ export function withOffset(query: string, name: string, offset: number): string 
   return withParameter(query, name, offset <= 0 ? undefined : String(offset))
 }
 
-/** A click on a head sorts ascending, then descending, then in the API's order. */
+/** Ascending, then descending, then the API's order. */
 export function nextSort(sort: readonly ShownSort[], path: string): string | undefined {
   const own = sort[0]?.path === path ? sort[0] : undefined
   if (own === undefined) return path
@@ -90,7 +90,7 @@ export function withoutFilter(query: string, filter: string): string {
     .join('&')
 }
 
-/** Values of `=` filters prefill a new record, so that the list includes the record. */
+/** Of `=` filters: the list then includes the new record. */
 export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
   const reserved = new Set<string>(Object.values(names))
   const values: Record<string, string> = {}
@@ -125,10 +125,10 @@ function readSort(text: string | undefined): ShownSort[] {
     .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
 }
 
-/** Names that a list of paths cannot write, such as `home.title` of a JSON file. */
+/** Not for a list of paths, such as `home.title` of a JSON file. */
 const UNWRITTEN = /[.,]|^!/
 
-/** Chooses all attributes except lists; of linked records ID and name. */
+/** All except lists; of linked records ID and name. */
 function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
   const named = new Set(
     resource.attributes

@@ -1,4 +1,3 @@
-/** List tools: creates, generates and imports records. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -71,7 +70,7 @@ export function ListTools({ resource, prefilled, isImporting, setImporting, chos
   )
 }
 
-/** A record of a resource that has learned no name yet would be empty. */
+/** Without a learned name, a record would be empty. */
 function hasValues({ attributes, writeOnly = [], key, open }: OutlinedResource): boolean {
   return open !== true || [...attributes, ...writeOnly].some(({ name, readOnly }) => !readOnly && !key.includes(name))
 }
@@ -81,7 +80,7 @@ interface MakeUpProps {
   readonly onMake: () => void
 }
 
-/** Records made up are not wanted in every file, so ask first. */
+/** Asks first: not every file wants made-up records. */
 function MakeUp({ isBusy, onMake }: MakeUpProps) {
   const [isAsked, setAsked] = useState(false)
   const { inMemory, title } = outline.value!

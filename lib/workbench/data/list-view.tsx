@@ -1,4 +1,4 @@
-/** List view: shows a request, its records, and a chosen record. */
+/** List view: a request, its records, and a chosen record. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -132,7 +132,7 @@ function usePage(at: string, asked: ShownQuery) {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** IDs of chosen records of the page: an action on a record out of sight would surprise. */
+/** Of the page: an action on a record out of sight would surprise. */
 function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedResource) {
   const [all, setPicked] = useState(NONE)
   useEffect(() => setPicked(NONE), [at])
@@ -145,7 +145,7 @@ function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedRe
   return { picked, setPicked, pick }
 }
 
-/** State of editing, and of records just created. */
+/** Of editing, and of records just created. */
 function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
   const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
@@ -166,7 +166,6 @@ interface RecordsProps extends EmptyListProps {
   readonly asked: ShownQuery
   readonly chosen: string | undefined
   readonly isStale: boolean
-  /** Whether there is an error in the place of a page. */
   readonly isFailed: boolean
   readonly fresh: ReadonlySet<string>
   readonly picked: ReadonlySet<string>
@@ -197,7 +196,7 @@ function Records({ resource, page, asked, freshRecords, isFailed, path, query, n
   )
 }
 
-/** The columns if the query chooses attributes. */
+/** If the query chooses attributes. */
 function columnsIn(records: readonly AnyRecord[], { attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return Object.keys(records[0] ?? {}).map(
     name => attributes.find(attribute => attribute.name === name || attribute.ids === name) ?? { ...UNKNOWN, name },
@@ -215,7 +214,6 @@ const UNKNOWN = {
   sortable: false,
 } as const
 
-/** Links to other pages. */
 interface PagerProps {
   readonly page: ShownPage | undefined
   readonly asked: ShownQuery
@@ -255,15 +253,15 @@ function Pager({ page, asked: { offset }, names, query, name, hrefWith }: PagerP
   )
 }
 
-/** Reads a page, and new records outside the page. */
+/** With new records outside the page. */
 interface ShownPage {
   readonly records: readonly AnyRecord[]
   readonly count: number
-  /** The server may allow fewer records than requested. */
+  /** The server may allow fewer. */
   readonly limit: number
 }
 
-/** If the caller may not read linked records (403), reads IDs. */
+/** IDs, if the caller may not read linked records (403). */
 async function readPage(path: string, { asked, plain }: ShownQuery, signal: AbortSignal): Promise<ShownPage> {
   try {
     return await read(`${path}?${asked}`, signal)
@@ -273,7 +271,7 @@ async function readPage(path: string, { asked, plain }: ShownQuery, signal: Abor
   }
 }
 
-/** Returns nothing for a composite key, because no filter can name the key. */
+/** Nothing for a composite key: no filter can name the key. */
 async function readFresh(resource: OutlinedResource, ids: readonly string[], signal: AbortSignal): Promise<readonly AnyRecord[]> {
   const [key, ...others] = resource.key
   const isFilterable = resource.attributes.some(({ name, filterable }) => name === key && filterable)

@@ -1,4 +1,4 @@
-/** Record form: edits a whole record, and sends all changes in a single request. Errors appear below the fields. */
+/** Record form: edits a record, and sends all changes in one request. Errors appear below the fields. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -74,7 +74,7 @@ function findField(form: HTMLFormElement | null, name: string | undefined): HTML
   return form?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name ?? '')}"] :is(input, select, textarea)`) ?? null
 }
 
-/** Saves once at a time, and focuses the first refused field. */
+/** One save at a time; focuses the first refused field. */
 function useSaving(form: RefObject<HTMLFormElement | null>, write: () => Promise<string | undefined>) {
   const [error, setError] = useState<Error>()
   const [isSaving, setSaving] = useState(false)
@@ -179,7 +179,7 @@ const MORE: OutlinedAttribute = {
   sortable: false,
 }
 
-/** In a new record, required attributes come first. */
+/** Of a new record, required attributes first. */
 function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
   const { attributes, writeOnly = [], version, open } = resource
   const more = open === true ? [MORE] : []
@@ -202,7 +202,7 @@ class UnreadableField extends Error {
   }
 }
 
-/** Returns changed values, or all values of a new record. */
+/** Changed values, or all of a new record. */
 function readBody(attributes: readonly OutlinedAttribute[], drafts: FormDrafts, record: AnyRecord | undefined): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const attribute of attributes) {

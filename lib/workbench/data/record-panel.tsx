@@ -158,7 +158,7 @@ function writeSeed(resource: OutlinedResource, record: AnyRecord): string {
   return seedText(resource, record, idOfLink, findResource)
 }
 
-/** Shows the number of records in each list, as a link. */
+/** Numbers of records, as links. */
 function Lists({ resource, id }: Pick<ShownProps, 'resource' | 'id'>) {
   const lists = resource.attributes.filter(({ kind, flag }) => kind === 'toMany' && flag === undefined)
   const paths = lists.map(list => requestOfList(resource, id, list))
@@ -215,7 +215,6 @@ function describeSize(size: number | null | undefined): string {
   return size === null ? 'open the list' : size === 1 ? '1 record' : `${size.toLocaleString('en')} records`
 }
 
-/** Lists requests that changed a record. */
 interface ChangingRequest {
   readonly id: number
   readonly at: string

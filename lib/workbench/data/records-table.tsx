@@ -1,4 +1,4 @@
-/** Records table: shows a page. A head sorts, an ID opens its record, a number opens its list. */
+/** Records table: a head sorts, an ID opens its record, a number opens its list. */
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ScrollBox } from '../parts/scroll-box.tsx'
@@ -26,7 +26,7 @@ interface RecordsTableProps {
   readonly chosen: string | undefined
   /** Records just created. */
   readonly fresh: ReadonlySet<string>
-  /** IDs of records for an action on several. */
+  /** IDs for an action on several. */
   readonly picked: ReadonlySet<string>
   readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   readonly hrefOf: (id: string) => string
@@ -303,7 +303,7 @@ function CellContent({ resource, row: { record, id }, column, size, href, isPick
   return <Value value={value} attribute={column} tabIndex={-1} />
 }
 
-/** A single request counts all lists. */
+/** One request counts all lists. */
 function useSizes(
   resource: OutlinedResource,
   rows: readonly { readonly id: string | undefined }[],

@@ -1,4 +1,4 @@
-/** Request bar: edits the request of a screen with completion, and explains what the request runs. */
+/** Request bar: edits a screen's request with completion, and explains what the request runs. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
@@ -44,7 +44,7 @@ export function RequestBar({ path, query, names }: RequestProps) {
   )
 }
 
-/** Undefined: the path is of another version, or of none. */
+/** Undefined: of another version, or of none. */
 function placeOfRequest(request: string): string | undefined {
   const [given = '', query = ''] = request.trim().split(/\?(.*)/s, 2)
   const root = `${outline.value?.root ?? ''}/`
@@ -69,7 +69,6 @@ async function explain(request: string): Promise<Explanation> {
   return (await control('POST', '/explain', { method: 'GET', path: request, headers })).body as Explanation
 }
 
-/** Edits the request of a list, with completion. */
 interface QueryBarProps {
   /** Path and query. */
   readonly request: string

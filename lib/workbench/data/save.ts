@@ -1,4 +1,4 @@
-/** Save: writes records as an app would. All functions throw a Refusal. */
+/** Save: as an app would. All functions throw a Refusal. */
 import { control, sendAsUser, requireSuccess } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
@@ -6,7 +6,7 @@ import { idOf, textOf, type AnyRecord } from '../state/records.ts'
 import { requestOf } from './links.ts'
 import { forgetChange, noteChange } from './undo.tsx'
 
-/** @param id undefined for a record without a list */
+/** @param id undefined: a record without a list */
 export async function changeRecord(resource: OutlinedResource, id: string | undefined, record: AnyRecord, body: object): Promise<void> {
   const version: unknown = resource.version === undefined ? undefined : record[resource.version]
   const headers: Record<string, string> = version === undefined || version === null ? {} : { 'if-match': `"${textOf(version)}"` }
@@ -20,14 +20,14 @@ export async function createRecord(resource: OutlinedResource, body: object): Pr
   return last === undefined ? undefined : decodeURIComponent(last)
 }
 
-/** Uses a single transaction. Returns the IDs. */
+/** In one transaction. Returns the IDs. */
 export async function createRecords(resource: OutlinedResource, records: readonly object[]): Promise<string[]> {
   const { body } = await write('POST', [resource.name], { body: records })
   const made = (body as Readonly<Record<string, unknown>>)[resource.name]
   return Array.isArray(made) ? made.flatMap(record => idOf(record as AnyRecord, resource) ?? []) : []
 }
 
-/** Creates records in a separate world, and closes the world afterwards. */
+/** In a separate world, closed afterwards. */
 export async function tryRecords(resource: OutlinedResource, records: readonly object[]): Promise<void> {
   const name = `import-${crypto.randomUUID().slice(0, 8)}`
   await control('POST', '/worlds', { name })
@@ -40,7 +40,6 @@ export async function tryRecords(resource: OutlinedResource, records: readonly o
   }
 }
 
-/** Texts about refused records. */
 export type SeveralFaults = readonly string[]
 
 export function deleteRecords(resource: OutlinedResource, ids: readonly string[]): Promise<SeveralFaults> {
@@ -51,7 +50,7 @@ export function changeRecords(resource: OutlinedResource, ids: readonly string[]
   return writeEach('PATCH', resource, ids, body)
 }
 
-/** A request for each record, as an app would send; goes on after a refusal. */
+/** A request each, as of an app; goes on after a refusal. */
 async function writeEach(method: string, resource: OutlinedResource, ids: readonly string[], body?: object): Promise<SeveralFaults> {
   const faults: string[] = []
   const named = ids.length === 1 ? `${resource.singular} ${ids[0]}` : `${ids.length} ${resource.name}`
@@ -75,7 +74,7 @@ export async function addLink(resource: OutlinedResource, id: string, list: Outl
   await write('POST', [resource.name, id, list.name], { body: linked })
 }
 
-/** Removes a record from a list without deleting the record. */
+/** Without deleting the record. */
 export async function removeLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
   await write('PATCH', [resource.name, id], { body: { [list.name]: { disconnect: [linked] } } })
 }
@@ -84,7 +83,7 @@ export async function removeLink(resource: OutlinedResource, id: string, list: O
 export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
   const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
   dataChanged()
-  // No request of the journal, so nothing goes back past the new records.
+  // No request of the journal: nothing goes back past the new records.
   forgetChange()
   return (body as Readonly<Record<string, readonly AnyRecord[]>>)[resource.name] ?? []
 }

@@ -1,4 +1,3 @@
-/** Search records: finds records to link. */
 import { look } from '../state/ask.ts'
 import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
 import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
@@ -12,7 +11,7 @@ export interface FoundRecord {
 
 const SHOWN = 10
 
-/** Returns at most ten records, with the text in the name or as the ID. */
+/** At most ten, with the text in the name or as the ID. */
 export async function searchRecords(target: OutlinedResource, text: string, signal: AbortSignal): Promise<readonly FoundRecord[]> {
   const label = target.attributes.find(({ name, filterable }) => name === target.label && filterable)
   const [key] = target.key
@@ -47,7 +46,6 @@ export function filterName(name: string): string {
   return Object.values(parameterNames()).includes(name) ? `${encodeSoftly(name)}_` : encodeSoftly(name)
 }
 
-/** Escapes characters with a meaning in filters. */
 export function literal(text: string): string {
   const escaped = text.replaceAll(/[\\*,]/g, String.raw`\$&`)
   return encodeSoftly(escaped === 'null' ? String.raw`\null` : escaped)

@@ -1,12 +1,12 @@
-/** Seed text: writes an `engine.seed` call for a record: with the key, without lists, version, hidden, flagged, read-only attributes. */
+/** Seed text: an `engine.seed` call: with the key, without lists, version, hidden, flagged, read-only attributes. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'
 import { readId } from './input-text.ts'
 
 /**
- * @param idOfLink returns the ID of a linked record, which may be expanded
- * @param find returns a resource by plural name
+ * @param idOfLink of a linked record, which may be expanded
+ * @param find by plural name
  */
 export function seedText(
   resource: OutlinedResource,

@@ -1,4 +1,4 @@
-/** Several: a dialog for a write of several records, with a text for each refused record. */
+/** Several: writes several records, with a text for each refused. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OutlinedResource } from '../state/outline.ts'
@@ -8,7 +8,7 @@ export function nameRecords({ singular, name }: OutlinedResource, ids: readonly 
   return ids.length === 1 ? `${singular} ${ids[0]}` : `${ids.length} ${name}`
 }
 
-/** @param onDone called unless a record was refused */
+/** @param onDone unless a record was refused */
 export function useSeveral(onDone: () => void) {
   const [faults, setFaults] = useState<SeveralFaults>([])
   const [isBusy, setBusy] = useState(false)

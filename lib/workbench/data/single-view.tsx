@@ -1,4 +1,4 @@
-/** Single view: shows a record without a list, such as an object of a JSON file, as a form. */
+/** Single view: a record without a list, such as an object of a JSON file, as a form. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -48,7 +48,7 @@ interface SingleRecordProps {
   readonly record: AnyRecord
 }
 
-/** Shows all values of a record to read only, else the values without a field. */
+/** All values of a record to read only, else those without a field. */
 function ShownValues({ resource: { attributes, updates }, record }: SingleRecordProps) {
   return (
     <dl class="record">
@@ -66,7 +66,7 @@ function ShownValues({ resource: { attributes, updates }, record }: SingleRecord
   )
 }
 
-/** Shows changes by others at once, but not over a value in writing. */
+/** Changes by others show at once, but not over a value in writing. */
 function SingleForm({ resource, record }: SingleRecordProps) {
   const [state, setState] = useState('')
   const [round, setRound] = useState(0)

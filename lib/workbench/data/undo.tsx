@@ -1,4 +1,4 @@
-/** Undo: goes back to before the last change of this page, unless others have changed something since. */
+/** Undo: takes back the page's last change, unless others have changed something since. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
@@ -21,7 +21,7 @@ export function forgetChange(): void {
   lastChange.value = undefined
 }
 
-/** @param paths of the requests that the page has just sent */
+/** @param paths of the requests just sent */
 export async function noteChange(text: string, method: string, paths: readonly string[]): Promise<void> {
   lastChange.value = undefined
   if (unavailable.value['requests'] !== undefined) return
@@ -36,14 +36,14 @@ export async function noteChange(text: string, method: string, paths: readonly s
     const why = (body as { readonly unavailable: { readonly restore?: string } }).unavailable.restore
     lastChange.value = { text, world: world.value, ids: own.map(({ id }) => id), why }
   } catch {
-    // The change is made; without the journal there is only no way back.
+    // Without the journal there is only no way back.
   }
 }
 
-/** Requests of others that may have come in between. */
+/** Requests of others in between. */
 const MORE = 50
 
-/** Stands over the page, so that a change moves nothing. */
+/** Over the page: a change moves nothing. */
 export function Undo() {
   const [error, setError] = useState<string>()
   const [done, setDone] = useState('')

@@ -11,9 +11,9 @@ interface GridState {
   readonly rows: readonly string[]
   readonly columns: readonly string[]
   readonly mayEdit: (cell: CellPlace) => boolean
-  /** Chooses the record of a cell, or chooses the record no longer. */
+  /** Chooses the cell's record, or no longer. */
   readonly toggle: (cell: CellPlace) => void
-  /** Edits a large value outside the cell. Returns false if the value fits into the cell. */
+  /** For a large value. Returns false if the value fits into the cell. */
   readonly editElsewhere: (cell: CellPlace) => boolean
 }
 
@@ -32,7 +32,7 @@ export function useGrid(state: GridState) {
         : { row: rows[0] ?? '', column: columns[0] ?? '' },
     [chosen, rows, columns],
   )
-  // Runs before the reader presses another key.
+  // Before the reader presses another key.
   useLayoutEffect(() => {
     if (!wantsFocus.current || edited !== undefined) return
     wantsFocus.current = false

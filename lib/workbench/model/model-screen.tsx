@@ -165,7 +165,7 @@ function makeFollowable(text: string): Element {
     const head = [...part.querySelectorAll('.head, .title')]
     head[0]?.before(link)
     link.append(...head)
-    // A click outside the link follows the link too.
+    // Also outside the link.
     part.addEventListener('click', ({ target }) => {
       if (!link.contains(target as Node)) go(hrefOfResource(name))
     })
@@ -173,7 +173,6 @@ function makeFollowable(text: string): Element {
   return svg
 }
 
-/** The server's documentation of a resource. */
 function ResourceDocs({ resource }: { readonly resource: OutlinedResource }) {
   const { name, singular, key, whenDeleted = [] } = resource
   const box = useRef<HTMLDivElement>(null)

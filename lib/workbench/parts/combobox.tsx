@@ -13,9 +13,9 @@ interface ComboboxProps {
   readonly options: readonly Choice[]
   readonly placeholder?: string
   readonly field?: RefObject<HTMLInputElement | null>
-  /** Whether the list is always open, with the first option chosen. */
+  /** Always open, with the first option chosen. */
   readonly isOpen?: boolean
-  /** Whether typing chooses the first option, and taking an option closes the list. */
+  /** Typing chooses the first option, and taking an option closes the list. */
   readonly isEager?: boolean
   /** IDs of elements such as an error text. */
   readonly describedBy?: string | undefined

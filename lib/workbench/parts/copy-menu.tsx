@@ -1,4 +1,4 @@
-/** Copy menu: copies a text, and shows the text for copying by hand. */
+/** Copy menu: also shows the text for copying by hand. */
 import { useEffect, useId, useState } from 'preact/hooks'
 
 export interface CopyItem {
@@ -54,7 +54,7 @@ export function CopyMenu({ copies, about }: { readonly copies: readonly CopyItem
   )
 }
 
-/** Returns false if the browser refuses. */
+/** False: the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

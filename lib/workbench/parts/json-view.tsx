@@ -1,4 +1,4 @@
-/** JSON view: shows a value as a tree with folded long parts. */
+/** JSON view: a tree with folded long parts. */
 import type { ComponentChildren } from 'preact'
 
 /** Larger objects and arrays are folded. */

@@ -1,4 +1,4 @@
-/** Notice: shows an error, or a text for an empty list. */
+/** Notice: an error, or a text for an empty list. */
 import type { ComponentChildren } from 'preact'
 import { Refusal } from '../state/ask.ts'
 

@@ -1,4 +1,4 @@
-/** Scroll box: scrolls a table sideways. A shadow at the right edge means further columns. */
+/** Scroll box: scrolls sideways. A shadow at the right edge means further columns. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 

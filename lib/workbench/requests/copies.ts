@@ -1,4 +1,4 @@
-/** Copies: writes a request as a command, code or test. Copies for HTTP run unchanged; others need a variable `engine`. */
+/** Copies: a request as a command, code or test. Copies for HTTP run unchanged; others need a variable `engine`. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import type { FaultState } from '../../engine/testing/fault-handle.ts'
@@ -12,7 +12,6 @@ export interface CopiedRequest {
   /** Names with operator, and values. */
   readonly query: readonly (readonly [string, string])[]
   readonly body?: unknown
-  /** Who sends the request. */
   readonly user?: string | undefined
   readonly status?: number | undefined
   readonly response?: unknown
@@ -84,7 +83,7 @@ export function asHandle(request: CopiedRequest): string {
   return `const { status, body } = await ${handleCall(request)}\n`
 }
 
-/** Returns undefined if the typed client has no call for the path. */
+/** Undefined: the typed client has no such call. */
 export function asClient(request: CopiedRequest, target: CopyTarget): string | undefined {
   const call = clientCall(request, target)
   if (call === undefined) return undefined
@@ -97,7 +96,6 @@ export function asClient(request: CopiedRequest, target: CopyTarget): string | u
   return `import { client } from 'mikro-rest/client'\n\nconst api = client(${quote(target.origin + target.base)}${more})\n${call}\n`
 }
 
-/** The assertions of a test runner. */
 interface Wording {
   readonly head: string
   readonly equal: (what: string, value: string) => string
@@ -105,7 +103,6 @@ interface Wording {
   readonly rejects: (call: string, value: string) => string
 }
 
-/** Serves runners with `expect`. */
 const expecting = (from: string): Wording => ({
   head: `import { expect, test } from '${from}'\n`,
   equal: (what, value) => `expect(${what}).toBe(${value})`,
@@ -221,7 +218,7 @@ function idCode(id: string, { key, attributes }: OutlinedResource): string {
   return type === 'integer' && /^-?\d{1,15}$/.test(id) ? id : quote(id)
 }
 
-/** Query parameters go into `$`, which takes unchecked names. */
+/** Into `$`, which takes unchecked names. */
 function queryCode(query: readonly (readonly [string, string])[]): string {
   const free: Record<string, unknown> = {}
   for (const [name, value] of query) {
@@ -231,7 +228,7 @@ function queryCode(query: readonly (readonly [string, string])[]): string {
   return inlineCode({ $: free })
 }
 
-/** Returns the argument of `engine.expect`: numbers of changes by resource. */
+/** For `engine.expect`: numbers of changes by resource. */
 function expectedOf(changes: readonly Change[]): string {
   const numbers: Record<string, Record<string, number>> = {}
   const words = { insert: 'inserted', update: 'updated', delete: 'deleted' } as const
@@ -242,7 +239,7 @@ function expectedOf(changes: readonly Change[]): string {
   return inlineCode({ ...numbers, '*': {} })
 }
 
-/** Only stable parts: the code of a refusal, the count of a list, and values of the request's body. */
+/** Only stable parts: a refusal's code, a list's count, and values of the request's body. */
 function bodyChecks({ status = 0, body, response }: CopiedRequest, { equal, partly }: Wording): string[] {
   if (typeof response !== 'object' || response === null) return []
   const { code: refusal, count, resource } = response as Readonly<Record<string, unknown>>

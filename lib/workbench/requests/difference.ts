@@ -1,4 +1,4 @@
-/** Difference: compares two JSON values by path, and array items by index. */
+/** Difference: two JSON values by path, array items by index. */
 
 interface LineDifference {
   /** Dotted; empty for the whole value. */

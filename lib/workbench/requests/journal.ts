@@ -1,4 +1,4 @@
-/** Journal: collects requests and marks while the screen is open. */
+/** Journal: requests and marks while the screen is open. */
 import { signal } from '@preact/signals'
 import { control } from '../state/ask.ts'
 import { onEvent, streams, type EngineEvent, type Mark, type RequestSummary } from '../state/live.ts'
@@ -71,7 +71,7 @@ function add(more: readonly ListedItem[]): void {
   else {
     const last = items.value.findLast(({ kind }) => kind === 'request')
     const known = last?.kind === 'request' ? last.request.id : 0
-    // The journal may include a request before its event arrives.
+    // The journal may have a request before its event.
     const fresh = more.filter(item => item.kind === 'mark' || item.request.id > known)
     items.value = [...items.value, ...fresh].slice(-KEPT)
   }

@@ -1,4 +1,4 @@
-/** Read entry: reads a request in full. */
+/** Read entry: in full. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
 import { control, mint, origin, send, type Answer } from '../state/ask.ts'
@@ -31,7 +31,7 @@ export function whyIncomplete({ method, body, response }: FullEntry): string | u
   return isForgotten ? 'The journal keeps the bodies of the newest requests only, and no longer this one.' : undefined
 }
 
-/** Adds the fault, and a frozen clock. */
+/** With the fault, and a frozen clock. */
 export function copyOf(entry: FullEntry): CopiedRequest {
   const { frozen } = clock.value
   const fault = entry.fault === undefined ? undefined : (knownFaults.get(entry.fault) ?? guessFault(entry))
@@ -43,7 +43,7 @@ export function copyOf(entry: FullEntry): CopiedRequest {
   }
 }
 
-/** The fault ended before the page opened, so guess its kind from the answer. */
+/** The fault ended before the page opened: guesses the kind from the answer. */
 function guessFault({ fault = '', method, path, status }: FullEntry): NonNullable<CopiedRequest['met']> {
   const facts = { id: fault, match: `${method} ${path}`, met: 1, left: 0 }
   if (status === undefined) return { ...facts, kind: 'drop', options: {} }
@@ -60,13 +60,13 @@ export function targetWithout(): CopyTarget {
   return { origin, base, root, version, resources, world: world.value }
 }
 
-/** Sends a request like an app: the journal records the request, and faults apply. */
+/** As an app: with the journal and faults. */
 export async function sendAgain(request: CopiedRequest): Promise<Answer> {
   const headers = request.user === undefined ? {} : { authorization: `Bearer ${await mint(request.user)}` }
   return send(request.method, writeTarget(request), { body: request.body, headers })
 }
 
-/** Finds the newest such request after `since`. */
+/** The newest after `since`. */
 export async function findSent({ method, path }: Pick<CopiedRequest, 'method' | 'path'>, since: number): Promise<number | undefined> {
   const { requests } = (await control('GET', `/requests?since=${since}&bodies=false`)).body as {
     readonly requests: readonly RequestSummary[]

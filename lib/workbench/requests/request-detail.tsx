@@ -1,4 +1,3 @@
-/** Request detail: explains the answer to a request. */
 import { useState, useId } from 'preact/hooks'
 import { CopyMenu, type CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -82,7 +81,7 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Req
   )
 }
 
-/** Shows only unusual facts: user, test, fault, error. */
+/** Only unusual facts: user, test, fault, error. */
 function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry: FullEntry }) {
   const known = fault === undefined ? undefined : knownFaults.get(fault)
   return (
@@ -208,10 +207,10 @@ function copiesOf(entry: FullEntry, why: string | undefined): CopyItem[] {
   ]
 }
 
-/** Restores the data from before a request. */
+/** To the data before a request. */
 interface GoBackProps {
   readonly entry: FullEntry
-  /** Called with the error, or undefined after success. */
+  /** With the error; undefined: success. */
   readonly onEnd: (error: Error | undefined) => void
 }
 
@@ -248,7 +247,6 @@ function GoBack({ entry: { id, noWayBack: why }, onEnd }: GoBackProps) {
   )
 }
 
-/** Sends a changed request of the journal. */
 interface EditAndSendProps {
   readonly entry: FullEntry
   readonly onSend: (request: CopiedRequest) => Promise<void>

@@ -1,4 +1,3 @@
-/** Requests screen: lists requests, and explains a chosen request. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorNotice, Empty } from '../parts/notice.tsx'
 import { base, isServed, origin } from '../state/ask.ts'
@@ -40,7 +39,7 @@ function Failure() {
   )
 }
 
-/** Marks make no sense between filtered requests. */
+/** No marks between filtered requests. */
 function isNarrowed({ words, writes, failures }: RequestsView): boolean {
   return words !== '' || writes || failures
 }
@@ -83,7 +82,7 @@ function Toolbar({ view }: { readonly view: RequestsView }) {
   )
 }
 
-/** Lists requests, and scrolls to the newest until the reader chooses a request. */
+/** Scrolls to the newest until the reader chooses a request. */
 interface TimelineProps {
   readonly items: readonly ListedItem[]
   /** Includes hidden requests. */
@@ -91,7 +90,7 @@ interface TimelineProps {
   readonly view: RequestsView
 }
 
-/** Pixels from the end within which the list follows the newest. */
+/** Pixels from the end: the list follows the newest. */
 const AT_END = 40
 
 function Timeline({ items, all, view }: TimelineProps) {

@@ -1,4 +1,4 @@
-/** View: keeps the requests screen in the URL. */
+/** View: the requests screen in the URL. */
 import { formatPlace } from '../state/place-text.ts'
 import { go, place } from '../state/place.ts'
 import type { EntryFilter } from './match-entry.ts'
@@ -33,7 +33,7 @@ export function hrefOfView({ id, words, writes, failures, tab, other }: Requests
   return formatPlace('requests', id === undefined ? [] : [String(id)], query.toString())
 }
 
-/** @param replace leaves no step for the back button */
+/** @param replace no step for the back button */
 export function change(part: Partial<RequestsView>, { replace = false }: { readonly replace?: boolean } = {}): void {
   go(hrefOfView({ ...readView(), ...part }), { replace })
 }

@@ -1,4 +1,4 @@
-/** Ask: sends requests to the chosen world (`x-world`), also as the chosen user. */
+/** Ask: to the chosen world (`x-world`), also as the chosen user. */
 import { signal } from '@preact/signals'
 import { userId, world } from './place.ts'
 
@@ -73,7 +73,7 @@ export async function sendAsUser(method: string, path: string, options: SendOpti
   return send(method, path, { ...options, headers: { 'x-workbench': 'plain', ...authorization, ...options.headers } })
 }
 
-/** Reads for display: `look` leaves no entry in the journal, and meets no faults. Throws a Refusal. */
+/** Leaves no entry in the journal, and meets no faults. Throws a Refusal. */
 export async function look(path: string, end?: AbortSignal): Promise<Answer> {
   return requireSuccess(
     await sendAsUser('GET', path, { headers: { 'x-workbench': 'look' }, ...(end === undefined ? {} : { signal: end }) }),
@@ -85,7 +85,6 @@ export async function control(method: string, path: string, body?: unknown): Pro
   return requireSuccess(await send(method, `${base}/_test${path}`, { body }))
 }
 
-/** Calls the workbench's own API. */
 export async function askWorkbench(method: string, path: string, body?: unknown): Promise<Answer> {
   return requireSuccess(await sendAsUser(method, `${base}/_ui${path}`, { body }))
 }
@@ -113,7 +112,7 @@ export function forgetTokens(): void {
   tokens.clear()
 }
 
-/** Without the API's error body, the title is the status. */
+/** Without an error body, the title is the status. */
 function readProblem({ status, body }: Answer): { readonly title: string; readonly detail: string } {
   const { title, detail } = (typeof body === 'object' && body !== null ? body : {}) as Partial<Record<string, unknown>>
   return { title: typeof title === 'string' ? title : `Status ${status}`, detail: typeof detail === 'string' ? detail : '' }
@@ -121,7 +120,7 @@ function readProblem({ status, body }: Answer): { readonly title: string; readon
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    // Reading `busy.value` would make effects depend on `busy`, and run again.
+    // With `busy.value`, effects would depend on `busy`, and run again.
     busy.value = busy.peek() + 1
     const response = await fetch(path, init).finally(() => {
       busy.value = busy.peek() - 1

@@ -1,6 +1,6 @@
-/** Code: writes JSON values as JavaScript, as a formatter would: single quotes, bare names, short objects in a single line. */
+/** Code: JSON values as JavaScript, with single quotes, bare names, short objects in a single line. */
 
-/** Maximum characters of a line. */
+/** In characters. */
 const WIDTH = 72
 
 export function quote(text: string): string {
@@ -19,7 +19,7 @@ export function inlineCode(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-/** @param indent indentation of the first line, in spaces */
+/** @param indent of the first line, in spaces */
 export function code(value: unknown, indent = 0): string {
   const line = inlineCode(value)
   if (line.length <= WIDTH || typeof value !== 'object' || value === null) return line
@@ -32,7 +32,7 @@ export function code(value: unknown, indent = 0): string {
 }
 
 function nameCode(name: string): string {
-  // An object literal with `__proto__` would set the prototype.
+  // `__proto__` would set the prototype.
   if (name === '__proto__') return "['__proto__']"
   return /^[a-zA-Z_$][\w$]*$/.test(name) ? name : quote(name)
 }

@@ -1,6 +1,6 @@
 /**
- * Live: follows the event stream of the world: requests, marks, faults, clock, worlds. After a break the server may be another, so
- * everything is read again.
+ * Live: the world's event stream: requests, marks, faults, clock, worlds. After a break the server may be another: everything is read
+ * again.
  */
 import { signal } from '@preact/signals'
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
@@ -13,27 +13,27 @@ export type { EngineEvent, FaultState, Mark, RequestSummary }
 
 export const faults = signal<readonly FaultState[]>([])
 
-/** Also ended faults, since requests refer to them. */
+/** Also ended faults: requests refer to them. */
 export const knownFaults = new Map<string, FaultState>()
 
-/** Names of worlds, without the engine's own world. */
+/** Without the engine's own world. */
 export const worlds = signal<readonly string[]>([])
 
 export const scenarios = signal<readonly string[]>([])
 
-/** The recorded test, if the server shows a recording. */
+/** If the server shows a recording. */
 export const recording = signal<ShownTest | undefined>(undefined)
 
-/** Why the changed model of a watched file is not served. */
+/** Why a watched file's model is not served. */
 export const refusal = signal<string | undefined>(undefined)
 
-/** Reasons for missing features, by engine member. */
+/** Reasons by engine member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
 
 /** Milliseconds ahead of real time; the time of a frozen clock. */
 export const clock = signal<{ readonly offset: number; readonly frozen: number | undefined }>({ offset: 0, frozen: undefined })
 
-/** Grows when data may have changed, so that screens read again. */
+/** Grows when data may have changed: screens read again. */
 export const changes = signal(0)
 
 /** Grows when a stream begins, perhaps of another server or world. */
@@ -41,7 +41,7 @@ export const streams = signal(0)
 
 const listeners = new Set<(event: EngineEvent) => void>()
 
-/** Returns a function that stops listening. */
+/** The returned function stops listening. */
 export function onEvent(listener: (event: EngineEvent) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -68,14 +68,14 @@ export function watchServer(): void {
 }
 
 const TYPES = ['request', 'reset', 'restore', 'clock', 'faults', 'worlds', 'mark', 'refused', 'lost'] as const
-/** Milliseconds until a refused stream is opened again; browsers reopen only broken streams. */
+/** Milliseconds, for a refused stream; browsers reopen only broken streams. */
 const AGAIN = 5000
 
 /** Milliseconds for the first stream. */
 const PATIENCE = 2000
 
 let settle = (): void => {}
-/** Whether the first stream may still begin before any read. */
+/** The first stream may still begin before any read. */
 let isAwaited = true
 
 /** Resolves when the first stream begins or fails. Later reads need no repetition. */
@@ -113,7 +113,7 @@ function openStream(name: string): () => void {
 }
 
 let tellState = (): void => {}
-/** Resolves when the first state of the world is known, or cannot be read. */
+/** When the world's first state is known, or unreadable. */
 export const stateKnown = new Promise<void>(resolve => {
   tellState = resolve
 })
@@ -123,7 +123,7 @@ async function begin(): Promise<void> {
   streams.value++
   if (!isAwaited) dataChanged()
   settle()
-  // The banner reports the failure, and the stream begins again.
+  // The banner reports, and the stream begins again.
   await readState().catch(() => {})
   tellState()
 }
@@ -132,7 +132,7 @@ async function readState(): Promise<void> {
   const [index, found, time] = await Promise.all([control('GET', ''), control('GET', '/faults'), control('GET', '/clock')])
   const { worlds: names, scenarios: seeds, unavailable: missing, recording: recorded } = index.body as IndexBody
   recording.value = recorded
-  // A live fault with the same ID replaces a recorded fault.
+  // A live fault replaces a recorded fault of the same ID.
   for (const fault of recorded?.faults ?? []) knownFaults.set(fault.id, fault)
   worlds.value = names
   scenarios.value = seeds

@@ -1,4 +1,4 @@
-/** Outline: the served model, and counts of records. */
+/** Outline: the served model, with counts. */
 import { computed, signal } from '@preact/signals'
 import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
@@ -30,7 +30,7 @@ let known = ''
 /** Names gone and new since the server was away. */
 export const modelChange = signal<string | undefined>(undefined)
 
-/** Compares the outline with the outline before the absence of the server. */
+/** Compares with the outline before the server's absence. */
 export async function reloadOutline(): Promise<void> {
   const before = outline.value
   await loadOutline()
@@ -43,7 +43,7 @@ export async function reloadOutline(): Promise<void> {
   if (texts.length > 0) modelChange.value = `${texts.join('; ')}.`
 }
 
-/** Names attributes only of resources on both sides. */
+/** Attributes only of resources on both sides. */
 function listNames({ resources }: Outline): ReadonlySet<string> {
   return new Set(resources.flatMap(({ name, attributes }) => [name, ...attributes.map(attribute => `${name}.${attribute.name}`)]))
 }
@@ -65,7 +65,6 @@ export function pathOf(name: string): string {
   return `${outline.value?.root ?? ''}/${encodeURIComponent(name)}`
 }
 
-/** The application's name of a parameter. */
 export function parameterOf(name: keyof Outline['parameters']): string {
   return outline.value?.parameters[name] ?? name
 }

@@ -1,4 +1,4 @@
-/** Place text: places as fragments: `#/data/sites?publisher.name=A*`, with the API's query. */
+/** Place text: `#/data/sites?publisher.name=A*`, with the API's query. */
 
 export interface Place {
   readonly screen: string
@@ -31,12 +31,12 @@ export function decode(segment: string): string {
   }
 }
 
-/** Browsers encode fewer characters in fragments than in queries. */
+/** Browsers encode less in fragments than in queries. */
 function writeReadably(query: string): string {
   return query.replaceAll(/[^\w.~!$&'()*+,;=:@/?%<>|\\^[\]{}-]/g, encodeURIComponent)
 }
 
-/** Keeps characters without a meaning in queries readable. */
+/** Characters without a meaning in queries stay readable. */
 export function encodeSoftly(text: string): string {
   return encodeURIComponent(text).replaceAll(/%(?:2C|3A|2F|7C|40)/g, decodeURIComponent)
 }

@@ -1,4 +1,4 @@
-/** Place: keeps all state in the URL, for links and the back button. */
+/** Place: all state is in the URL, for links and the back button. */
 import { computed, signal } from '@preact/signals'
 import { formatPlace, parsePlace, type Place } from './place-text.ts'
 
@@ -24,7 +24,7 @@ export function listenToPlace(): void {
   addEventListener('popstate', read)
 }
 
-/** @param replace leaves no step for the back button */
+/** @param replace no step for the back button */
 export function go(href: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', href)
   else history.pushState(null, '', href)

@@ -1,10 +1,10 @@
-/** Records: finds ID, label and values of a record. */
+/** Records: ID, label and values of a record. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
 export type AnyRecord = Readonly<Record<string, any>>
 
-/** A composite key is a text: `1~2`. Undefined: the record hides its key. */
+/** Of a composite key `1~2`. Undefined: the record hides its key. */
 export function idOf(record: AnyRecord, { key, attributes }: OutlinedResource): string | undefined {
   const parts = key.map(name => {
     const value: unknown = record[name] ?? record[attributes.find(attribute => attribute.name === name)?.ids ?? name]
@@ -26,7 +26,7 @@ export function columnsOf({ attributes }: OutlinedResource): readonly OutlinedAt
   return attributes.filter(({ flag }) => flag === undefined)
 }
 
-/** A relation may have its IDs under another name. */
+/** IDs may have another name. */
 export function valueOf(record: AnyRecord, { name, ids }: OutlinedAttribute): unknown {
   return record[name] === undefined && ids !== undefined ? record[ids] : record[name]
 }

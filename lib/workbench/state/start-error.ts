@@ -1,4 +1,4 @@
-/** Start error: the reason why the outline could not be read. */
+/** Start error: why the outline could not be read. */
 import { signal } from '@preact/signals'
 
 export const startError = signal<Error | undefined>(undefined)

@@ -1,4 +1,4 @@
-/** Actions: buttons that change the world. The card shows the code for the last touched button. */
+/** Actions: buttons for changes of the world. The card shows the code of the last touched. */
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'
 import { copyText } from '../parts/copy-menu.tsx'
@@ -72,15 +72,15 @@ interface ActionProps {
   /** The required engine member. */
   readonly needs?: string
   readonly isMain?: boolean
-  /** Accessible name, if buttons have the same text. */
+  /** Accessible name, for buttons of the same text. */
   readonly label?: string
-  /** Before an action that cannot be undone; a second click confirms. */
+  /** Of an action that cannot be undone; a second click confirms. */
   readonly confirm?: string | undefined
   readonly disabled?: boolean
   readonly children: ComponentChildren
 }
 
-/** Disabled if the engine cannot do the action. */
+/** Disabled if impossible for the engine. */
 export function Action({ line, onAct, needs, isMain = false, label, confirm, disabled = false, children }: ActionProps) {
   const { touch, run } = useContext(Card)
   const [isAsked, setAsked] = useState(false)
@@ -110,7 +110,6 @@ export function Action({ line, onAct, needs, isMain = false, label, confirm, dis
   )
 }
 
-/** The reason for a whole card. */
 export function Why({ needs }: { readonly needs: string }) {
   const why = unavailable.value[needs]
   return why === undefined ? null : <p class="dim">{why}</p>

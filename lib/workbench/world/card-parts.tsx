@@ -1,4 +1,4 @@
-/** Card parts: a scrolling table, and a field for a name with a button. */
+/** Card parts: a table, and a field for a name with a button. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { ScrollBox } from '../parts/scroll-box.tsx'

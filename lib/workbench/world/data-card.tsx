@@ -1,4 +1,4 @@
-/** Data card: takes and restores snapshots, and resets the data. */
+/** Data card: snapshots and reset. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'

@@ -1,4 +1,3 @@
-/** Faults card: lists faults, and creates faults. */
 import { useId, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
 import { faults, type FaultState } from '../state/live.ts'

@@ -1,4 +1,4 @@
-/** Lines: code for a test, such as `await engine.reset()`, of each button. */
+/** Lines: code of each button for a test, such as `await engine.reset()`. */
 import { inlineCode, quote } from '../state/code.ts'
 
 export const LINES = {
@@ -37,7 +37,7 @@ export interface FaultDraft {
   readonly per: string
 }
 
-/** Leaves the refusal of an invalid number to the server. */
+/** The server refuses an invalid number. */
 export function faultBody(draft: FaultDraft): Record<string, unknown> {
   const { kind, match, after } = draft
   const times = draft.times === '' ? {} : { times: numberOf(draft.times) }

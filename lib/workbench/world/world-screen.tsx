@@ -1,4 +1,4 @@
-/** World screen: shows clock, data, worlds and faults, each with the code for the same action. */
+/** World screen: clock, data, worlds and faults, each with the action's code. */
 import { DataCard } from './data-card.tsx'
 import { FaultsCard } from './faults-card.tsx'
 import { WorldsCard } from './worlds-card.tsx'
@@ -23,7 +23,7 @@ export default function WorldScreen() {
   )
 }
 
-/** Releases, refuses or drops requests that gates hold. */
+/** For requests that gates hold. */
 function GatesCard() {
   const gates = faults.value.filter(({ held = [] }) => held.length > 0)
   const count = gates.reduce((sum, { held = [] }) => sum + held.length, 0)
@@ -76,7 +76,6 @@ function Gate({ gate: { id, match, held = [] } }: { readonly gate: FaultState })
   )
 }
 
-/** Shows and sets the clock of the world. */
 const STEPS = [
   ['1m', '+1 minute'],
   ['1h', '+1 hour'],
@@ -137,7 +136,7 @@ function SetTime({ time }: { readonly time: number }) {
   )
 }
 
-/** Milliseconds by which two clocks may differ. */
+/** Milliseconds of difference between two clocks. */
 const SAME = 2000
 
 function describe(offset: number, isFrozen: boolean, now: number): string {

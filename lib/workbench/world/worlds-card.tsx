@@ -1,4 +1,3 @@
-/** Worlds card: lists the worlds of the server. */
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, dataChanged, streams, worlds } from '../state/live.ts'

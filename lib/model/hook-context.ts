@@ -28,6 +28,7 @@ export interface EngineHandle {
   ): Promise<RestResponse>
 }
 
+/** How `ctx.ask` asks. */
 export interface AskOptions {
   /** `engine`: past access rules and scopes, like `engine.seed`. Default: as the request's caller. */
   readonly as?: 'engine'

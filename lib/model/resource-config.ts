@@ -24,6 +24,7 @@ export type JsonOf<V> = V extends Date | bigint | Uint8Array
  */
 export type FillRule = (ctx: HookContext, body: Readonly<Record<string, unknown>>) => unknown
 
+/** Rules for one attribute. */
 export interface AttributeRules<E, K extends PropertyName<E>> {
   /**
    * Shows another JSON value; undefined leaves the attribute out. May be async.

@@ -9,6 +9,7 @@ import type { CorsOrigins } from './cors.ts'
 import type { AllowedHosts } from './origin-guard.ts'
 import type { TestControlOptions } from './controls/test-controls.ts'
 
+/** The options of `createServer`. */
 export interface ServerOptions {
   /** The path before the version. Default: the engine's base. */
   base?: string
@@ -72,6 +73,7 @@ export interface ShownWorkbench {
   readonly home?: string
 }
 
+/** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
    * Hand a request on to `next` where the path below the base names no version (without versions: no resource), no custom route and no test

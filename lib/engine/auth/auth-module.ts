@@ -4,6 +4,7 @@ import type { HookContext } from '../../model/hook-context.ts'
 import type { SessionAction, SessionPaths } from '../../records/request/session-paths.ts'
 import type { PropertyName } from '../../model/resource-config.ts'
 
+/** Options of `auth`, the authentication module. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any entity
 export interface AuthOptions<E extends object = any> {
   /** The entity of the users. */

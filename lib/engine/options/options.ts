@@ -14,6 +14,7 @@ import type { Evolving } from '../../records/database/evolving.ts'
 import type { ServerDatabase, SqlFunctions } from '../../records/database/world-store.ts'
 import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 
+/** Options of `RestEngine.create`. */
 export interface EngineOptions {
   /**
    * The config of an application's MikroORM, as `mikro-orm.config` exports it: an object, a list (`orm: { contextName }` chooses), a

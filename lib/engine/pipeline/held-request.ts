@@ -1,6 +1,7 @@
 /** Held request: a request for its answer's check. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
+/** The parts of a request that matter for its answer. */
 export interface HeldRequest {
   readonly method: string
   /** Begins with base and version; may have a `?query`. */

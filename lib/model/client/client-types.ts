@@ -39,6 +39,7 @@ type LinkedProperties<P, K extends keyof P> = PropertiesOf<ValueIn<P[K]>>
 type ValueName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? never : K }[VisibleName<P>]
 type ToOneName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' ? K : never }[VisibleName<P>]
 
+/** `P`: the properties of the entity. */
 export interface ResourceClient<P> {
   /** Reads a page. */
   list<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
@@ -134,6 +135,7 @@ export interface ResourceClient<P> {
   related<const K extends ListName<P>>(id: Id, attribute: K): RelatedClient<LinkedProperties<P, K>>
 }
 
+/** `P`: the properties of the related entity. */
 export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page' | 'all' | 'get'> {
   /** Creates a record in the list. */
   create<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
@@ -155,6 +157,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
   ): Promise<Deleted<ShownRecord<P, D, X, A>>>
 }
 
+/** Entities by resource name. */
 export type ClientEntities = Readonly<Record<string, ClientEntity>>
 
 /** The result of a change of the own user: the user, and a client whose token holds after the change. */
@@ -185,4 +188,5 @@ export interface ClientMethods<M extends ClientEntities> {
   withHeaders(headers: Readonly<Record<string, string>>): Client<M>
 }
 
+/** Calls for each resource, by resource name. */
 export type Client<M extends ClientEntities> = { readonly [K in keyof M]: ResourceClient<PropertiesIn<M[K]>> } & ClientMethods<M>

@@ -129,8 +129,10 @@ export type IsNullable<P> =
         : true
       : false
 
+/** The names of the properties in answers, without hidden properties. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
+/** The names of the relations in answers. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]

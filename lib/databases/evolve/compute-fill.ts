@@ -1,4 +1,4 @@
-/** Compute fill: asks functions of `fill` for the values of old rows, and for new rows. What does not fit becomes a fault of the plan. */
+/** Compute fill: asks functions of `fill` for the values of old rows, and for new rows. A misfit is a fault of the plan. */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OldRow } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
@@ -8,7 +8,6 @@ import { listColumnNames } from './drop-request.ts'
 import { countRows, show, type Plan } from './plan.ts'
 import { describeWanted, type Filling, type RowsFrom } from './read-fill.ts'
 
-/** Rows of a table before it evolves. */
 export interface OldRows {
   readonly table: string
   readonly columns: readonly { readonly name: string; readonly decode: (value: unknown) => unknown }[]
@@ -23,7 +22,7 @@ interface KeyedRow {
   readonly values: readonly unknown[]
 }
 
-/** Names that the table has not are refused, as elsewhere: `undefined` would be taken for a value. */
+/** Unknown names are refused: `undefined` would be taken for a value. */
 const INSPECTED = new Set(['toJSON', 'then', 'constructor', 'inspect', 'nodeType', 'asymmetricMatch'])
 
 function nameColumn(column: string, modelled: ReadonlyMap<string, EvolvedColumn> | undefined): string[] {
@@ -105,7 +104,6 @@ export function leaveEmpty({ asked, table }: RowsFrom, plan: Plan): void {
   )
 }
 
-/** Rows of one table, by column. */
 export interface FilledRows {
   readonly asked: string
   readonly table: string
@@ -113,7 +111,7 @@ export interface FilledRows {
   readonly rows: readonly { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[]
 }
 
-/** @param own the columns of the new table */
+/** @param own of the new table */
 export function computeRows(
   from: RowsFrom,
   old: OldRows,

@@ -1,16 +1,16 @@
-/** Drop request: decides by the option `drop` about columns and tables without property or entity. Values go only by name, or by `all`. */
+/** Drop request: decides about columns and tables without property or entity. Values go only by name, or by `all`. */
 import { findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 import { countRows, type Plan } from './plan.ts'
 
-/** Names of a table without entity: the table's, and those of its former entity. */
+/** The table's, and those of its former entity. */
 export function listTableNames(table: string): string[] {
   const entity = entityName(table)
   return entity === undefined ? [table] : [table, entity, ...defaultNames(entity).accepted]
 }
 
-/** Names of a column without property: the column's, and those of its former property. */
+/** The column's, and those of its former property. */
 export function listColumnNames(column: string): string[] {
   return [...new Set([column, camelCase(column), ...(/_id$/i.test(column) ? [column.slice(0, -3), camelCase(column.slice(0, -3))] : [])])]
 }
@@ -60,9 +60,9 @@ export class DropRequest {
   }
 
   /**
-   * A name may stay in the code when all is done. A name like that of something else is a mistake.
+   * A name may stay in the code when all is done. A name like another is a mistake.
    *
-   * @param isModelled whether the model has the property or the entity
+   * @param isModelled the model has the property or the entity
    */
   finish(isModelled: (name: string) => boolean): void {
     for (const [folded, name] of this.#asked) {

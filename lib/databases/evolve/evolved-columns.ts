@@ -1,4 +1,4 @@
-/** Evolved columns: the columns of the entities, with what turns JSON and texts into stored values. */
+/** Evolved columns: of the entities, with what turns JSON and texts into stored values. */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { countCharacters, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -12,9 +12,9 @@ export interface EvolvedColumn {
   readonly column: string
   /** `undefined` unless values are plain. */
   readonly type: ScalarType | undefined
-  /** Makes the stored value of JSON; `undefined` for a refused value. */
+  /** `undefined` for a refused value. */
   readonly store: (json: unknown) => unknown
-  /** Makes the stored value of a text; `undefined` for a refused text. */
+  /** `undefined` for a refused text. */
   readonly storeText: (text: string) => unknown
 }
 
@@ -76,6 +76,6 @@ function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn,
 /** JSON is stored as text. */
 function storeText(text: string, type: ScalarType, encode: (typed: ScalarValue | undefined) => unknown): unknown {
   if (type.kind === 'json') return isJsonText(text) ? text : undefined
-  // A decimal of a path may have more digits than the column.
+  // A path's decimal may have more digits than the column.
   return encode(type.kind === 'decimal' ? readScalar(text, type) : parseScalar(text, type))
 }

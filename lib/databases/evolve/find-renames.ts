@@ -1,7 +1,4 @@
-/**
- * Find renames: pairs a column that the model lacks with a column that the database lacks, by place, type and name, and asks about the
- * pair.
- */
+/** Find renames: asks about pairs of a column that the model lacks and a column that the database lacks, by place, type and name. */
 import leven from 'leven'
 import { entityName, words } from '../../model/resource-names.ts'
 import { name } from '../sql/sql.ts'
@@ -22,7 +19,7 @@ const LEAST_SCORE = 3
 interface FoundRename {
   readonly from: string
   readonly to: string
-  /** Whether the place or the name says so, not only the type. */
+  /** By place or name, not only by type. */
   readonly isLikely: boolean
 }
 
@@ -71,7 +68,7 @@ interface LoneColumns {
   readonly added: readonly LoneColumn[]
 }
 
-/** A required column gets no made-up value while an old column may be meant. */
+/** No made-up value while an old column may be meant. */
 export function askForRenames(
   { table, key, old, added }: LoneColumns,
   isNeeded: (column: string) => boolean,
@@ -95,7 +92,7 @@ export function askForRenames(
 /**
  * `undefined`: nothing to rename, perhaps a fault. `replaces`: a column of an earlier start has the new name.
  *
- * @param isWanted whether the entity has a column of the name
+ * @param isWanted the entity has a column of the name
  */
 export function findRenamed(
   { asked, from, to }: AskedRename,
@@ -133,7 +130,7 @@ export interface FoundTable {
 /**
  * `undefined`: nothing to rename, perhaps a fault. `replaces`: an empty table of an earlier start has the new name.
  *
- * @param isWanted whether the model has a table of the name
+ * @param isWanted the model has a table of the name
  */
 export function findRenamedTable(
   { asked, from, to, isMove = false }: AskedTable & { readonly isMove?: boolean },
@@ -181,7 +178,6 @@ export interface LoneTable {
 const LEAST_SHARE = 0.6
 const LEAST_SHARE_OF_LIKE_NAMES = 0.3
 
-/** Asks whether an old table is a new entity's. */
 export function askForTables(old: readonly LoneTable[], added: readonly LoneTable[], request: EvolveRequest, plan: Plan): void {
   const pairs = old
     .flatMap(from => added.map(to => ({ from, to, share: rateTables(from, to) })))

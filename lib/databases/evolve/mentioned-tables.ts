@@ -1,6 +1,6 @@
 /**
- * Mentioned tables: finds tables without entity that the model reads, in the query of an entity without a key, a formula or a computed
- * attribute: such tables are not dropped. Code is read as text: a name in code may be a table's.
+ * Mentioned tables: finds tables without entity that the model reads, in a query, a formula or a computed attribute: such tables are not
+ * dropped. Code is read as text.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'

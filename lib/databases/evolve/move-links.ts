@@ -1,6 +1,6 @@
 /**
- * Move links: a relation to one becomes a relation to many, or the other way round. The links move where the names say so, or `renamed`
- * does. Tables and columns of old links stay.
+ * Move links: a relation to one becomes a relation to many, or the other way round, where names or `renamed` say so. Tables and columns of
+ * old links stay.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { FillText } from '../../records/database/fill-text.ts'
@@ -37,7 +37,7 @@ export interface OldLinks {
 interface Spread {
   readonly link: OldLink
   readonly pivot: string
-  /** The columns of the new table, for the row with the link, and for the linked row. */
+  /** Of the new table: the row with the link, the linked row. */
   readonly columns: readonly [from: string, to: string]
 }
 
@@ -137,9 +137,9 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
 const SHOWN = 5
 
 /**
- * Fills the new column of a relation with the links of an old table.
+ * Fills a relation's new column with the links of an old table.
  *
- * @param rows the links, as texts
+ * @param rows as texts
  */
 export function gatherLinks(
   { pivot, meta, prop }: Gather,
@@ -173,7 +173,7 @@ export function gatherLinks(
   )
 }
 
-/** @param rows the keys of the rows with links, and of the linked rows */
+/** @param rows keys of the rows with links, and of the linked rows */
 export function spreadLinks({ link, pivot, columns }: Spread, rows: readonly (readonly [from: unknown, to: unknown])[]): FilledRows {
   return {
     asked: `the links of ${link.table}.${link.column}`,

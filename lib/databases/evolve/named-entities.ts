@@ -1,4 +1,4 @@
-/** Named entities: finds the entity and the property that a name of `fill` and `renamed` means. Refuses unknown names with the nearest. */
+/** Named entities: finds what a name of `fill` and `renamed` means. Refuses unknown names with the nearest. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { publicName } from '../../model/metadata/property-type.ts'
@@ -12,7 +12,7 @@ export function keyOfEntity({ schema, tableName }: EntityMetadata): string {
 
 export type EntityWithSingular = EntityMetadata & { readonly singular: string }
 
-/** Maps all names of resources, classes and tables. */
+/** By all names of resources, classes and tables. */
 export function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
   const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
   const named = new Map<string, EntityWithSingular>()

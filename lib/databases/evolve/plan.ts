@@ -1,4 +1,4 @@
-/** Plan: collects the steps of an evolution, faults, and parts that stay. Formats rows for sentences. */
+/** Plan: collects steps, faults, and parts that stay. Formats rows for sentences. */
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
@@ -21,7 +21,6 @@ export class Plan implements EvolvePlan {
     this.steps.push({ sentence, sql })
   }
 
-  /** Some values do not fit the type. */
   refuseType(place: string, type: string, found: FoundRows): void {
     if (found.count > 0) this.faults.push(`${place} cannot become "${type}" in ${countRows(found.count)}: ${nameRows(found)}`)
   }
@@ -37,7 +36,6 @@ export class Plan implements EvolvePlan {
       this.faults.push(`${nameIn(table, found)} ${found.count === 1 ? 'does' : 'do'} not meet the check "${check}", ${expression}`)
   }
 
-  /** A foreign key leads some rows nowhere. */
   refuseLink(table: string, columns: readonly string[], target: string, found: FoundRows): void {
     if (found.count > 0)
       this.faults.push(
@@ -45,12 +43,12 @@ export class Plan implements EvolvePlan {
       )
   }
 
-  /** The column holds values, and is generated from now on. */
+  /** The column holds values, and is generated now. */
   refuseGenerated(place: string): void {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
 
-  /** Existing rows lack a value. Nobody could distinguish a made-up value from real values. */
+  /** Nobody could tell a made-up value from real ones. */
   refuseRequired(place: string, way: string): void {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
@@ -91,7 +89,7 @@ export interface FoundRows {
   readonly count: number
 }
 
-/** Returns keys: `id 3, 4 and 7 more`. */
+/** `id 3, 4 and 7 more` */
 function nameRows({ key, rows, count }: FoundRows): string {
   const shown = rows.slice(0, SHOWN_ROWS).map(row => row.map(show).join('~'))
   const more = count > shown.length ? ` and ${count - shown.length} more` : ''
@@ -107,7 +105,6 @@ export function sayDuplicates(table: string, columns: readonly string[], named: 
   return `rows of "${table}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`
 }
 
-/** Names the value that rows get. */
 export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<Filling, 'json' | 'each' | 'isMadeUp' | 'links'>): string {
   if (links !== undefined) return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} the links of "${links}".`
   if (each !== undefined)

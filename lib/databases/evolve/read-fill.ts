@@ -1,4 +1,4 @@
-/** Read fill: resolves the option `fill`. Refuses unknown names, and values of another type than the property's. */
+/** Read fill: resolves the option `fill`. */
 import { describeScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Evolving, FillFrom, OldRow } from '../../records/database/evolving.ts'
@@ -6,7 +6,7 @@ import { FillText } from '../../records/database/fill-text.ts'
 import type { EvolvedColumn } from './evolved-columns.ts'
 import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from './named-entities.ts'
 
-/** What rows without a value get in a column. */
+/** For rows without a value. */
 export interface Filling {
   /** As asked for: `fill.trips.days`. */
   readonly asked: string
@@ -17,11 +17,11 @@ export interface Filling {
   /** Makes the JSON value of a row. */
   readonly each?: (row: OldRow) => unknown
   readonly isMadeUp?: true
-  /** The table of links that rows get theirs from. */
+  /** The old table of links. */
   readonly links?: string
 }
 
-/** Rows of a new table, made of rows of another. */
+/** Of a new table, made of rows of another. */
 export interface RowsFrom extends FillFrom {
   readonly asked: string
   readonly table: string
@@ -83,7 +83,7 @@ function readValues(meta: EntityWithSingular, resource: string, values: object, 
   }
 }
 
-/** Whether a value was given that is not made up. */
+/** Whether a value was given, not made up. */
 export function isGiven(filling: Filling | undefined): boolean {
   return filling !== undefined && filling.isMadeUp !== true
 }
@@ -93,7 +93,7 @@ export function describeWanted({ type }: EvolvedColumn): string {
   return type === undefined ? 'a JSON object' : describeScalar(type)
 }
 
-/** Makes values of required properties without a default. Records to link are not made up. */
+/** For required properties without a default. Records to link are not made up. */
 function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings, makeUp: Evolving['makeUp']): void {
   const table = keyOfEntity(meta)
   const ofTable = fillingsOf(fill, table)
@@ -109,7 +109,7 @@ function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings
   }
 }
 
-/** A row of an enum with two items gets a former value again. */
+/** An enum with two items repeats values. */
 const TRIES = 10_000
 
 function makeDifferent(begin: (round: number) => Iterator<unknown>, isUnique: boolean): () => unknown {

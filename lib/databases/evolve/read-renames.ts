@@ -1,4 +1,4 @@
-/** Read renames: resolves the option `renamed` to tables and columns, with possible old names. */
+/** Read renames: resolves the option `renamed`, with possible old names. */
 import type { EntityMetadata, EntityProperty, MikroORM, NamingStrategy } from '@mikro-orm/core'
 import { entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -98,7 +98,6 @@ export function nameOfPivot({ pivotTable }: EntityProperty): string {
 export interface Followers {
   /** Tables of links. */
   readonly tables: readonly AskedTable[]
-  /** Columns of the tables of links. */
   readonly columns: readonly { readonly table: string; readonly from: string; readonly to: string }[]
   /** Marks in relations to one of several entities. */
   readonly marks: readonly { readonly table: string; readonly column: string; readonly from: string; readonly to: string }[]

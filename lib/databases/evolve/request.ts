@@ -1,7 +1,4 @@
-/**
- * Request: resolves the options `fill` and `renamed` to tables, columns and stored values. Refuses unknown names, and values of another
- * type than the property's.
- */
+/** Request: resolves the options `fill` and `renamed` to tables, columns and stored values. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { publicName } from '../../model/metadata/property-type.ts'
@@ -11,11 +8,11 @@ import { keyOfEntity, nameEntities } from './named-entities.ts'
 import { readFill, type Filling, type RowsFrom } from './read-fill.ts'
 import { readRenamed, type AskedRename, type AskedTable } from './read-renames.ts'
 
-/** By table, as the metadata name tables, and by column. */
+/** By table, as in the metadata, and column. */
 export interface EvolveRequest {
   /** For rows without a value. */
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, Filling>>
-  /** Tables that get rows of another one's. */
+  /** Tables that get rows of another. */
   readonly from: readonly RowsFrom[]
   /** Columns to rename, by table. */
   readonly renamed: ReadonlyMap<string, readonly AskedRename[]>
@@ -28,7 +25,7 @@ export interface EvolveRequest {
   readonly namesOf: (table: string) => readonly string[]
 }
 
-/** The name in a request of a table of MikroORM's schema. */
+/** The name in a request. */
 export function keyOfTable(
   { columns }: EvolveRequest,
   { name, schema }: { readonly name: string; readonly schema?: string | undefined },
@@ -52,7 +49,7 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   }
 }
 
-/** Whether a name of `drop`, in small letters, is a resource's or a property's. */
+/** A name of `drop`, in small letters, is a resource's or a property's. */
 export function isModelled(name: string, { columns, namesOf }: EvolveRequest): boolean {
   const [resource, ...rest] = name.split('.')
   const table = [...columns.keys()].find(key => namesOf(key).some(each => each.toLowerCase() === resource))
@@ -61,7 +58,7 @@ export function isModelled(name: string, { columns, namesOf }: EvolveRequest): b
   return own.some(each => each.toLowerCase() === rest.join('.'))
 }
 
-/** A value of each type, as code. */
+/** As code. */
 const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   integer: '0',
   bigint: "'0'",
@@ -75,7 +72,7 @@ const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   json: '{}',
 }
 
-/** Returns `fill: { trip: { days: 0 } }`. */
+/** `fill: { trip: { days: 0 } }` */
 export function exampleFill({ columns, resourceOf }: EvolveRequest, table: string, column: string): string {
   const evolved = columns.get(table)?.get(column)
   const type = evolved?.prop.kind === 'scalar' ? evolved.type : undefined

@@ -1,6 +1,6 @@
 /**
  * Entities: makes MikroORM entities of tables, and resource names where defaults do not fit. Names have the API's spelling; equal names
- * differ by rule, or else by number.
+ * differ by rule, else by number.
  */
 import { EntitySchema } from '@mikro-orm/core'
 import {
@@ -48,7 +48,7 @@ class EntityDraft {
     return this.#names.has(name)
   }
 
-  /** Takes the first free name, or else the last name with a number. */
+  /** The first free name, else the last with a number. */
   take(...names: readonly string[]): string {
     let name = names.find(each => each !== '' && !this.#names.has(each))
     for (let number = 2; name === undefined; number++) {
@@ -66,7 +66,6 @@ class EntityDraft {
   }
 }
 
-/** Makes a name that code can use. */
 function formatPropertyName(name: string): string {
   if (OBJECT_MEMBERS.has(name)) return `${name}_`
   return /^\d/.test(name) ? `_${name}` : name
@@ -124,7 +123,7 @@ function addColumns(draft: EntityDraft, { links }: Relations, drafts: ReadonlyMa
   const { table } = draft
   const tableLinks = links.filter(link => link.table === table)
   const linked = new Map(tableLinks.flatMap(link => link.foreignKey.columns.map(column => [column, link] as const)))
-  // Plain columns take names first, so that links give way.
+  // Plain columns take names first: links give way.
   const names = new Map<Column | Link, string>()
   for (const column of table.columns) if (!linked.has(column.name)) names.set(column, draft.take(camelCase(column.name)))
   for (const link of tableLinks) names.set(link, draft.take(...suggestLinkNames(link.foreignKey, link.referred)))
@@ -161,10 +160,7 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
   }
 }
 
-/**
- * Names of a link, best first: the column without `Id` or without the name of the referred column, the common words of the columns, the
- * table.
- */
+/** Best first: the column without `Id` or without the name of the referred column, the common words of the columns, the table. */
 function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
@@ -192,7 +188,6 @@ function toPascalCase(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** Adds inverse sides: lists of linking records, and both sides of pivot tables. */
 function addLists({ links, pivots }: Relations, drafts: ReadonlyMap<string, EntityDraft>): void {
   const findDraft = (table: Table): EntityDraft => drafts.get(table.id)!
   for (const link of links) {
@@ -225,7 +220,7 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]
-  // Each side is named after its target.
+  // Each side is named after the target.
   const there = nameList(a, right)
   const back = nameList(b, left)
   a.add(there, {
@@ -269,7 +264,7 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
     })
-    // A unique set with a part of a composite link is left to the database.
+    // A set with a part of a composite link is left to the database.
     return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
   })
   return new EntitySchema({
@@ -281,20 +276,19 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
   } as never)
 }
 
-/** Where MikroORM cannot write the name, the table is read-only: any unique name does. */
+/** A table whose name MikroORM cannot write is read-only: any unique name does. */
 function nameTable(table: Table, className: string): object {
   const { id, name, schema, readOnly } = table
   if (!isWritable({ ...table, readOnly: false })) return { tableName: `(${className})`, comment: id, readonly: true }
   return { tableName: name, ...(schema === undefined ? {} : { schema }), ...(readOnly === true ? { readonly: true } : {}) }
 }
 
-/** Names the resources of tables where the default names do not fit. */
 interface NamedEntity {
   readonly table: { readonly name: string }
   readonly schema: EntitySchema | undefined
 }
 
-/** Without an English plural: the last word ends with a digit, or is in another script. */
+/** No English plural: the last word ends with a digit, or is in another script. */
 function isOdd(name: string): boolean {
   return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
 }
@@ -313,10 +307,10 @@ function findNames(table: string): DefaultNames {
   }
 }
 
-/** Names the resources of two tables with one name, and of a name that answers use. */
+/** Of two tables with one name, and of a name that answers use. */
 function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
-  // A table with the exact name of its resource comes first.
+  // A table with the exact name of a resource comes first.
   const isExact = ({ table }: NamedEntity): boolean => findNames(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!

@@ -1,4 +1,4 @@
-/** Relations: finds links, one-to-one links over unique columns, and pivot tables among foreign keys. entities.ts gives names. */
+/** Relations: finds links, one-to-one links over unique columns, and pivot tables among foreign keys. */
 import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
 export interface Link {
@@ -9,7 +9,7 @@ export interface Link {
   readonly unique: boolean
   /** Whether the columns belong to the table's own key. */
   readonly primary: boolean
-  /** Whether the target lists the rows: such rows need IDs. */
+  /** The target lists the rows, which need IDs. */
   readonly listed: boolean
   /** The referred unique column; `undefined` for the primary key. */
   readonly referred: string | undefined
@@ -39,8 +39,8 @@ function isCodeName(name: string): boolean {
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
 /**
- * @param keyed the tables whose records have IDs
- * @param keyless the other tables, which may link records
+ * @param keyed whose records have IDs
+ * @param keyless the others, which may link records
  */
 export function findRelations(keyed: readonly Table[], keyless: readonly Table[], takesUnique: TakesUnique): Relations {
   const byId = new Map(keyed.map(table => [table.id, table]))
@@ -54,7 +54,7 @@ export function findRelations(keyed: readonly Table[], keyless: readonly Table[]
     if (pivot === undefined) links.push(...tableLinks)
     else pivots.push(pivot)
   }
-  // A pivot table that others refer to must be a resource.
+  // A pivot table with references must be a resource.
   const needed = new Set(links.map(({ target }) => target.id))
   const [kept, plain] = [pivots.filter(({ table }) => !needed.has(table.id)), pivots.filter(({ table }) => needed.has(table.id))]
   return { links: [...links, ...plain.flatMap(pivot => pivot.links)], pivots: kept }
@@ -71,7 +71,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
     const target = byId.get(foreignKey.target)
     if (target === undefined || columns.some(column => taken.has(column))) continue
     const referred = isByKey(foreignKey) ? undefined : findReferred(table, foreignKey, target)
-    // A foreign key to columns neither primary nor unique stays plain.
+    // A foreign key to other columns than primary or unique stays plain.
     if (!isByKey(foreignKey) && (referred === undefined || !takesUnique(table, foreignKey, target))) continue
     if (table.columns.some(({ name, generated }) => generated && columns.includes(name))) continue
     const inKey = columns.filter(column => table.key.includes(column)).length

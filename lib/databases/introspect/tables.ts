@@ -1,4 +1,4 @@
-/** Tables: tables and views as plain data, for relations and names. Only the database knows what a column holds. */
+/** Tables: tables and views as plain data. Only the database knows the values of a column. */
 
 export interface Column {
   readonly name: string
@@ -39,11 +39,9 @@ export interface Table {
   readonly readOnly?: boolean
 }
 
-/** The database's knowledge of a table. */
 export interface TableMapping {
   /** In the order of the table; `undefined` without IDs. */
   readonly key: readonly string[] | undefined
-  /** Describes a column outside of links. */
   describe(column: Column): object
   /**
    * Whether a foreign key to a unique column can be a relation: both columns compare alike, and no row is known to link a missing record.
@@ -56,10 +54,7 @@ export interface TableMapping {
   readonly order: { readonly names: readonly string[]; readonly property: object } | undefined
 }
 
-/**
- * Finds an undeclared key, without NULL: all columns, where unique together, or the first unique column, as Rails makes tables by `id:
- * false`.
- */
+/** An undeclared key, without NULL: all columns, where unique together, or the first unique column, as of Rails' `id: false`. */
 export function completeKey<T extends Table>(table: T): T {
   const { columns, uniques } = table
   if (table.key.length > 0) return table
@@ -72,7 +67,7 @@ export function completeKey<T extends Table>(table: T): T {
     : { ...table, key, uniques: uniques.filter(set => set.length !== key.length || set.some(name => !key.includes(name))) }
 }
 
-/** MikroORM takes a dot for a separator, a question mark for a parameter, and some columns for members of every object. */
+/** MikroORM takes dots for separators, question marks for parameters, and some columns for members of every object. */
 export function isWritable({ name, schema = '', columns, readOnly = false }: Table): boolean {
   return (
     !readOnly &&

@@ -1,6 +1,6 @@
 /**
- * Correct metadata: corrects MikroORM's metadata where MikroORM would read or write wrongly, and notes properties that are left out or
- * taken for texts.
+ * Correct metadata: corrects metadata by which MikroORM would read or write wrongly, and notes properties that are left out or taken for
+ * texts.
  */
 import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -36,7 +36,7 @@ export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: N
 
 /**
  * MikroORM compares dates by time only for the type name `Date`. Under a column's name (`datetime`, `timestamptz`), each loaded record
- * would count as changed where the database holds a number.
+ * would be changed where the database holds a number.
  */
 function nameDates(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
@@ -51,7 +51,6 @@ function nameTexts(orm: MikroORM): void {
         prop.columnTypes = ['text']
 }
 
-/** Adds notes about properties without a type, which become texts, and about properties outside of the API. */
 function noteModel(orm: MikroORM, notes: Notes): void {
   for (const meta of orm.getMetadata()) {
     const { className, props, primaryKeys, properties } = meta
@@ -81,7 +80,6 @@ function noteModel(orm: MikroORM, notes: Notes): void {
   }
 }
 
-/** For `string | null` the compiler emits no type. */
 function describeName(type: string): string {
   return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
 }
@@ -103,7 +101,7 @@ function findPivots(orm: MikroORM): void {
     const { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn } = owner
     Object.assign(prop, { pivotEntity, pivotTable, fixedOrder, fixedOrderColumn })
   }
-  // MikroORM's join would drop members of a subclass in the same table.
+  // A join would drop members of a subclass in the same table.
   for (const prop of new Set(lists.flatMap(({ pivotEntity }) => orm.getMetadata().find(pivotEntity)?.relations ?? []))) {
     const { targetMeta } = prop
     if (targetMeta?.root.inheritanceType !== 'sti') continue
@@ -112,8 +110,8 @@ function findPivots(orm: MikroORM): void {
 }
 
 /**
- * MikroORM removes a deleted record from loaded entities that link it; otherwise the next flush would insert the record again. With
- * inheritance, MikroORM misses links to the superclass, and entities kept under the root class.
+ * MikroORM removes a deleted record from loaded entities, or the next flush would insert the record again. With inheritance, MikroORM
+ * misses links to the superclass, and entities kept under the root class.
  */
 function findReferrers(orm: MikroORM): void {
   const all = [...orm.getMetadata()]
@@ -136,17 +134,17 @@ function leaveInherited(orm: MikroORM): void {
     const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
     meta.indexes = meta.indexes.filter(isOwn)
     meta.uniques = meta.uniques.filter(isOwn)
-    // MikroORM would look for an inherited formula's columns in the wrong table. A lazy formula is not read for writing.
+    // MikroORM would look for an inherited formula's columns in the wrong table. Writing reads no lazy formula.
     for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
   }
 }
 
 /**
  * Reads the key of a `lazy` `ref` to-one with the record. MikroORM 7.2 takes the link for unloaded until the target is loaded, and neither
- * seeds nor changes such a link.
+ * seeds nor changes it.
  *
- * Leaves out the inverse side of a one-to-one between composite keys, to be looked up when needed: MikroORM would make an entity without a
- * part of the key, or write the entity again.
+ * Leaves the inverse side of a one-to-one between composite keys to be looked up: MikroORM would make an entity without a part of the key,
+ * or write the entity again.
  */
 function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   for (const { relations } of metadata) {
@@ -162,9 +160,7 @@ function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
   return (targetMeta!.properties[mappedBy] as EntityProperty).fieldNames.length > 1
 }
 
-/**
- * MikroORM 7.2 looks for a polymorphic relation's inverse side only in the first target, so records of other targets could not be removed.
- */
+/** MikroORM 7.2 looks for a polymorphic relation's inverse side only in the first target: records of others could not be removed. */
 function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   for (const meta of metadata) {
     for (const prop of meta.props) if (prop.kind === 'embedded') mergeTypes(prop)
@@ -175,7 +171,7 @@ function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   }
 }
 
-/** Merges types of a property in a polymorphic embedded object, so that no value is converted to another class's type. */
+/** In a polymorphic embedded object, no value may be converted to another class's type. */
 function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   for (const [name, child] of Object.entries(embeddedProps ?? {})) {
     if (child.kind === 'embedded') mergeTypes(child)
@@ -196,7 +192,7 @@ interface SiblingColumns {
 
 /**
  * Classes of one table may share a property name, with different types or columns. MikroORM lists shared columns twice and misses columns
- * of some classes, so that inserts fail or lose values. Lists each column once, by class.
+ * of some classes: inserts fail or lose values.
  */
 function correctSiblingColumns(metadata: Iterable<EntityMetadata>): void {
   const all = [...metadata]

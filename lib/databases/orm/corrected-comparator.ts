@@ -1,4 +1,4 @@
-/** Corrected comparator: corrects a comparator before MikroORM generates functions that look up records. */
+/** Corrected comparator: corrects MikroORM's, before functions that look up records are generated. */
 import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>
@@ -28,7 +28,7 @@ export function correctComparator(shared: object): void {
   const getPkSerializer = comparator.getPkSerializer.bind(comparator)
   Object.assign(comparator, {
     getPkSerializer: meta => serializeDates(meta, getPkSerializer(meta)),
-    // Names that begin with a digit would be syntax errors in generated code.
+    // A name with a digit first would be a syntax error.
     wrap: key => (/^(?:\[idx_\d+\])$/.test(key) ? key : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`),
     safeKey,
   } satisfies Corrected)
@@ -38,8 +38,8 @@ type KeyedEntity = Record<string, unknown>
 type Serializer = (entity: KeyedEntity) => string
 
 /**
- * MikroORM stores a loaded record with a time as key under `Date.toString()`, in whole seconds, but looks it up by ISO 8601: finds no
- * record, creates another entity for each link, and loses changes. Stores the record under ISO 8601.
+ * MikroORM stores a loaded record with a time as key under `Date.toString()`, in whole seconds, but looks the record up by ISO 8601: each
+ * link gets another entity, and changes are lost.
  */
 function serializeDates(meta: EntityMetadata, serialize: Serializer): Serializer {
   const dates = meta.primaryKeys.filter(name => isDate(meta, name))

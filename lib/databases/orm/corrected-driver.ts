@@ -30,7 +30,6 @@ import { insertInGroups, updateInGroups } from './grouped-rows.ts'
 import { rememberPrototypes } from './shared-classes.ts'
 import { loadTargetKeys, type TargetKeyDriver } from './target-keys.ts'
 
-/** With MikroORM's protected members. */
 interface Driver extends IDatabaseDriver, TargetKeyDriver {
   readonly comparator: object
 }
@@ -143,7 +142,7 @@ function resolveKeys(row: Dictionary): void {
   }
 }
 
-/** MikroORM would compare a key in a key in a key with rows of rows. */
+/** MikroORM would compare a key in a key in a key with rows. */
 function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
   for (const name in holder) {
     const value: unknown = holder[name]

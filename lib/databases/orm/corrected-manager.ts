@@ -1,6 +1,6 @@
 /**
  * Corrected manager: entity managers with corrected factories that note added filters. MikroORM has no option for a factory, and its
- * classes stay as they are for applications in the same process.
+ * classes must stay for applications in the same process.
  */
 import { EntityFactory, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { OrmFilter } from '../../model/added-filters.ts'
@@ -42,7 +42,7 @@ function extend(base: ManagerClass): ManagerClass {
     // oxlint-disable-next-line typescript/no-explicit-any -- the constructor of a mixin
     constructor(...given: any[]) {
       super(...given)
-      // Inside the application's request or transaction, MikroORM would look for the factory in that manager.
+      // In the application's request or transaction, MikroORM would look in the manager there.
       const own = this as { getContext?: () => unknown }
       own.getContext = () => this
       Object.assign(this.getEntityFactory(), CORRECTIONS)
@@ -53,7 +53,7 @@ function extend(base: ManagerClass): ManagerClass {
       super.addFilter(...given)
       const [filter] = given as [OrmFilter & { readonly name: string }]
       const { filters } = this.config.get('driverOptions') as OrmBase
-      // Filters of other managers, as in the application's request or transaction, hold only there.
+      // Filters of other managers, as in the application's request, hold only there.
       if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)
     }
   }
@@ -63,10 +63,7 @@ function extend(base: ManagerClass): ManagerClass {
 type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
-/**
- * Makes embedded objects for an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the
- * constructor of the object takes.
- */
+/** For an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor takes. */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))
   const object = create.call(factory, name, data, options) as Values & { readonly __meta?: EntityMetadata }

@@ -1,10 +1,7 @@
-/**
- * Day values: a `Date` in a property of type `date`. MikroORM passes the date on, and SQLite would store milliseconds, which read as no
- * date.
- */
+/** Day values: a `Date` in a property of type `date`. SQLite would store milliseconds, which read as no date. */
 import { DateType, type MikroORM } from '@mikro-orm/core'
 
-/** Stores the day in UTC, as PostgreSQL does. Each property gets a type of its own, as instances share MikroORM's types. */
+/** The day in UTC, as PostgreSQL does. Each property gets a type, as instances share MikroORM's. */
 export function storeDays(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
     for (const prop of props)

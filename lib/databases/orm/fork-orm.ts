@@ -1,6 +1,6 @@
 /**
- * Creates a MikroORM instance on another connection with shared metadata and functions: in less than a millisecond, instead of tens for
- * discovery, and with hardly any memory.
+ * Creates a MikroORM instance on another connection with shared metadata and functions: in less than a millisecond, instead of tens, with
+ * hardly any memory.
  */
 import { MikroORM, type Configuration, type EntityMetadata, type EntityName, type MetadataStorage } from '@mikro-orm/core'
 import type { AddedFilters } from '../../model/added-filters.ts'
@@ -29,9 +29,9 @@ class ForkedOrm extends MikroORM {
     this.em = this.driver.createEntityManager() as typeof this.em
     for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
-    // As MikroORM's constructor does. Otherwise, the manager would keep entities that are visible everywhere.
+    // Otherwise, the manager would keep entities that are visible everywhere.
     ;(this.em as { global: boolean }).global = true
-    // Filters have global parameters only with a global entity manager.
+    // Only a global entity manager has global parameters of filters.
     if (!this.config.get('allowGlobalContext')) return
     for (const name of listFilterNames(parent, shared.filters)) {
       const parameters = parent.em.getFilterParams(name)
@@ -57,10 +57,7 @@ function listFilterNames(parent: MikroORM, added: AddedFilters | undefined): Set
   return new Set(filters.flatMap(named => Object.keys(named)))
 }
 
-/**
- * @param parent shares its discovery
- * @param shared becomes `driverOptions`
- */
+/** @param shared becomes `driverOptions` */
 export function forkOrm(parent: MikroORM, shared: OrmBase): MikroORM {
   const orm = new ForkedOrm(parent, shared)
   skipUpdateOfCreated(orm)

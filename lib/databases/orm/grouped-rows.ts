@@ -1,6 +1,6 @@
 /**
  * Grouped rows: writes rows together only if they leave the same columns to the database. MikroORM asks only for columns missing in the
- * first row, so generated keys and defaults of others would be lost.
+ * first row: generated keys and defaults of others would be lost.
  */
 import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'
 
@@ -19,7 +19,7 @@ function listShared(root: EntityMetadata): readonly string[] {
 
 const known = new WeakMap<EntityMetadata, readonly string[]>()
 
-/** Returns runs of neighbours that have the same of these properties. */
+/** Runs of neighbours with the same of these properties. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
   if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []
@@ -33,7 +33,7 @@ function findRuns(data: readonly object[], names: readonly string[]): number[][]
   return runs
 }
 
-/** @param update updates rows by one statement, each by its own condition */
+/** @param update updates rows by one statement, each by a condition */
 export async function updateInGroups<T extends object>(
   { root }: EntityMetadata<T>,
   where: readonly FilterQuery<T>[],
@@ -59,7 +59,6 @@ export async function updateInGroups<T extends object>(
   }
 }
 
-/** @param insert inserts rows by one statement */
 export async function insertInGroups<T extends object>(
   { props, root }: EntityMetadata<T>,
   data: EntityDictionary<T>[],
@@ -75,7 +74,7 @@ export async function insertInGroups<T extends object>(
   )
   const shared = listShared(root)
   if (groups.size < 2 && findRuns(data, shared).length < 2) return insert(data)
-  // Rows with keys first: no generated key may take one.
+  // Rows with keys first: no generated key may take theirs.
   const counted = ([first]: number[]): number => (counter !== undefined && data[first!]![counter] === undefined ? 1 : 0)
   const rows: Record<string, unknown>[] = []
   let insertId: QueryResult<T>['insertId']

@@ -1,11 +1,11 @@
 /**
- * JSON defaults: writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes an object as `[object Object]`, a text
- * unescaped, numbers and booleans without quotes.
+ * JSON defaults: defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped, numbers
+ * and booleans without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'
 
-/** Doubles the quotes of texts. Leaves `defaultRaw` alone. */
+/** Leaves `defaultRaw` alone. */
 export function quoteTextDefaults(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
     for (const prop of props)
@@ -16,7 +16,7 @@ export function quoteTextDefaults(orm: MikroORM): void {
 /**
  * Leaves `defaultRaw` alone.
  *
- * @param takesJsonAlone whether a JSON column refuses other texts; otherwise, numbers and plain texts are stored as they are
+ * @param takesJsonAlone a JSON column refuses other texts; else numbers and plain texts are stored as given
  */
 export function quoteJsonDefaults(orm: MikroORM, takesJsonAlone: boolean): void {
   for (const meta of orm.getMetadata()) {

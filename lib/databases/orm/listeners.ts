@@ -1,7 +1,6 @@
 /**
- * Listeners: finds code of the application that takes part in MikroORM's writing: subscribers, loggers, hooks, `onCreate` and `onUpdate`
- * that read the entity. Without any, the engine may write by statements. Code in a flush may change flushed entities, so another flush must
- * follow.
+ * Listeners: finds code of the application in MikroORM's writing: subscribers, loggers, hooks, `onCreate` and `onUpdate` that read the
+ * entity. Without any, the engine may write by statements. Code in a flush may change flushed entities: another flush must follow.
  */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions, MetadataStorage } from '@mikro-orm/core'
@@ -76,7 +75,7 @@ export class ManagerCheck {
     return "the entity manager is not MikroORM's own, or does not flush in transactions"
   }
 
-  /** Whether the manager is MikroORM's own, unchanged, and flushes in transactions. */
+  /** MikroORM's own, unchanged, and flushing in transactions. */
   #isOrdinary(em: EntityManager): boolean {
     return (
       (em as object).constructor === this.#ordinary &&

@@ -1,6 +1,6 @@
 /**
- * Lets functions and initialisers of entities follow the engine's clock: replaces values that equal the system's time of the call, such as
- * `new Date()`, since engines may share the functions.
+ * Lets functions and initialisers of entities, which engines may share, follow the engine's clock: replaces values that equal the system's
+ * time of the call, such as `new Date()`.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -26,7 +26,7 @@ const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly 
   { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
 ]
 
-/** Replaces a value between two moments of the system's time. */
+/** Replaces values between two moments of the system's time. */
 function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
   if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
   if (typeof value === 'number' || typeof value === 'bigint') {
@@ -82,10 +82,10 @@ export function followClock(orm: MikroORM): void {
 }
 
 /**
- * Replaces the system's time that a constructor has set: `createdAt = new Date()`.
+ * Set by a constructor: `createdAt = new Date()`.
  *
  * @param given the constructor's data, which stay
- * @param from the system's time before the construction
+ * @param from before the construction
  */
 export function retime(
   entity: Record<string, unknown>,

@@ -2,7 +2,7 @@
 import type { MikroORM } from '@mikro-orm/core'
 import { defaultNames } from '../../model/resource-names.ts'
 
-/** Returns `{ note: { stars: ... } } (--fill note.stars=...)`. */
+/** `{ note: { stars: ... } } (--fill note.stars=...)` */
 export function exampleFill(orm: MikroORM, table: string, column: string): string {
   const meta = [...orm.getMetadata()].find(({ tableName, pivotTable }) => tableName === table && pivotTable !== true)
   const prop = meta?.props.find(({ fieldNames }) => fieldNames?.includes(column))

@@ -45,7 +45,7 @@ export abstract class OrmConnection {
   }
 }
 
-/** Finds an entity without MikroORM's filters; decides how entities are loaded and removed. */
+/** Finds entities without MikroORM's filters; decides how to load and remove. */
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const simple = new WeakMap<EntityMetadata, boolean>()
 
@@ -60,14 +60,13 @@ function loadsAlone(name: EntityName, em: EntityManager): boolean {
   return isPlainEntity(meta) && isSimple(meta)
 }
 
-/** Whether the unit of work removes other records, too. */
 function cascades({ relations }: EntityMetadata): boolean {
   return relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind)))
 }
 
 async function findRecord(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
   const { tptChildren, tptParent, props, primaryKeys } = em.getMetadata().get(name)
-  // For a record in several tables, MikroORM reads only the root class, and only without lazy properties.
+  // Of a record in several tables, MikroORM reads only the root class, without lazy properties.
   if (tptChildren !== undefined && (tptParent !== undefined || props.some(({ lazy }) => lazy === true))) {
     for (const child of tptChildren) {
       const found = await findRecord(child.class, key, em)
@@ -77,7 +76,7 @@ async function findRecord(name: EntityName, key: unknown, em: EntityManager): Pr
   return findFirst(name, buildCondition(key, primaryKeys), em)
 }
 
-/** MikroORM takes nested keys for alternatives or for rows of rows. */
+/** MikroORM takes nested keys for alternatives or rows. */
 function buildCondition(key: unknown, [only, ...others]: readonly string[]): object {
   if (!Array.isArray(key)) return key as object
   const parts = key as unknown[]
@@ -86,7 +85,7 @@ function buildCondition(key: unknown, [only, ...others]: readonly string[]): obj
   return Object.fromEntries([only!, ...others].map((name, index) => [name, (parts[index] as unknown[]).flat(Infinity)]))
 }
 
-/** Whether a record is one row, found by one value, and loads nothing else. */
+/** A record is one row, found by one value, and loads nothing else. */
 function isSimple(meta: EntityMetadata): boolean {
   let known = simple.get(meta)
   if (known === undefined) {

@@ -1,7 +1,4 @@
-/**
- * Checks private members of MikroORM that the engine corrects, as names may change: refuses a model that needs a missing member at the
- * start.
- */
+/** Checks private members of MikroORM that the engine corrects: refuses a model that needs a missing member at the start. */
 import { EntityComparator, ObjectHydrator, UnitOfWork, Utils, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 import { COMPARATOR } from './corrected-comparator.ts'
 import { FACTORY } from './corrected-manager.ts'
@@ -31,7 +28,6 @@ function findMissing(needed: readonly Needed[]): string | undefined {
   }
 }
 
-/** @param driver members of the driver */
 export function checkMembers(orm: MikroORM, driver: readonly Needed[] = []): void {
   const metas = [...orm.getMetadata()]
   const name =

@@ -1,4 +1,4 @@
-/** ORM options: the options of MikroORM on any database. */
+/** ORM options: of MikroORM on any database. */
 import {
   type EntityMetadata,
   type Options,
@@ -34,14 +34,13 @@ export function optionsForEngine(
     ...orm,
     ...(mayGenerateCode() ? {} : { compiledFunctions: refuseCompiled() }),
     entities,
-    // Off by default. `TsMorphMetadataProvider` would write types to a folder of the application's MikroORM, and needs an asynchronous
-    // start.
+    // `TsMorphMetadataProvider` would write types to a folder of the application's MikroORM, and needs an asynchronous start.
     metadataCache: { ...orm.metadataCache, enabled: orm.metadataCache?.enabled ?? false },
     extensions: withLazyExtensions(orm.extensions),
     migrations: forEngine(orm.migrations),
     discovery: {
       ...discovery,
-      // MikroORM.init sets this option in options that the application may give both.
+      // MikroORM.init sets the option in options that the application may give twice.
       skipSyncDiscovery: hasGlobs(opening),
       onMetadata: (meta, platform) => {
         adapt?.(meta, platform)
@@ -52,7 +51,7 @@ export function optionsForEngine(
   }
 }
 
-/** Refuses calls of the functions that MikroORM would generate. */
+/** For the functions that MikroORM would generate. */
 class RefusedFunctions {
   readonly __version = Utils.getORMVersion()
 }
@@ -69,8 +68,8 @@ function refuseCompiled(): RefusedFunctions {
 }
 
 /**
- * Loads the package of `engine.orm.seeder`, `.migrator` or `.entityGenerator` on first use. MikroORM would load packages at its
- * asynchronous start. Throws Error in one line for a missing package.
+ * Loads the package of `engine.orm.seeder`, `.migrator` or `.entityGenerator` on first use, not at an asynchronous start. Throws Error in
+ * one line for a missing package.
  */
 type Extensions = NonNullable<Options['extensions']>
 
@@ -118,12 +117,12 @@ function load(orm: MikroORM, name: ExtensionName): Factory {
 }
 
 /**
- * Reads foreign keys to a unique column (`referencedColumnNames: ['code']`) as links by `targetKey`. MikroORM would use the type and value
- * of the primary key.
+ * Foreign keys to a unique column (`referencedColumnNames: ['code']`) are links by `targetKey`. MikroORM would use the type and value of
+ * the primary key.
  */
 type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 
-/** Completes links between discovered entities, before columns are known. */
+/** Completes links before columns are known. */
 class ReferredColumns {
   readonly #named: Options['namingStrategy']
   #naming: NamingStrategy | undefined
@@ -131,7 +130,7 @@ class ReferredColumns {
   /** Links to undiscovered entities. */
   #pending: { readonly prop: ReferredProperty; readonly column: string }[] = []
 
-  /** @param named the naming strategy in the options */
+  /** @param named in the options */
   constructor(named: Options['namingStrategy']) {
     this.#named = named
   }

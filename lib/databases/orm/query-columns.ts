@@ -1,6 +1,6 @@
 /**
  * Query columns: compares the columns of a view or virtual entity with its properties. A query builder says `author_id`, where the entity
- * may say `author`: MikroORM drops such a property, and the API shows null, with a note.
+ * may say `author`: MikroORM drops the property, and the API shows null, with a note.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -52,7 +52,7 @@ export function leaveMissingColumns(
   }
 }
 
-/** Without the property's column, MikroORM takes a column with the property's own name. */
+/** MikroORM also takes a column with the property's name. */
 function takeColumnOfName(prop: EntityProperty, columns: readonly string[]): void {
   const [column] = prop.fieldNames ?? []
   if (column === undefined || columns.includes(column) || !columns.includes(prop.name) || !(prop.primary === true || isStored(prop))) return

@@ -1,6 +1,6 @@
 /**
- * Shared classes: entity classes shared with an application's own MikroORM. MikroORM writes metadata, platform and functions into
- * prototypes, so the last instance would decide for both. The application's members stay; entities of the engine get the engine's.
+ * Shared classes: shared with an application's own MikroORM. MikroORM writes metadata, platform and functions into prototypes: the last
+ * instance would decide for both. The application's members stay; entities of the engine get the engine's.
  */
 import type { Configuration, EntityMetadata, MetadataStorage, MikroORM } from '@mikro-orm/core'
 
@@ -10,7 +10,7 @@ type Decoration = ReadonlyMap<object, Names>
 type CreateEntity = (this: unknown, data: unknown, meta: EntityMetadata, options: unknown) => object
 
 const engines = new WeakSet<Configuration>()
-/** Members before an engine's MikroORM was made. */
+/** Before an engine's MikroORM was made. */
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
 const owners = new WeakMap<object, Decoration>()
@@ -76,7 +76,7 @@ function tellApart(prototype: object, name: PropertyKey, ours: PropertyDescripto
   return {
     configurable: true,
     enumerable: theirs?.enumerable ?? false,
-    // MikroORM gives attributes only a setter, would keep a getter, and would wrap an unguarded one.
+    // MikroORM gives attributes only a setter, and would keep a getter, or wrap an unguarded getter.
     ...(isSetter(ours) && (theirs === undefined || isSetter(theirs)) ? {} : { get: Object.assign(get, { __guarded: true }) }),
     set(this: object, value: unknown) {
       const found = find(this)

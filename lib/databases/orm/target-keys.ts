@@ -1,6 +1,6 @@
 /**
- * Corrects links by another key than the primary key. MikroORM before 7.2.2 makes an entity of this key alone, and inserts the entity as a
- * new record at the next flush. So `loadTargetKeys` loads primary keys first, and references get both keys.
+ * Corrects links by another key than the primary key. MikroORM before 7.2.2 makes an entity of this key alone, and inserts the entity at
+ * the next flush. So `loadTargetKeys` loads primary keys first, and references get both keys.
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
@@ -46,7 +46,7 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   } satisfies Comparator)
 }
 
-/** MikroORM would add each such link to the changes, changed or not, and update every loaded record. */
+/** MikroORM takes each such link for changed, and would update every loaded record. */
 function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Compare {
   const names = new Set<PropertyKey>(own.map(({ name: each }) => each))
   return (last, current, options) =>
@@ -86,8 +86,8 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
 }
 
 /**
- * MikroORM creates and reads such a column under one name (`author_id`), joins and updates under another (`author_email`), which does not
- * exist. With a custom type, MikroORM converts the primary key instead.
+ * MikroORM creates and reads such a column under one name (`author_id`), joins and updates under another (`author_email`), which is not
+ * there. With a custom type, MikroORM converts the primary key.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()
@@ -127,9 +127,9 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 }
 
 /**
- * Loads the records that rows link by another key.
+ * Of records linked by another key.
  *
- * @param rows rows of the driver; a value without a record becomes null
+ * @param rows of the driver; a value without a record becomes null
  * @param em the rows' entity manager, if known
  */
 export async function loadTargetKeys(
@@ -169,14 +169,13 @@ async function loadTargetKey(
     const entity: Record<string, unknown> = em
       .getEntityFactory()
       .create(target.class, key, { merge: true, convertCustomTypes: true, initialized: false })
-    // Completes a reference without a change.
     if (entity[targetKey] === undefined) {
       em.config.getHydrator(metadata).hydrate(entity, target, { [targetKey]: value }, em.getEntityFactory(), 'full', false, true)
       ;(work.getOriginalEntityData(entity) as Record<string, unknown>)[targetKey] = (
         em.config.getComparator(metadata).prepareEntity(entity) as Record<string, unknown>
       )[targetKey]
     }
-    // Not by the unit of work, which would set the property and undo changes. MikroORM looks records up by this text.
+    // The unit of work would set the property and undo changes. MikroORM looks records up by this text.
     const text = String(referred.customType?.convertToJSValue(String(value), platform, { mode: 'hydration' }) ?? value)
     work.getIdentityMap().storeByKey(entity, targetKey, text, schema)
     missing.delete(String(value))

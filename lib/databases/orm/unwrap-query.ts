@@ -1,4 +1,4 @@
-/** Unwraps a query, which may be a text, a fragment of `raw()` or a query builder, with values by position or by name. */
+/** Unwraps a text, a fragment of `raw()` or a query builder, with values by position or by name. */
 import { isRaw, raw, type RawQueryFragment } from '@mikro-orm/core'
 
 interface RawBuilder {

@@ -45,13 +45,12 @@ interface ConnectionParts {
   readonly filters?: AddedFilters
 }
 
-/** Done around the end of the connection. */
 interface Closing {
   before(): Promise<void>
   after(): Promise<void>
 }
 
-/** May drop a written row. Bits of `tgtype`: 1 for each row, 2 before. */
+/** May drop a written row. Bits of `tgtype`: 1 each row, 2 before. */
 const DROPPERS: Statement = {
   sql: `select tgname::text from pg_trigger where tgrelid = to_regclass($1::text) and not tgisinternal and tgtype & 3 = 3
     union all select rulename::text from pg_rewrite where ev_class = to_regclass($1::text) and rulename <> '_RETURN' order by 1`,
@@ -165,7 +164,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     if (inside !== undefined) return work(inside)
     return sessions.use(async session => {
       if (!isLent(session)) return work(session)
-      // Behind a pooler, only a transaction keeps statements on one connection.
+      // Behind a pooler, only a transaction keeps a connection.
       await command(session, 'begin')
       try {
         return await work(session)
@@ -214,7 +213,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return undefined
   }
 
-  /** A default such as `now()` would read the server's clock. */
+  /** `now()` would read the server's clock. */
   keepsTime({ rawDefaults }: StoredTable): boolean {
     return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
   }
@@ -240,7 +239,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return this.#rows.run(statement, parameters, behind)
   }
 
-  /** Only DEFERRABLE constraints wait for the end of the transaction. */
+  /** Only DEFERRABLE constraints wait for the commit. */
   async deferReferences(): Promise<void> {
     const session = this.parts.transactions.current?.session
     if (session !== undefined) await command(session, 'set constraints all deferred')
@@ -283,7 +282,7 @@ async function findUnindexedLinks(session: PoolClient, resources: readonly Resou
   })
 }
 
-/** Keys are drawn row by row: sorting restores the order of the rows. */
+/** Keys are drawn row by row: sorting restores the order. */
 function toKeys(rows: readonly (readonly unknown[])[]): readonly bigint[] {
   return rows.map(([key]) => BigInt(key as string)).toSorted((a, b) => (a < b ? -1 : 1))
 }

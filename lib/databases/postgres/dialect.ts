@@ -1,4 +1,4 @@
-/** Dialect: compiles plans, encodes values and explains errors of PostgreSQL. */
+/** Dialect: plans, values and errors of PostgreSQL. */
 import type { Dialect } from '../../records/database/dialect.ts'
 import {
   compileColumns,
@@ -20,7 +20,7 @@ import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.
 
 export function createDialect(flavour: Flavour): Dialect {
   return {
-    // Nothing else gives the order of insertion, but a changed row moves.
+    // No better order of insertion exists, though a changed row moves.
     insertionOrder: 'ctid',
     compile: plan => compileRead(plan, flavour),
     exists: (resource, scopeOf, list, shown) => compileExists(flavour, resource, scopeOf, list, shown),

@@ -1,4 +1,4 @@
-/** Explain: shows the query plans of statements that have run, by EXPLAIN, and missing indexes. No statement runs again. */
+/** Explain: shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/async/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained, IndexColumn } from '../../records/database/explained-statements.ts'
@@ -51,7 +51,7 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
 }
 
-/** Runs ANALYZE on a table whose new size the server does not know yet. */
+/** Runs ANALYZE where the server does not know a table's new size. */
 async function measure(session: PoolClient, table: string, rows: number): Promise<void> {
   const [[isOld] = []] = await ask(
     session,
@@ -74,7 +74,7 @@ function buildStep(
   const isSort = node['Node Type'] === 'Sort'
   const table = isScan ? (used?.table ?? node['Relation Name']) : undefined
   const rows = isScan ? facts.get(table!)?.rows : isSort ? Math.min(MOST_COUNTED, node.Plans?.[0]?.['Plan Rows'] ?? 0) : undefined
-  // Without a condition or a sort, a scan stops at the limit, and counting is cheap.
+  // A scan without condition or sort stops at the limit, and counting is cheap.
   const isInVain = isSort || (isScan && (isSorted || node.Filter !== undefined))
   return {
     detail: formatDetail(node),
@@ -97,8 +97,8 @@ function formatDetail(node: PlanNode): string {
 }
 
 /**
- * Finds indexes that spare a statement the scan or the sort of a large table. An index must have the statement's collation and order of
- * NULL to serve. None is created as a trial: a scan of much of a table gets no advice.
+ * Finds indexes that spare a statement the scan or sort of a large table, with its collation and order of NULL. None is created as a trial:
+ * a scan of much of a table gets no advice.
  */
 interface PlanNode {
   readonly 'Node Type': string
@@ -113,7 +113,7 @@ interface PlanNode {
 }
 
 interface TableFacts {
-  /** At most 1,000,000; `undefined` for a view or a function. */
+  /** At most 1,000,000; `undefined` for views and functions. */
   readonly rows: number | undefined
   /** As `create index` statements. */
   readonly indexes: readonly string[]
@@ -127,7 +127,7 @@ const MUCH = 0.2
 /** A column with its collation. A cast to text is read, too. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
-/** @param many number of rows from which a table counts as large */
+/** @param many rows from which a table is large */
 function adviseIndexes(
   plan: PlanNode,
   tables: ReadonlyMap<string, UsedTable>,
@@ -173,7 +173,7 @@ function findIndex(
   const isScan = node.Filter !== undefined && isFiltered && found < rows * MUCH
   const equals = isScan ? equal.map(({ text }) => makeColumn(text)) : []
   const scanColumns = isScan ? [...equals, ...range.slice(0, 1).map(({ text }) => makeColumn(text))] : []
-  // Few rows are sorted cheaply: then an index rather narrows the rows.
+  // Few rows are sorted cheaply: an index rather narrows them.
   const isSort = isSorted && found >= many && (equals.length > 0 || node.Filter === undefined)
   const sortColumns = isSort ? [...equals, ...order.map(makeOrdered)] : []
   const columns = sortColumns.length > equals.length && sortColumns.length <= MOST_COLUMNS ? sortColumns : scanColumns
@@ -186,7 +186,7 @@ function makeColumn(expression: string): IndexColumn | undefined {
   const groups = COLUMN.exec(expression)?.groups
   if (groups === undefined) return undefined
   const { cast, bare = cast!, collation = '' } = groups
-  // An index on the column would not serve a comparison of texts.
+  // The index would not serve a comparison of texts.
   if (cast !== undefined && collation === '') return undefined
   return { text: bare + collation, column: bare.slice(1, -1).replaceAll('""', '"'), descending: false }
 }

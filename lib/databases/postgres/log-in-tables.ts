@@ -1,6 +1,6 @@
 /**
- * Log-in tables: let all processes of a database agree on log-ins. Only an engine with log-in makes the tables, when opening for writing,
- * and touches nothing else of an existing database. In a database made by an engine, a trigger notes removed users.
+ * Log-in tables: let all processes of a database agree on log-ins. Only an engine with log-in, opened for writing, makes the tables, and
+ * touches nothing else of an existing database. In a database made by an engine, a trigger notes removed users.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -37,7 +37,7 @@ function listDefinitions({ tokens, ended, logins }: LogInTables): readonly strin
 /**
  * Makes missing tables in the open transaction.
  *
- * @returns `undefined` where tables are missing in a database that is opened for reading only
+ * @returns `undefined` where tables are missing in a read-only database
  * @throws Error in one line where the role may not make or use the tables
  */
 export async function openLogInTables(session: PoolClient, schema: string, readOnly: boolean): Promise<LogInTables | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Log-ins: keeps ended tokens, removed users and failed log-ins for all processes of a database. Writes outside of the caller's
- * transaction. Throws RestError (database_busy) where the server cannot be reached.
+ * Log-ins: ended tokens, removed users and failed log-ins of all processes of a database. Writes outside of the caller's transaction.
+ * Throws RestError (database_busy) where the server cannot be reached.
  */
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'
@@ -92,7 +92,7 @@ export class LogIns implements LogInStore {
     if (outcome === 'failed' && ++this.#failed % PRUNE_EVERY === 0) await this.#prune(after)
   }
 
-  /** Removes rows whose attempts are all too old to count. */
+  /** Removes rows with attempts too old to count. */
   async #prune(after: bigint): Promise<void> {
     const { logins } = this.tables
     await this.#write(

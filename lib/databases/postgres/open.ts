@@ -1,4 +1,4 @@
-/** Open: a PostgreSQL database with MikroORM and the schema of the entities. */
+/** Open: a PostgreSQL database with MikroORM. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
@@ -78,7 +78,7 @@ interface Server {
   readonly model: DescribedModel | undefined
 }
 
-/** @throws Error in one line for a server out of reach, a server that is too old, and a database with neither tables nor entities */
+/** @throws Error in one line for a server out of reach or too old, and a database with neither tables nor entities */
 async function readServer(sessions: Sessions, { database, entities, notes }: Opening<ServerDatabase>): Promise<Server> {
   const { url } = database
   let session: PoolClient
@@ -105,13 +105,13 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
   }
 }
 
-/** By server and collation: tests open the same server often. */
+/** By server and collation. */
 const foldings = new LruCache<CaseFolding>(16)
 
 /** Finds what `lower` leaves to the engine. Prefers rules of ICU, then of the server, then of the system. */
 async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
-  // One address may be of several servers, and each database has its own default.
+  // An address may be of several servers, and each database has a default.
   const [[collation, server] = []] = await ask(
     session,
     `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n,
@@ -145,7 +145,7 @@ async function createOrm(opening: Opening<ServerDatabase>, connection: PostgresC
     driver: OrmDriver,
     driverOptions: new LentDialect(connection.host, connection.filters),
   } as never
-  // Only globs need asynchronous discovery and its search of the disk for extensions.
+  // Only globs need asynchronous discovery, which looks for extensions on the disk.
   return hasGlobs(opening) ? MikroORM.init(options) : new MikroORM(options)
 }
 
@@ -185,9 +185,9 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
 }
 
 /**
- * Loads code that changes tables on first use.
+ * Loads code that changes tables when needed.
  *
- * @param found the schemas of the entities, and whether all of them lack tables
+ * @param found the entities' schemas, and whether all lack tables
  */
 async function fitSchema(
   orm: CoreMikroORM,
@@ -224,7 +224,7 @@ async function completeOnce<T>(connection: PostgresConnection, session: PoolClie
       const isOurs = wasVacant || (makesTables && readOnly !== true && (await isVacant(session, [...schemas, ...places])))
       await fitSchema(connection.orm, session, opening, { schemas, isVacant: isOurs })
       const [first] = schemas as [string, ...string[]]
-      // Another engine may have made the log at the same time.
+      // Another engine may have made the log meanwhile.
       if (isOurs && !(await hasLog(session, first))) await createLog(session, first, sessions.pglite !== undefined)
       // Only one process uses PGlite.
       const keepsLogIns = users !== undefined && sessions.pglite === undefined

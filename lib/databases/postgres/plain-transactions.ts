@@ -28,8 +28,7 @@ export class PlainTransactions {
   /**
    * Tries again where the session was lost before the transaction began.
    *
-   * @param turn the record whose writes in other processes must wait; or a function that says, once there is a session, whether the write
-   * needs a turn
+   * @param turn the record whose writes in other processes must wait; or a function that says, in a session, whether the write needs a turn
    * @throws Crowded where the function returns true
    */
   async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {
@@ -53,7 +52,7 @@ export class PlainTransactions {
         if (turn()) throw new Crowded()
         return this.#transact(session, work, end)
       }
-      // The lock comes first: a transaction sees all writes before its first statement.
+      // The lock first: a transaction sees all writes before its first statement.
       holdPlace(session, turn)
       try {
         return await this.#transact(session, work, end)
@@ -80,7 +79,7 @@ export class PlainTransactions {
         await begun
         end?.throwIfReached()
         end?.checkTime()
-        // Waits for inner writes that nobody awaited. Later writes stand outside.
+        // Waits for inner writes that nobody awaited.
         const release = await transaction.nested.acquire()
         transaction.open = false
         release()

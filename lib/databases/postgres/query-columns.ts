@@ -1,4 +1,4 @@
-/** Query columns: leaves columns out of entities that a view or a virtual entity's query lacks. */
+/** Query columns: leaves out columns that a view or a virtual entity's query lacks. */
 import type { EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -11,7 +11,7 @@ export async function leaveMissing(orm: MikroORM, session: PoolClient, notes: No
     const columns = await (query.meta.virtual === true ? describeQuery(query, session, notes) : listColumns(query, session))
     if (columns === undefined) continue
     const types = await findTypes(session, query.meta.props)
-    // NULL alone would be a text, and a text compares with no number.
+    // NULL alone would be a text, comparable with no number.
     leaveMissingColumns(query, columns, notes, prop => `null::${types.get(prop.columnTypes?.[0] ?? '') ?? 'text'}`)
   }
 }
@@ -37,7 +37,7 @@ async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Not
   }
 }
 
-/** Maps declared types to the server's names, without types that the server lacks, such as enums of a view. */
+/** By declared type, without types that the server lacks, as enums of a view. */
 async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
   const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [

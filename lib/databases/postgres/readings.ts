@@ -1,6 +1,6 @@
 /**
- * Readings: sends each batch as one message. A reading of several statements runs in a read-only transaction (REPEATABLE READ), and so sees
- * one state of the data. A reading inside a write joins the transaction of the write.
+ * Readings: sends each batch as one message. A reading of several statements sees one state of the data, in a read-only transaction
+ * (REPEATABLE READ). A reading inside a write joins its transaction.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -48,7 +48,7 @@ export class Readings {
       : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session))
   }
 
-  /** Repeats a reading once whose first statements were lost with the connection: no row has been used yet. */
+  /** Repeats a reading once whose first statements were lost with the connection: no row was used yet. */
   async #readAlone<T>(reading: () => Reading<T>, begun: { started: Reading<T>; batch: Batch }, end: RequestAbort | undefined): Promise<T> {
     try {
       return await this.#attempt(begun.started, begun.batch, end)
@@ -89,7 +89,7 @@ export class Readings {
       }
       return step.value
     } finally {
-      // How a read-only transaction ends does not matter. The next statement waits for the commit.
+      // How a read-only transaction ends does not matter.
       if (isOpen) command(session, 'commit').catch(() => {})
     }
   }
@@ -102,12 +102,12 @@ export class Readings {
     }
   }
 
-  /** Beside a page that showed its count, a count is costly and mostly in vain. */
+  /** Beside such a page, a count is costly and mostly in vain. */
   #isUncounted([page, count]: Batch): boolean {
     return count?.isNeeded !== undefined && this.#showedCount.has(page!.statement)
   }
 
-  /** Runs a count that was needless the last time only where the page needs a count. */
+  /** Runs a count that was needless last time only where the page needs one. */
   async #runPage(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
     const [page, count] = batch
     if (count?.isNeeded === undefined) return this.#runBatch(batch, session, end, around)
@@ -120,7 +120,7 @@ export class Readings {
     return isNeeded ? [...found, ...(await this.#runBatch([count], session, end))] : [...found, NO_ROWS]
   }
 
-  /** A reading that nobody awaited begins anew, outside, when the transaction has ended. */
+  /** A reading that nobody awaited begins anew, outside, after the transaction. */
   async #readInside<T>(reading: () => Reading<T>, { started, batch, behind }: BegunInside<T>, transaction: OpenTransaction): Promise<T> {
     this.#transactions.checkTime()
     let sent = batch
@@ -166,7 +166,7 @@ export class Readings {
     return rows
   }
 
-  /** Traces each statement with the time up to its answer. */
+  /** Traces statements with the time up to each answer. */
   async #runTraced(batch: Batch, session: PoolClient, statements: readonly AskedStatement[], trace: Trace): Promise<Answered['rows']> {
     const stage = trace.enter('sql')
     const begun = performance.now()
@@ -185,7 +185,6 @@ export class Readings {
   }
 }
 
-/** Finds the value that the server could not read as its type. */
 function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefined {
   const refused = findRefusedParameter(error)
   if (refused === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Turns: after a conflict, writes of a record run one after another, by a lock of the process and an advisory lock of the server. */
+/** Turns: after a conflict, writes of a record run one by one, by a lock of the process and an advisory lock of the server. */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Lock } from '../../foundation/async/lock.ts'

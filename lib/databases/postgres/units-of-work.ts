@@ -1,6 +1,5 @@
 /**
- * Units of work: runs writes in REPEATABLE READ transactions. Repeats a write that met another write, unless code of the application runs
- * inside.
+ * Units of work: runs writes in REPEATABLE READ transactions. Repeats a write that met another, unless code of the application runs inside.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
@@ -18,7 +17,7 @@ import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 import { WriteTurns } from './turns.ts'
 
-/** Throws, unless the write met another write and may run again. */
+/** Throws, unless the write met another and may run again. */
 function refuseFailed(error: unknown, isRepeatable: boolean): void {
   if (error instanceof RestError && !isConflict(error)) throw error
   if (isLost(error)) throw unreachable(error)
@@ -68,7 +67,7 @@ export class UnitsOfWork {
   }
 
   /**
-   * Runs a transaction, again where the write met another write. From then on all writes of the record take turns. A write that cannot be
+   * Runs a transaction, again where the write met another: from then on all writes of the record take turns. A write that cannot be
    * repeated takes a turn at once, if its record is known.
    */
   async #repeat<T>(
@@ -101,7 +100,7 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
-      // An inner request met another write and got a 503. Throwing the conflict lets the whole write begin anew.
+      // An inner request met another write: the conflict lets the whole write begin anew, instead of a 503.
       if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
       // Lost before the transaction began: the next attempt takes a new connection.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
@@ -132,11 +131,11 @@ export class UnitsOfWork {
     { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> },
     work: EntityWork<T>,
   ): Promise<T> {
-    // Subscribers that a hook adds end with the request, as in `transactional`.
+    // Subscribers of a hook end with the request, as in `transactional`.
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
       return await this.#transactions.run(transaction, () =>
-        // Tells MikroORM, as `transactional` would, the entity manager of the code inside.
+        // MikroORM learns the entity manager of the code inside.
         TransactionContext.create(em, async () => {
           await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
           const trx = em.getTransactionContext()!
@@ -161,7 +160,7 @@ export class UnitsOfWork {
       })
       end?.throwIfReached()
       end?.checkTime()
-      // Waits for inner writes that nobody awaited. Later writes stand outside.
+      // Waits for inner writes that nobody awaited.
       const release = await nested.acquire()
       transaction.open = false
       release()

@@ -1,6 +1,6 @@
 /**
- * World store: takes content as a position in the change log, goes back to a position, and copies the database for forks. Refuses databases
- * that no engine has made.
+ * World store: takes content as a position in the change log, goes back to one, and copies the database for forks. Refuses databases that
+ * no engine has made.
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -45,7 +45,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   readonly #ownDatabase: string | undefined
   #databases: ForkDatabases | undefined
   #baseline: PostgresImage | undefined
-  /** Images still in use, whose positions must be found. */
+  /** Still in use: their positions must be found. */
   #images: WeakRef<PostgresImage>[] = []
   /** Copies of the database, and how far both logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
@@ -140,7 +140,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const isBehind = await findBehind(session, log, position, method)
     first?.()
     await this.#detachBehind(session, log, position)
-    // Nothing was written, but writes that were rolled back have counted keys.
+    // Writes that were rolled back have counted keys.
     if (!isBehind && changes.every(({ length }) => length === 0)) return writeSequences(session, sequences)
     await beginReplay(session)
     try {
@@ -154,7 +154,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     }
   }
 
-  /** Entries behind the position are about to go: images keep their changes, and copies share less of the log. */
+  /** Entries behind the position are to go: images keep their changes, and copies share less of the log. */
   async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
     for (const each of this.#images) {
       const image = each.deref()
@@ -183,7 +183,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const { pglite } = this.#connection.parts.sessions
     if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
     if (this.#database.prepare === false) throw refusal('fork', POOLED)
-    // The only fork needs no template: the first fork takes the copy.
+    // The first fork takes the copy: an only fork needs no template.
     const isFirst = ++this.#forked === 1
     const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
     const databases = this.#databases!
@@ -308,7 +308,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return gate.alone(() => parts.sessions.use(session => work({ session, log, method })))
   }
 
-  /** Images outlive the fork, as differences from the forked database. */
+  /** Images outlive the fork, as differences from the origin. */
   async #beforeClose(): Promise<void> {
     if (this.origin !== undefined) {
       for (const each of this.#images) {

@@ -1,6 +1,6 @@
 /**
- * Builder source: generates the function that makes records from rows: `r=>({"id":r[0],"name":h[0](r[1])})`. Where a policy forbids texts
- * as code (a page without `'unsafe-eval'`), functions take the values.
+ * Builder source: generates the function that makes records from rows: `r=>({"id":r[0],"name":h[0](r[1])})`; in a page without
+ * `'unsafe-eval'`, functions take the values.
  */
 import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
 import type { Builder } from '../../records/database/dialect.ts'
@@ -14,7 +14,7 @@ export interface RowValue {
 export class BuilderSource {
   readonly #helpers: unknown[] = []
   readonly #shared = new Map<string, unknown>()
-  /** Places in a row whose lengths add to the counted bytes of the answer. */
+  /** Places in a row whose lengths count for the bytes of the answer. */
   readonly long = new Set<number>()
 
   column(at: number): RowValue {
@@ -36,7 +36,6 @@ export class BuilderSource {
     }
   }
 
-  /** Makes what several values share. */
   share<T>(name: string, make: () => T): T {
     if (!this.#shared.has(name)) this.#shared.set(name, make())
     return this.#shared.get(name) as T
@@ -46,13 +45,13 @@ export class BuilderSource {
     return { source: `[${values.map(({ source }) => source).join(',')}]`, of: row => values.map(({ of }) => of(row)) }
   }
 
-  /** An object literal gives every record the same hidden class. Keys come from the model. */
+  /** An object literal gives all records one hidden class. Keys come from the model. */
   object(entries: readonly (readonly [string, RowValue])[]): RowValue {
     const members = entries.map(([key, { source }]) => `${key === '__proto__' ? `["__proto__"]` : JSON.stringify(key)}:${source}`)
     return { source: `{${members.join(',')}}`, of: row => Object.fromEntries(entries.map(([key, { of }]) => [key, of(row)])) }
   }
 
-  /** Gives null where one or each column is NULL. */
+  /** Null where one or each column is NULL. */
   unlessNull(columns: readonly RowValue[], which: 'some' | 'every', value: RowValue): RowValue {
     const tests = columns.map(({ source }) => `${source}===null`).join(which === 'some' ? '||' : '&&')
     return {

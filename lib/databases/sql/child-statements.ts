@@ -5,7 +5,6 @@ import type { Flavour } from './flavour.ts'
 import type { Select } from './select.ts'
 import { bind, join, sql, type Sql } from './sql.ts'
 
-/** The linking columns, and their parts of the key. */
 interface ChildLinks {
   readonly columns: readonly string[]
   readonly parts: readonly KeyPart[]
@@ -23,7 +22,7 @@ function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
   )
 }
 
-/** @param id the only column that the statement for one record reads, as bare values; undefined: all columns */
+/** @param id the only column that the statement for one record reads, bare; undefined: all */
 export function compileStatements(
   select: Select,
   about: string,

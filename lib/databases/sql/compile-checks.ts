@@ -1,4 +1,4 @@
-/** Compile checks: small statements that judge a write: does a record exist, is a value taken, who links a record. */
+/** Compile checks: does a record exist, is a value taken, who links a record. */
 import { idParts } from '../../model/key.ts'
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -28,7 +28,7 @@ export function compileExists(
 }
 
 /**
- * A condition for the statement that writes `table`: the given columns of `table` hold the key of a row that exists under a scope.
+ * Where `table` is written: its columns hold the key of a row that exists under a scope.
  *
  * @param table must differ from the aliases inside
  */
@@ -69,7 +69,7 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
-  // With several classes in the table, the key may belong to a record of another.
+  // In a table of several classes, the key may be of another.
   select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope)]
   return select.finish()
 }
@@ -128,7 +128,7 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
 function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
-  // Only an unchanged link comes here: for a changed one, the caller passes the branch.
+  // An unchanged link: for changed links, the caller passes the branch.
   if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
   const { targetKey, discriminator } = attribute

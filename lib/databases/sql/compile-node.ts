@@ -55,7 +55,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** Where the column has NULL, the holder has the value, null too; a lacking attribute is undefined. */
+/** Where the column has NULL, the holder has the value; a lacking attribute is undefined. */
 function leaveOut(shown: RowValue, { kind, attribute }: Field, { scope, select, source }: NodeContext): RowValue {
   if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return shown
   const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
@@ -82,7 +82,7 @@ interface FieldEntry {
   readonly classes: ReadonlySet<string> | undefined
 }
 
-/** Returns an object literal; in a hierarchy, one for each class, and the row chooses. */
+/** An object literal; in a hierarchy, the row chooses among those of the classes. */
 function recordValue(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): RowValue {
   const literalOf = (of: readonly FieldEntry[]): RowValue => source.object(of.map(({ name: called, value }) => [called, value] as const))
   const { hierarchy } = scope.resource
@@ -103,7 +103,7 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
   return row => of.has(String(row[at]))
 }
 
-/** The value of a relation is null at first, and set by a statement of its own. */
+/** A relation is null at first, and set by another statement. */
 function fieldValue(field: Field, context: NodeContext): RowValue {
   const { children, source } = context
   switch (field.kind) {
@@ -132,7 +132,7 @@ function fieldValue(field: Field, context: NodeContext): RowValue {
   }
 }
 
-/** A linked record of several entities: ID and entity; null if statements for the entities read the record. */
+/** ID and entity; null if statements for the entities read the record. */
 function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
   const linked = new Map<string, RowValue>()
@@ -166,7 +166,7 @@ function referenceValue(attribute: ToOneAttribute, { scope, select, source }: No
   return keyValue(columns, idParts(attribute.target), select, source)
 }
 
-/** All stored plain attributes, private ones too, for render functions; with getters, the keys of links, too. */
+/** All plain attributes, private ones too, for render functions; with getters, the keys of links, too. */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }
@@ -199,7 +199,7 @@ function embeddedValue(attribute: EmbeddedAttribute, fields: readonly Field[], c
   if (attribute.document !== undefined) return documentValue({ ...attribute, document: attribute.document }, fields, context)
   const object = objectValue(attribute, fields, context)
   if (!attribute.nullable) return object
-  // An embedded object with columns of its own is null when all columns are.
+  // An embedded object is null when all its columns are.
   const columns = tableColumns(attribute).map(column => source.column(select.add(text(scope.column(column)))))
   return source.unlessNull(columns, 'every', object)
 }
@@ -227,7 +227,7 @@ function documentValue(
   return source.call(decode, source.column(at), source.list(ids))
 }
 
-/** Returns an object literal; with several classes, one for each, and the discriminator chooses. */
+/** An object literal; with several classes, the discriminator chooses. */
 function objectValue({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): RowValue {
   const { source } = context
   const entries = fields.map(field => [field.attribute.name, fieldValue(field, context)] as const)
@@ -250,7 +250,7 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 
 type ReferenceField = Field & { kind: 'reference' | 'record' }
 
-/** Compiles the record of a to-one relation, by a key here (owner) or there. */
+/** By a key here (owner) or there. */
 function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext, part?: ShownPart): CompiledChild {
   const { target, targetKey, owner } = attribute
   const parts = referredParts(owner ? target : scope.resource, targetKey)
@@ -310,7 +310,7 @@ function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, sel
   }
 }
 
-/** Sorts a list in the model's order, else by primary key. */
+/** In the model's order, else by primary key. */
 function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
   const { attribute } = field
   const { via } = attribute
@@ -349,7 +349,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** Returns the ID column, if the database returns the ID in the form of answers. */
+/** The ID column, if the database has the form of answers. */
 function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
   const [part, ...others] = idParts(resource)
   if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
@@ -357,7 +357,7 @@ function findBareId({ id: [column], resource, tables: { flavour } }: FromClause)
 }
 
 /**
- * Compiles the keys of records alone.
+ * Of records by their keys alone.
  *
  * @param shown as clients know them
  */

@@ -1,6 +1,6 @@
 /**
- * Compile read: a ReadPlan becomes SQL: one statement for rows, one for the count, one for each shown relation; never one for each row.
- * Runs once per plan.
+ * Compile read: a ReadPlan becomes SQL, once: one statement for rows, one for the count, one for each shown relation; never one for each
+ * row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'
@@ -60,7 +60,7 @@ function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClaus
 
 /**
  * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): skips index entries and sorts keys, not rows. Useless
- * in key order; keys that are not generated may be NULL in some databases, and would be lost.
+ * in key order; keys that are not generated may be NULL in some databases, and get lost.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -108,17 +108,17 @@ function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   return count.finish('count')
 }
 
-/** The matching rows: keys and sort values. No table has this name. */
+/** Keys and sort values of the matching rows. No table has this name. */
 const FOUND = '"mikro_found"'
 
 /** Databases join at most 64 tables. */
 const JOINS = 50
 
-/** @param rows the statement of the page, with columns and their joins alone */
+/** @param rows of the page, with columns and their joins alone */
 function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource, anchor, order } = plan
   const isNarrowed = plan.where.length > 0 || rows.tables.isScoped(resource)
-  // A sort by key costs nothing; a sort through lists costs too much for rows outside of the page.
+  // A sort by key is free; through lists too dear for rows outside of the page.
   const isSorted = order.length > 0 && order.every(({ hops, or }) => or === undefined && hops.every(({ kind }) => kind === 'toOne'))
   const isByKey = order[0]?.hops.length === 0 && order[0].attribute?.primary === true
   const isPlain = resource.generatedKey && resource.source.kind === 'table' && rows.joins.length < JOINS

@@ -42,7 +42,7 @@ function keyOf(column: string, { resource }: ReadPlan, root: FromClause): OrderK
   return { value, order: value, descending: false, nullsFirst: true }
 }
 
-/** `name > 'Ann' or (name = 'Ann' and id > 7)`: each key decides where the keys before are equal. */
+/** `name > 'Ann' or (name = 'Ann' and id > 7)`: each key decides where those before are equal. */
 function isBehind(keys: readonly OrderKey[], nulls: readonly boolean[], index: number): Sql {
   const key = keys[index]!
   const value = bind({ from: 'cursor', index })

@@ -1,4 +1,4 @@
-/** Compile where: the WHERE of a plan: its anchor, the caller's scopes, the filters. */
+/** Compile where: a plan's anchor, the caller's scopes, the filters. */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
@@ -7,10 +7,7 @@ import { FromClause, conjunction, discriminatorCondition, formatTable } from './
 import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
-/**
- * Whether a condition concerns the records of a list. If all conditions do, every record is asked; any other filter may leave few
- * records to ask one by one.
- */
+/** If all conditions concern lists, every record is asked; any other filter may leave few to ask one by one. */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {
     case 'some':

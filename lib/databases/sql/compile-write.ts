@@ -1,4 +1,4 @@
-/** Compile write: statements that write one row, parameters in the order of the columns. */
+/** Compile write: of one row, parameters in the order of the columns. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
@@ -59,7 +59,7 @@ export function compileDelete(flavour: Flavour, stored: StoredTable): Statement 
   return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
 }
 
-/** @param isOther whether a member is missing in the list of keys, the second parameter */
+/** @param isOther a member is missing in the list of keys, the second parameter */
 export function compileLeave(flavour: Flavour, { table, owner, member }: PivotTable, isOther: Sql, seen: SeenRows | undefined): Statement {
   const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, [member])}`
   return finish(flavour, sql`delete from ${tableName(table)} where ${name(owner)} = ${VALUE} and ${isOther}${isSeen}`)
@@ -86,7 +86,7 @@ function finish(flavour: Flavour, whole: Sql): Statement {
   return flavour.finish(whole, [], '')
 }
 
-/** Counts up the version in a SET list. */
+/** In a SET list. */
 export function countChange(version: StoredTable['version']): string {
   return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
 }

@@ -5,7 +5,7 @@ import { keyIn } from './filter-value.ts'
 import { startList, type FromClause } from './from-clause.ts'
 import { join, joinEvenly, literal, sql, text, tuple, type Sql } from './sql.ts'
 
-/** @param isOfAll whether all records are asked: then `in` finds the owners of list members once, instead of `exists` for each record */
+/** @param isOfAll all records are asked: `in` finds the owners of list members once, instead of `exists` for each record */
 export function condition(node: Condition, scope: FromClause, isOfAll = false): Sql {
   const { flavour } = scope.tables
   switch (node.kind) {
@@ -36,7 +36,7 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
       return flavour.contains(node, scope)
     case 'unlinked':
       return sql`(${join(
-        // A link to a missing row, as in files, is empty if the ID comes from that row.
+        // A link to a missing row is empty if the ID comes from there.
         scope
           .through(node.hops)
           .toOne(node.relation)
@@ -63,7 +63,7 @@ function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, 
   return scope.through(hops).toOne(relation).key
 }
 
-/** The list has a record that meets `where`, or any record. */
+/** With a record that meets `where`, or any. */
 function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, isOfAll: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []

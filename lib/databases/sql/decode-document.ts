@@ -1,6 +1,6 @@
 /**
- * Decode document: turns values of JSON documents, and single values, into their form in answers. A value of a wrong type is shown as
- * found; bytes become base64, big integers text.
+ * Decode document: values of JSON documents, and single values, in the form of answers. A value of a wrong type is shown as found; bytes
+ * become base64, big integers text.
  */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
@@ -8,20 +8,20 @@ import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttrib
 import type { Field } from '../../records/plan/read-plan.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Takes milliseconds, or a text from current_timestamp or another program; UTC without an offset. */
+/** Of milliseconds, or a text of current_timestamp or another program; UTC without an offset. */
 export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined
   return time === undefined ? decodeOdd(value) : formatIso(time)
 }
 
-/** Returns null for infinity and NaN, which JSON lacks, and 0 for -0. */
+/** Null for infinity and NaN, which JSON lacks; 0 for -0. */
 export function decodeNumber(value: unknown): unknown {
   if (typeof value !== 'number') return decodeOdd(value)
   return Number.isFinite(value) ? value + 0 : null
 }
 
-/** Writes digits without an exponent, with the scale of the type. */
+/** Without an exponent, with the scale of the type. */
 export function formatDecimal(value: unknown, scale: number | undefined): unknown {
   if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
     const [whole = '', fraction = ''] = value.split('.')
@@ -48,7 +48,7 @@ export function decodeJson(value: unknown): unknown {
   }
 }
 
-/** Reads members of JSON texts. Parses a text once for all members, which are read one after another. */
+/** Parses a JSON text once for all members, which are read one after another. */
 export class MemberReader {
   #text: unknown = undefined
   #object: unknown = undefined
@@ -70,7 +70,7 @@ export class MemberReader {
   }
 }
 
-/** Shows a value of another type than the declared one. */
+/** Of another type than declared. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   if (typeof value === 'bigint') return value.toString()

@@ -1,4 +1,4 @@
-/** Filter value: values and keys of a filter as parameters, singly or as a list. */
+/** Filter value: values and keys as parameters, singly or as a list. */
 import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -22,7 +22,7 @@ export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-/** A key is one of several. IDs of a request may be values of another attribute: then a subquery finds the keys. */
+/** IDs of a request may be values of another attribute: then a subquery finds the keys. */
 export function keyIn(columns: readonly string[], keys: readonly KeyRef[], tables: AliasSource): Sql {
   const [{ from, resource }] = keys as [KeyRef]
   const { flavour } = tables

@@ -1,4 +1,4 @@
-/** Flavour: one database's SQL, for the compiler in `databases/sql/`. Called when a plan is compiled, never for a request or a row. */
+/** Flavour: one database's SQL, for the compiler here. Called when a plan is compiled, never for a request or a row. */
 import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -18,27 +18,26 @@ export interface ColumnScope {
 
 export interface Flavour {
   /**
-   * Makes a statement from text with `?`s; numbers and casts parameters where needed.
+   * Takes text with `?`s; numbers and casts parameters where needed.
    *
-   * @param visits the tables whose rows it may go through, for an estimate
+   * @param visits whose rows it may go through, for an estimate
    * @param about see `Costs`
    */
   readonly finish: (whole: Sql, visits: readonly Visit[], about: string) => Statement
   /**
-   * Returns a time check before the conditions, which can end a running statement; empty where the server ends statements.
+   * A time check before the conditions, which can end a running statement; empty where the server ends statements.
    *
-   * @param column a column of the key, as an expression
-   * @param isInteger whether the column holds integers
-   * @param isWhole whether the statement has no other conditions
+   * @param column of the key, as an expression
+   * @param isInteger the column holds integers
+   * @param isWhole the statement has no other conditions
    */
   readonly mark: (column: string, isInteger: boolean, isWhole?: boolean) => string
   readonly formatBoolean: (value: boolean) => string
 
-  /** Returns the value at the keys of a JSON document. */
   readonly document: (column: string, keys: readonly string[], type: ScalarType) => string
-  /** Returns the stored value of an attribute, in a form that compares and sorts by type. */
+  /** In a form that compares and sorts by type. */
   readonly stored: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
-  /** Returns an attribute in the form that `readValue` takes. */
+  /** In the form that `readValue` takes. */
   readonly shown: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
   readonly exactText: (value: Sql) => Sql
 
@@ -59,48 +58,46 @@ export interface Flavour {
    */
   readonly differs: (column: string, parameter: Sql, type: ScalarType | undefined) => Sql
 
-  /** Returns a column as compared with a parameter of its type. */
+  /** As compared with a parameter of its type. */
   readonly compared: (column: string, type: ScalarType) => string
-  /** The forms of a stored key part. */
   readonly keyForms: (type: ScalarType) => readonly ValueForm[]
-  /** A key of one part is in the list of a filter, a single parameter. */
+  /** For keys of one part. The list is a single parameter. */
   readonly isInKeys: (column: string, list: Binding & { readonly from: 'filterKeys' }) => Sql
-  /** The columns hold one of the keys of the rows above, a single parameter. */
+  /** The keys of the rows above are a single parameter. */
   readonly isInLinks: (columns: readonly string[], parts: readonly KeyPart[]) => Sql
 
   /**
-   * Returns a term of ORDER BY. NULL is the smallest value.
+   * NULL is the smallest value.
    *
-   * @param mayBeNull whether NULL is possible
+   * @param mayBeNull NULL is possible
    */
   readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
-  /** Returns a value of the order as `formatStart` writes it; `Dialect.readCursor` reads what was written. */
+  /** As `formatStart` writes and `Dialect.readCursor` reads. */
   readonly cursor: (value: Sql) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   readonly rowLimit: (parameter: Sql) => Sql
-  /** Wraps an application's expression: ORDER BY would take a number for the position of a column. */
+  /** ORDER BY would take a number for the position of a column. */
   readonly sortedFormula: (value: Sql) => Sql
-  /** Returns a condition as a value that sorts false before true, and can be added up. */
+  /** Sorts false before true, and can be added up. */
   readonly truth: (condition: string) => string
   /** An aggregate. */
   readonly extreme: (which: 'min' | 'max', value: Sql, type: ScalarType) => Sql
   /** Values may be NULL. */
   readonly extremeOfAll: (which: 'min' | 'max', values: readonly Sql[]) => Sql
   /**
-   * Counts different keys of several parts, as an aggregate.
+   * Of keys of several parts, as an aggregate.
    *
-   * @param isThere the condition under which there is a key
+   * @param isThere when there is a key
    */
   readonly countDistinct: (key: readonly string[], isThere: string) => string
   /** Counts records behind a path, for all records at once; undefined: impossible. */
   readonly reach: Reach | undefined
 
-  /** Whether a statement can return bare values. */
   readonly readsBare: boolean
   /** Undefined: the database returns the JSON value. */
   readonly findDecoder: (type: ScalarType) => Decoder | undefined
-  /** Makes the JSON value of a column; NULL is null. */
+  /** NULL is null. */
   readonly readValue: (type: ScalarType, value: RowValue, source: BuilderSource) => RowValue
 }
 
@@ -108,7 +105,7 @@ export interface Flavour {
 export type Decoder = (value: never) => unknown
 
 export interface Reach {
-  /** Returns a key as one value; NULL for no key. */
+  /** As one value; NULL for no key. */
   readonly key: (columns: readonly string[], resource: Resource) => string
   /** Aggregates the links of one step. */
   readonly links: (from: string, to: string) => string

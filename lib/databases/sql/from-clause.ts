@@ -1,6 +1,6 @@
 /**
- * From clause: a table, and to-one relations that are left-joined on first use. Lists would multiply rows: they are joined only in
- * subqueries for a minimum or a distinct count (`joinList`).
+ * From clause: a table, and to-one relations, left-joined on first use. Lists would multiply rows: `joinList` is for subqueries of a
+ * minimum or a distinct count.
  *
  * ```
  * ?author.name=Ann    from post as t0 left join user as t1 on t1.id = t0.author_id
@@ -16,7 +16,7 @@ import { join, literal, name, sql, text, withLiterals, tableName, type Sql } fro
 
 export const NO_SCOPES: ScopeLookup = () => undefined
 
-/** The aliases of a statement, and the conditions of rows that exist for the caller. */
+/** The aliases of a statement, and conditions of rows that exist for the caller. */
 export class Tables {
   /** Finds keys of linked records that are gone, for row images. */
   recall: Recall | undefined
@@ -38,7 +38,7 @@ export class Tables {
     return `t${this.#count.value++}`
   }
 
-  /** Returns tables for a subquery with an estimate of its own. */
+  /** The subquery has an estimate of its own. */
   forSubquery(): Tables {
     return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }
@@ -55,7 +55,7 @@ export class Tables {
     return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
-  /** The row exists for the caller, and meets the condition of the list. */
+  /** Exists for the caller, and meets the list's condition. */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
@@ -77,7 +77,7 @@ export class Tables {
     const bare = new FromClause(resource, plain, alias)
     const direct = this.#compile(condition, bare)
     if (bare.joins.length === 0) return direct
-    // A join's ON cannot use later tables, so joins go into a subquery.
+    // A join's ON cannot use later tables.
     const inner = new FromClause(resource, plain, plain.next())
     const where = this.#compile(condition, inner)
     const same = equal(
@@ -111,10 +111,10 @@ export function formatTable({ table, source }: Resource): string {
 }
 
 /**
- * Returns a key part of a linked record that may be gone.
+ * A key part of a linked record that may be gone.
  *
  * @param found the part while the record exists
- * @param referred table and column of the key, see `referredColumn`
+ * @param referred see `referredColumn`
  * @param column the linking column
  */
 export type Recall = (found: Sql, referred: string, part: number, column: string) => Sql
@@ -188,7 +188,7 @@ export class FromClause implements ColumnScope {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
     const foreign = relation.owner ? this.foreignKey(relation) : undefined
-    // Joined only for more than the key, which the foreign key holds.
+    // Joined only for more than the key, which is here.
     const attach = (): string => {
       const alias = this.tables.next()
       const { targetKey } = relation
@@ -205,8 +205,8 @@ export class FromClause implements ColumnScope {
       this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is no link: then the joined key counts. Likewise if another key links,
-    // or no constraint keeps the record.
+    // A foreign key to a record that does not exist for the caller is no link: the joined key counts. Likewise if another key links, or no
+    // constraint keeps the record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -220,7 +220,7 @@ export class FromClause implements ColumnScope {
     return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
   }
 
-  /** Joins the records of a list; only in a subquery. */
+  /** Only in a subquery. */
   joinList(relation: ToManyAttribute): FromClause {
     const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
@@ -238,7 +238,7 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
-/** The foreign key means this entity, not another of several. */
+/** The foreign key means this of several entities. */
 export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
   return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
 }
@@ -246,7 +246,7 @@ export function discriminatorCondition(discriminator: Discriminator | undefined,
 interface OpenList {
   readonly scope: FromClause
   readonly from: Sql
-  /** Ties the list to the parent, the record with the list; leaves out hidden records. */
+  /** Ties the list to the parent; leaves out hidden records. */
   readonly on: Sql
   readonly links: readonly string[]
   /** Leaves out hidden records, and another entity's list. */
@@ -257,9 +257,9 @@ interface OpenList {
 }
 
 /**
- * Opens a list as a first table; without a parent, the lists of all parents.
+ * As a first table; without a parent, the lists of all parents.
  *
- * @param isFiltered whether there are further conditions on the members
+ * @param isFiltered the members have further conditions
  */
 export function startList(
   relation: ToManyAttribute,
@@ -273,7 +273,7 @@ export function startList(
   return list
 }
 
-/** Whether a link is not enough for a member: the record may be hidden, or gone without a foreign key. */
+/** A link is not enough: the record may be hidden, or gone without a foreign key. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
@@ -287,7 +287,7 @@ interface ListStart {
   readonly visit: Visit
 }
 
-/** Opens the target's table, or the pivot table, which joins the target on demand. */
+/** A pivot table joins the target on demand. */
 function openList(relation: ToManyAttribute, parent: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const alias = tables.next()
@@ -324,7 +324,6 @@ function openForeign(
   }
 }
 
-/** A list with a pivot table. */
 function openPivot(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
@@ -343,7 +342,7 @@ function openPivot(
     joins.push(sql`join ${formatTable(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
     return table
   }
-  // Drops hidden records, and stale links of a table without foreign keys.
+  // Drops hidden records, and stale links without foreign keys.
   const isOwn = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
   const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
   const isMeant = isOwn === undefined ? isLink : conjunction(isOwn, isLink)

@@ -1,4 +1,4 @@
-/** List changes: turns inserted and deleted rows of pivot tables into IDs of a list in its order: `[3]` before, `[3, 9]` after. */
+/** List changes: turns rows of pivot tables into IDs of a list in its order: `[3]` before, `[3, 9]` after. */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -28,9 +28,8 @@ export interface CompiledList {
   readonly target: Builder
   /** Place of the order column; undefined: none. */
   readonly position: number | undefined
-  /** If clients know members by another key: the ID and its place. */
+  /** If clients know members by another key. */
   readonly shown: { readonly id: Builder; readonly at: number } | undefined
-  /** Reads the IDs of a list, in order. */
   readonly read: CompiledRead
   /** Undefined: the IDs give the order. */
   readonly order: CompiledListOrder | undefined
@@ -47,7 +46,7 @@ interface LinkChange {
   readonly row: Row
 }
 
-/** A change, and who hears of it beside the watchers. */
+/** With who hears of the change, beside the watchers. */
 export interface PendingChange {
   readonly sink: ChangeSink | undefined
   readonly change: RowChange | LinkChange | ChangedList
@@ -84,7 +83,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** The IDs of a list; with both keys, if clients know members by another key. */
+/** With both keys, if clients know members by another. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -94,7 +93,7 @@ function makeListField(attribute: WatchedList['attribute']): Field {
     : { kind: 'records', attribute, order, node: { resource: target, fields } }
 }
 
-/** The primary key, and the key that clients know; none if both are the same. */
+/** No `shown` where both are the same. */
 function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
   if (shownKey === undefined) return []
   return names.map(as => {
@@ -128,10 +127,9 @@ export function readLink(compiled: CompiledList, row: Row, inserted: boolean): L
   return { kind: 'link', compiled, inserted, owner, target, shown, row: linked }
 }
 
-/** A list with changed rows. */
 export interface TouchedList {
   readonly compiled: CompiledList
-  /** Undefined for a value that is no key, written by another program. */
+  /** Undefined for another program's value that is no key. */
   readonly key: KeyValues | undefined
   /** The rows of removed members. */
   readonly left: Row[]
@@ -142,9 +140,9 @@ type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, Touch
 
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** Of present and removed members; undefined: the IDs give the order. */
+  /** Of present and removed members; undefined: in ID order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
-  /** IDs that clients know, if others, of members and owner. */
+  /** Of members and owner, if clients know others. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined
   readonly owner?: unknown
 }
@@ -196,7 +194,7 @@ interface ListState {
 }
 
 /**
- * Begins with the lists of now, and undoes one row after another, the last first.
+ * Begins with the lists of now, and undoes row after row, the last first.
  *
  * @param findNow returns the result of `readListNow`
  */
@@ -232,7 +230,7 @@ export function gatherLists(
     if (--mine.count > 0) continue
     const { list } = compiled
     const before = inOrder(state, list)
-    // In the order that the previous change has left.
+    // In the order that the change before has left.
     state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
     const own = state.owner === undefined ? {} : { shown: state.owner as string | number }
@@ -258,7 +256,7 @@ function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: 
   if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
 }
 
-/** A member without a record has no place any more, and stands by its key, or last in a list with an order of its own. */
+/** A member without a record has no place, and stands by its key, or last in a list with another order. */
 function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
   const { target, orderBy, via } = attribute
   const isByKey = orderBy.length === 0 && via.orderColumn === undefined
@@ -272,7 +270,7 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
   return list.toSorted((a, b) => compareIds(a, b, target))
 }
 
-/** Compares parts of keys; as texts, if another program has written a value of another type. */
+/** As texts, if another program has written a value of another type. */
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]
@@ -284,9 +282,7 @@ function compareIds(a: unknown, b: unknown, target: Resource): number {
   return 0
 }
 
-/**
- * Finds the place of a removed member, by the order column or the model's own order. Undefined for a list in key order, which the IDs show.
- */
+/** Finds the place of a removed member, by the order column or the model's order. */
 interface CompiledListOrder {
   /** Reads the target's columns and the order column. */
   readonly members: Statement

@@ -1,4 +1,4 @@
-/** Row image: makes a record from a trigger's row, with the code for read rows. */
+/** Row image: a record of a trigger's row, with the code for read rows. */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'
@@ -13,7 +13,6 @@ import { isRecalled, keyValue, referredColumn, tableWith } from './row-key.ts'
 import { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
 
-/** The columns reported by a trigger, and functions that make values from the columns. */
 export interface CompiledImage {
   readonly columns: readonly string[]
   readonly record: Builder
@@ -30,7 +29,7 @@ export function compileImage(node: RecordNode, alias: string, flavour: Flavour, 
   const scope = new FromClause(node.resource, select.tables, alias, select.joins)
   const build = compileNode(node, scope, select).build
   const { open } = node.resource
-  // The row shows all members, even if the resource learned them later.
+  // The row shows all members, even those learned later.
   const record: Builder = open === undefined ? build : row => spreadMembers(build(row) as Record<string, unknown>, open.holder.name)
   return { record, id: compileIds(scope, select).build, columns: select.columns.map(column => column.text) }
 }
@@ -40,7 +39,7 @@ function spreadMembers(image: Record<string, unknown>, holder: string): Record<s
   return isObject(members) ? { ...record, ...members } : record
 }
 
-/** Compiles the ID of a linked record from a trigger's row. */
+/** The ID of a linked record. */
 export function compileLink(
   resource: Resource,
   alias: string,
@@ -53,7 +52,7 @@ export function compileLink(
   return { id: source.finish(keyValue(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
-/** A key to remember when a record is deleted or its key changes: rows with another key of the record still need its ID. */
+/** To remember when a record goes or its key changes: rows with another key of the record need its ID. */
 export interface RecalledKey {
   readonly name: string
   readonly table: string
@@ -61,7 +60,7 @@ export interface RecalledKey {
   readonly key: readonly string[]
 }
 
-/** Returns the keys to remember for links whose rows do not hold the ID. */
+/** For links whose rows do not hold the ID. */
 export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKey[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return recalledKeys({ fields: field.fields })
@@ -74,7 +73,7 @@ export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKe
   })
 }
 
-/** Returns the keys to remember for members that clients know by another key than the pivot table's. */
+/** For members that clients know by another key than the pivot table's. */
 export function recalledMembers({ attribute: { target } }: WatchedList): RecalledKey[] {
   const { shownKey, table } = target
   if (shownKey === undefined) return []
@@ -85,7 +84,7 @@ function memberName({ table, key }: Resource): string {
   return `${table}.${key[0]!.column}`
 }
 
-/** Compiles the ID that clients know of a linked record; undefined if this is the primary key. */
+/** Undefined if clients know the primary key. */
 export function compileShownLink(
   target: Resource,
   link: string,

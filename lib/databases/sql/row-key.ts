@@ -21,14 +21,14 @@ export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], 
   return source.unlessNull(raw, 'some', source.call(joinKey, source.list(parts)))
 }
 
-/** Adds the columns of a key. Returns their places. */
+/** Returns the places. */
 export function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
   const { flavour } = select.tables
   const isText = (part: KeyPart): boolean => isExact(part) || part.type.kind === 'bigint'
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** Reads the linked ID from the target: on an inverse side, and where another key links. */
+/** On an inverse side, and where another key links. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()
@@ -50,7 +50,7 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   })
 }
 
-/** Whether the row does not hold the ID, which is lost with the linked record. */
+/** The row does not hold the ID, which is lost with the linked record. */
 export function isRecalled({ owner, targetKey, target }: ToOneAttribute): boolean {
   return owner && (targetKey !== undefined || target.shownKey !== undefined)
 }

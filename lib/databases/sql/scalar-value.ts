@@ -1,4 +1,4 @@
-/** Scalar value: reads a scalar attribute in a statement, and takes its value from the row. */
+/** Scalar value: reads a scalar attribute, and takes the value from the row. */
 import type { CompiledChild } from '../../records/database/dialect.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
@@ -22,7 +22,7 @@ export function isLong(type: ScalarType): boolean {
   return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
 }
 
-/** Counts names, punctuation and short values, but no long texts. */
+/** Names, punctuation and short values; no long texts. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const own = field.attribute.name.length + 4

@@ -18,7 +18,7 @@ export class Select {
   order: readonly Sql[] = []
   page = false
   group: readonly string[] = []
-  /** Cuts the rows of each owner, by these columns of its key, as `page` cuts all rows. */
+  /** By these columns, cuts the rows of each owner as `page` cuts all. */
   owners: readonly string[] | undefined
 
   /** A time check for the front of the conditions. */
@@ -36,9 +36,9 @@ export class Select {
   }
 
   /**
-   * Lets the statement run with time checks on the rows of a scope.
+   * With time checks on the rows of a scope.
    *
-   * @param all whether the statement may go through the whole table
+   * @param all the statement may go through the whole table
    */
   watch(scope: FromClause, all: boolean): void {
     const { resource } = scope
@@ -70,7 +70,6 @@ export class Select {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
 
-  /** Reads one column, as bare values. */
   finishBare(column: Sql, about: string): Statement {
     return { ...this.#flavour.finish(this.body([column]), this.tables.watched ?? [], about), isBare: true }
   }

@@ -18,7 +18,7 @@ import { join, sql, text, type Sql } from './sql.ts'
 /**
  * NULL is the smallest value.
  *
- * @param isOfAll whether all records are sorted, see `condition`
+ * @param isOfAll see `condition`
  */
 export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql {
   return sortDirection(term, termValue(term, root, isOfAll), root)
@@ -81,7 +81,7 @@ function isThere({ key }: FromClause): string {
   return key.map(column => `${column} is not null`).join(' and ')
 }
 
-/** Compiles the value of a path from its first list on. */
+/** From the first list on. */
 function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
@@ -107,12 +107,10 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${join([list.on, ...checks.map(text)], ' and ')})`
 }
 
-/** Types of keys that are equal in JavaScript if equal in the database. */
+/** Equal in JavaScript if equal in the database. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
-/**
- * Whether a count meets the same list for many records, behind a to-one relation or a list with shared members: then one count serves all.
- */
+/** Behind a to-one relation or a list with shared members, a count meets the same list for many records: one count serves all. */
 function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
   if (attribute !== undefined || classes !== undefined) return false
   const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
@@ -124,7 +122,7 @@ function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromCla
   return isShared && isByKey && isPlain
 }
 
-/** Counts the records of a path from its first list on. */
+/** From the first list on. */
 function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {
@@ -141,7 +139,6 @@ interface SortContext {
   readonly from: Origin | undefined
 }
 
-/** Selects all links of a relation. */
 function compileStep(hop: RelationAttribute, resource: Resource, { tables, reach, from }: SortContext): Sql {
   const joins: Sql[] = []
   const select = (links: readonly string[], reached: FromClause, from: Sql, existing: Sql | undefined): Sql => {

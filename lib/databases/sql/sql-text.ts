@@ -1,7 +1,4 @@
-/**
- * Finds tables, conditions and order in a statement's text, and the column of each parameter. Understands statements of the engine and of
- * MikroORM.
- */
+/** Finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
 import { name as quoted } from './sql.ts'
 import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'
 
@@ -144,7 +141,6 @@ function readFrom(tokens: readonly SqlWord[], declare: (alias: string, table: st
   return conditions.flatMap(splitConjuncts)
 }
 
-/** Splits a condition at its `and`s. */
 function splitConjuncts(tokens: readonly SqlWord[]): SqlWord[][] {
   const parts: SqlWord[][] = [[]]
   let cases = 0
@@ -249,7 +245,7 @@ function findIndexPart(
   return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
 }
 
-/** Lists each parameter's column, or `limit` or `offset`; undefined if unknown. Also lists all names. */
+/** By parameter: its column, or `limit` or `offset`; undefined if unknown. */
 export function listParameters(sql: string, dialect: SqlDialect): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = splitWords(sql, dialect)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))

@@ -1,9 +1,9 @@
-/** SQL tokens: splits SQL into tokens, which give the text again where they are joined. */
+/** SQL tokens: splits SQL into tokens that give the text again when joined. */
 
 /** Whose quotes, comments and parameters a text has. MySQL's backticks are read with PostgreSQL's. */
 export type SqlDialect = 'sqlite' | 'postgres'
 
-/** An open quote is a mark, and the text behind the quote is read as tokens. */
+/** An open quote is a mark, with tokens behind. */
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'parameter' | 'mark'
   readonly text: string
@@ -22,7 +22,7 @@ const SQLITE = [
 ]
 
 const POSTGRES = [
-  // A comment in a comment is left to the reader, as one without an end: both begin with the mark `/*`.
+  // A comment in a comment, or without an end, is left to the reader, as the mark `/*`.
   String.raw`--[^\r\n]*|/\*(?:(?!/\*)[^])*?\*/`,
   // E'it\'s', N'it''s', $body$it's$body$.
   String.raw`[eE]'[^'\\]*(?:(?:\\[^]|'')[^'\\]*)*'|[nN]?'[^']*(?:''[^']*)*'|\$(?<tag>(?:[${LETTER}][${LETTER}\d]*)?)\$[^]*?\$\k<tag>\$`,
@@ -39,7 +39,7 @@ function compile(own: readonly string[]): RegExp {
 
 const PATTERNS = { sqlite: compile(SQLITE), postgres: compile(POSTGRES) }
 
-/** How the matches of a kind begin; `$$it's$$` is known by its end. The first that fits counts. */
+/** The first that fits counts; `$$it's$$` is known by its end. */
 const KINDS: readonly (readonly [kind: SqlToken['kind'] | undefined, begins: RegExp])[] = [
   ['word', new RegExp(`^[${LETTER}](?!')`, 'u')],
   [undefined, /^(?:[ \t\r\n\f\v]|--|\/\*[^])/],
@@ -50,7 +50,7 @@ const KINDS: readonly (readonly [kind: SqlToken['kind'] | undefined, begins: Reg
   ['mark', /^/],
 ]
 
-/** Leaves out the blanks and comments behind the last token. */
+/** Without blanks and comments at the end. */
 export function tokenize(sql: string, dialect: SqlDialect): SqlToken[] {
   const tokens: SqlToken[] = []
   let gap = ''
@@ -65,7 +65,6 @@ export function tokenize(sql: string, dialect: SqlDialect): SqlToken[] {
   return tokens
 }
 
-/** Joins tokens to a text. */
 export function formatTokens(tokens: readonly SqlToken[]): string {
   return tokens.map(({ gap, text }) => gap + text).join('')
 }
@@ -75,7 +74,6 @@ export function word(token: SqlToken | undefined): string {
   return token?.kind === 'word' ? token.text.toLowerCase() : token?.kind === 'mark' ? token.text : ''
 }
 
-/** Removes the quotes of a name or a text. */
 export function unquote(written: string): string {
   const [first] = written
   if (first === '[') return written.slice(1, -1)
@@ -83,12 +81,12 @@ export function unquote(written: string): string {
   return written.slice(1, -1).replaceAll(first + first, first)
 }
 
-/** Lists the names among tokens, without their quotes; keywords are such names, too. */
+/** Without quotes; keywords are names, too. */
 export function listNames(tokens: readonly SqlToken[]): string[] {
   return tokens.filter(({ kind }) => kind === 'word' || kind === 'name').map(({ text }) => unquote(text))
 }
 
-/** Returns the place of the bracket that closes the one at a place; -1 where none does. */
+/** The place of the closing bracket; -1: none. */
 export function findPartner(tokens: readonly SqlToken[], open: number): number {
   const [begin, end] = word(tokens[open]) === '[' ? ['[', ']'] : ['(', ')']
   let depth = 0
@@ -99,7 +97,7 @@ export function findPartner(tokens: readonly SqlToken[], open: number): number {
   return -1
 }
 
-/** Splits tokens at a word or mark outside of brackets. */
+/** Outside of brackets. */
 export function splitParts(tokens: readonly SqlToken[], separator = ','): SqlToken[][] {
   const parts: SqlToken[][] = [[]]
   let depth = 0

@@ -24,7 +24,7 @@ export function bind(binding: Binding): Sql {
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
   let result = strings[0]!
   let bindings: Binding[] | undefined
-  // By index: entries() would make an array for each of a hundred fragments.
+  // By index: entries() makes an array for each fragment.
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index]!
     if (typeof part === 'string') {
@@ -43,14 +43,14 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** Joins conditions by halves: a parser nests a row as deep as the row is long. */
+/** By halves: a parser nests a row as deep as the row is long. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= thresholds.joined) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)
   return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
 }
 
-/** Quotes an identifier of the model. Names get into SQL only here. */
+/** Of the model. Names get into SQL only here. */
 export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
@@ -69,7 +69,7 @@ export function literal(value: string): string {
 }
 
 /**
- * Writes values as literals, for places without parameters.
+ * For places without parameters.
  *
  * @param formatBoolean see `Flavour`
  */

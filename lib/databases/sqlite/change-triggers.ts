@@ -1,4 +1,4 @@
-/** Temporary triggers of one connection, never in a file, hand changed rows to the recorder, as the expressions of the reading stages. */
+/** Temporary triggers of one connection, never in a file, hand changed rows to the recorder. */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import type { Discriminator } from '../../model/model.ts'
@@ -78,7 +78,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
 /** By the last schema of a database. */
 const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
 
-/** For tables of the database. Forks have the schema of their engine. */
+/** Forks have the schema of their engine. */
 export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string {
   const schema = readSchema(db)
   const last = lastStatements.get(watch)
@@ -88,7 +88,7 @@ export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string
   return sql
 }
 
-/** Tables and columns decide which triggers fit. */
+/** Tables and columns decide about triggers. */
 function readSchema(db: RawDatabase): string {
   const rows = db.prepare('select sql from sqlite_master order by rowid').pluck().all()
   return JSON.stringify(rows)
@@ -122,7 +122,7 @@ function compileTriggers(
   }
 }
 
-/** Remembers a key before the record goes, or is linked by another value: SQLite changes the linking rows afterwards. */
+/** Remembers a key before the record goes or gets another link: SQLite then changes the linking rows. */
 function compileRecall({ name: keyName, table, column, key }: RecalledKey, index: number): TableTriggers {
   const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
   const trigger = (event: string, of: string, when: string): string =>
@@ -148,7 +148,7 @@ function fits(db: RawDatabase, { table, columns }: TableTriggers): boolean {
     db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
     return true
   } catch (error) {
-    // A file may lack columns of the model. Readings then fail, and say so.
+    // A file may lack columns of the model. Readings then say so.
     if ((error as Error).message.startsWith('no such column')) return false
     throw error
   }

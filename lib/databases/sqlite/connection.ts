@@ -1,7 +1,4 @@
-/**
- * The open SQLite database behind the interface of lib/records/database/, with lock, transactions, readings, units of work, and MikroORM on
- * the same handle.
- */
+/** The open SQLite database behind the interface of lib/records/database/, with MikroORM on the same handle. */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -51,7 +48,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
-  /** @param makeOrm makes the MikroORM instance on the connection, when first needed */
+  /** @param makeOrm makes the instance when first needed */
   constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
     super(SqlEntityManager)
     this.content = content

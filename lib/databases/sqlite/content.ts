@@ -1,6 +1,4 @@
-/**
- * The open handle, its image, the baseline of `reset`, and the highest keys and the clock, which go with the data and not with the handle.
- */
+/** The open handle, its image, the baseline of `reset`, and the highest keys and the clock, for longer than the handle. */
 import { openRaw } from './driver/open-raw.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -8,10 +6,10 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** Largest file, in bytes, to keep for `reset`. */
+/** Largest file to keep for `reset`, in bytes. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
-/** A whole database as bytes. Never changes. */
+/** Never changes. */
 export class SqliteImage implements WorldImage {
   readonly bytes: Uint8Array
   /** Undefined where the bytes show the keys. */
@@ -28,11 +26,11 @@ export class SqliteImage implements WorldImage {
 }
 
 export class Content {
-  /** Another one after the content is replaced. */
+  /** Another after the content is replaced. */
   handle: SqliteDatabase
   /** From the first write on. */
   #baseline: SqliteImage | undefined
-  /** Until a write, and never for a file, where others may write. */
+  /** Until a write; never for a file, where others may write. */
   #image: SqliteImage | undefined
   /** Whether the engine is complete: earlier writes are part of the baseline. */
   #started = false
@@ -42,7 +40,7 @@ export class Content {
   #keys = new Autoincrement(new Map())
   #written: (() => void) | undefined
 
-  /** Others may have stored values that do not fit their column. */
+  /** Others may have stored values that fit no column. */
   readonly hasOtherWriters: boolean
 
   constructor(handle: SqliteDatabase, hasOtherWriters: boolean) {
@@ -70,7 +68,6 @@ export class Content {
     return this.#clock
   }
 
-  /** Gives the clock to the model's functions and SQL. */
   follow(clock: Clock): void {
     this.#clock = clock
     this.#isBehind = true
@@ -91,13 +88,12 @@ export class Content {
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
 
-  /** Adds functions for a model of another database. */
   addForeignFunctions(): void {
     this.#isForeign = true
     this.handle.addForeignFunctions(this.#now)
   }
 
-  /** @param counters tables with keys that the engine counts from now on, each with the column */
+  /** @param counters tables with keys counted by the engine, each with the key's column */
   count(counters: ReadonlyMap<string, string>): void {
     this.#keys = new Autoincrement(counters)
   }
@@ -134,7 +130,7 @@ export class Content {
   writing(checked?: { readonly sharesCheck: boolean }): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
-      // Inside a transaction no answer would be kept: a nested POST would look at the schema once for each list.
+      // A transaction keeps no answer: a nested POST would read the schema for each list.
       if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
       if (checked === undefined) place.check()
@@ -171,7 +167,6 @@ export class Content {
     return bytes as number
   }
 
-  /** Returns the same image until something is written. */
   image(): SqliteImage {
     // Before the start, no write outdates an image.
     if (!this.handle.isInMemory || !this.#started) return this.#copy()
@@ -181,11 +176,7 @@ export class Content {
     return this.#image
   }
 
-  /**
-   * Returns the image for `reset`.
-   *
-   * @throws Error when the content was too large to be kept.
-   */
+  /** @throws Error when the content was too large to be kept. */
   baseline(): SqliteImage {
     if (this.#baseline === undefined && !this.canReset) throw new Error('the file is too large to keep its first state in memory (64 MiB)')
     return this.#baseline ?? this.image()
@@ -201,7 +192,7 @@ export class Content {
     if (this.#image === image) return
     if (this.handle.isInMemory) this.#open(image)
     else {
-      // Page by page under SQLite's own locks, so that other processes see a whole state at any time.
+      // Page by page under SQLite's own locks: other processes see a whole state at any time.
       const source = openRaw(image.bytes)
       try {
         await source.backup(db.name)
@@ -222,13 +213,8 @@ export class Content {
     this.#isBehind = true
   }
 
-  /**
-   * Goes back to the baseline.
-   *
-   * @throws Error when the content was too large to be kept.
-   */
+  /** @throws Error when the content was too large to be kept. */
   async reset(): Promise<void> {
-    // Nothing can have been written.
     if (this.handle.readOnly) return
     if (this.#baseline === undefined) {
       if (this.#size() > MAX_BASELINE_BYTES) {

@@ -1,14 +1,11 @@
-/** What SQLite's errors mean for a write. */
+/** The meaning of SQLite's errors for a write. */
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 
-/** SQLite's refusals to write to views, generated columns, and tables of its own. */
+/** SQLite's refusals to write to views, generated columns, and internal tables. */
 const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 
-/**
- * Returns SQLite's message where a trigger, a strict table, a broken foreign key, a missing function of the file's program or an unwritable
- * table refuses a write.
- */
+/** SQLite's message where a trigger, a strict table, a broken foreign key, a missing function or an unwritable table refuses a write. */
 export function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   const called = /^no such function: (.+)$/.exec(message)?.[1]
@@ -36,7 +33,7 @@ export function failure(error: unknown): DatabaseFailure | undefined {
   return undefined
 }
 
-/** SQLite names columns and checks only in the text of its error. */
+/** SQLite names columns and checks only in the text of an error. */
 export function violation(error: Error): { table: string; columns: string[] } | undefined {
   const match = /(?:UNIQUE|NOT NULL|FOREIGN KEY) constraint failed: (.+)$/m.exec(error.message)
   if (match === null) return undefined

@@ -31,7 +31,7 @@ import { checkMembers } from '../orm/orm-members.ts'
 import { readTextKeys } from './orm/text-keys.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
-/** @throws Error in one line, when there are no entities and the file cannot be read and written. */
+/** @throws Error in one line, when the file cannot be read and written, without entities. */
 export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   const { entities, database, readOnly } = opening
   const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
@@ -100,11 +100,11 @@ async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promi
   return count === 0
 }
 
-/** Removes a file made for nothing, unless another process has written to it. */
+/** Unless another process has written to the file. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)
-  // An empty list of migrations is nothing of the application.
+  // An empty list of migrations does not count.
   const objects = handle.all("select name from sqlite_schema where type = 'table' and name <> 'sqlite_sequence'", [])
   const isEmpty = objects.length === 0 || (objects.length === 1 && isUnused(handle, String(objects[0]![0])))
   handle.close()
@@ -120,7 +120,7 @@ async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes)
     import('./introspect/introspect.ts'),
     import('./introspect/entities.ts'),
   ])
-  // One state of the file, whatever other processes do.
+  // One state of the file.
   const model = db.transaction(() => buildFileEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
   if (model.entities.length === 0)
@@ -166,7 +166,7 @@ async function openWith(opening: Opening<string>, { handle, foreign, found, hasO
       driverOptions: shared,
     }) as unknown as Options
   const connection = new SqliteConnection(new Content(handle, hasOtherWriters), shared => new MikroORM(optionsOn(shared)))
-  // Only glob texts need the asynchronous discovery, which looks for extensions on the disk.
+  // Only globs need the asynchronous discovery, which looks for extensions on the disk.
   if (hasGlobs(opening)) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm, DRIVER_MEMBERS)
   correctMetadata(connection.orm, false, notes)
@@ -211,7 +211,7 @@ function complete<T>(
   return finish()
 }
 
-/** Leaves out columns that queries of views and virtual entities do not give. */
+/** Of views and virtual entities whose queries do not give the columns. */
 function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
   for (const query of listQueries(orm)) {
     let columns: string[]

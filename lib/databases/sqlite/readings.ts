@@ -1,6 +1,6 @@
 /**
- * Runs statements of readings. Nothing is awaited between the statements of a reading, so all see one state of the data.
- * Statements that may take long check the clock, and let quick statements of others pass.
+ * Runs statements of readings. Nothing is awaited between statements, so all see one state of the data. Long statements check the clock,
+ * and let quick statements of others pass.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
@@ -14,10 +14,10 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After so long a reading, others wait for their turn. */
+/** After so long a reading, others wait for a turn. */
 const LONG_MS = 50
 
-/** Turns of the event loop, after which clients that left are known. */
+/** Turns of the event loop, until clients that left are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
@@ -71,7 +71,7 @@ export class Readings {
     const end = givenEnd ?? transaction?.end
     if (this.#isCrowded && end?.deadline !== undefined && transaction === undefined && this.#beginsCostly(reading, end.deadline))
       return this.#readInTurn(reading, end)
-    // Nothing is awaited, so an idle connection needs no lock.
+    // An idle connection needs no lock.
     if (lock?.held !== true || (lock === shared && !this.#content.handle.db.inTransaction)) {
       try {
         return this.run(reading(), end)
@@ -90,7 +90,7 @@ export class Readings {
     } catch (error) {
       if (!isBusy(error)) throw error
     }
-    // A caller that cannot wait lets SQLite wait.
+    // The caller cannot wait, so SQLite does.
     const { db } = this.#content.handle
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     try {
@@ -107,8 +107,8 @@ export class Readings {
   }
 
   /**
-   * After a long statement, costly readings wait until new requests have arrived, and clients that left are known. So quick requests are
-   * answered in between, and clients that left cost nothing.
+   * After a long statement, costly readings wait for new requests, so that quick requests are answered between, and clients that left cost
+   * nothing.
    */
   async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn
@@ -143,7 +143,7 @@ export class Readings {
     }
   }
 
-  /** Runs even while somebody else holds the lock. */
+  /** Needs no lock. */
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
     const { handle } = this.#content
     if (this.#content.mayLag) this.#content.followClock()
@@ -159,7 +159,7 @@ export class Readings {
     end.throwIfReached()
     const outerEnd = timeChecks.end
     timeChecks.end = end
-    // One look at the clock for each statement: a record is read in little more time than several looks.
+    // One look at the clock for each statement: several cost nearly as much as reading a record.
     const begun = performance.now()
     let now = begun
     try {
@@ -183,7 +183,7 @@ export class Readings {
     }
   }
 
-  /** Readings wait for their turn, until none comes for a while. */
+  /** Readings take turns, until none comes for a while. */
   #makeCrowded(): void {
     this.#isCrowded = true
     void runtime

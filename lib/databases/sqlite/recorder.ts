@@ -1,6 +1,6 @@
 /**
- * Reports every changed row, whoever makes the change: the unit of work, a native query, SQL of a hook, or SQLite itself (on
- * delete cascade, set null). Triggers hand the rows over. Nothing is reported before the commit, nor after a rollback.
+ * Reports every changed row at the commit, whoever makes the change: the unit of work, a native query, SQL of a hook, or SQLite itself (on
+ * delete cascade, set null). Triggers hand the rows over.
  */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -13,7 +13,7 @@ import type { WriteObserver } from './orm/connection-host.ts'
 /** Reads the present state of a list. */
 export type ReadList = (list: TouchedList) => ListNow
 
-/** Bytes of a change beside the texts and bytes of its row. */
+/** Bytes of a change beside the row's texts and bytes. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -22,7 +22,7 @@ class RecordedRow implements RowChange {
   readonly #compiled: CompiledTable
   readonly #values: readonly unknown[]
 
-  /** @param values position of the table, kind of the change, old columns, new columns */
+  /** @param values table, kind of the change, old columns, new columns */
   constructor(compiled: CompiledTable, values: readonly unknown[]) {
     this.#compiled = compiled
     this.#values = values
@@ -78,7 +78,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #triggerSql: string | undefined
 
   /**
-   * @param content has the open database, which may be replaced
+   * @param content the open database may be replaced
    * @param owner hears of a row, beside the watchers
    */
   constructor(watched: Watched, content: Content, readList: ReadList, owner: ChangeOwner) {
@@ -88,7 +88,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#watched = watched
   }
 
-  /** Makes the triggers, if anybody listens. Must be called before a statement that may write, best outside of a transaction. */
+  /** Makes the triggers, if anybody listens: to be called before a statement that may write, best outside of a transaction. */
   prepare(): void {
     const db = this.#content.handle.db
     if (this.#installed === db || (this.watchers.size === 0 && this.#owner.current === undefined)) return
@@ -106,7 +106,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       )
       this.#extended.add(db)
     }
-    // Not before something is written.
     this.#compiled ??= compileWatch(this.#watched)
     this.#triggerSql ??= triggerStatements(this.#compiled, db)
     db.exec(this.#triggerSql)
@@ -114,7 +113,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#installedInside = db.inTransaction
   }
 
-  /** Triggers might prevent the change. The next write makes new triggers. */
+  /** Triggers might prevent the change. */
   beforeSchemaChange(): void {
     const db = this.#content.handle.db
     if (this.#extended.has(db)) dropTriggers(db)
@@ -155,7 +154,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.prepare()
   }
 
-  /** To clear an empty map costs more than to ask for its size. */
+  /** Clearing an empty map costs more than asking for its size. */
   #forget(): void {
     if (this.#pending.length > 0) this.#pending = []
     this.#hasLinks = false

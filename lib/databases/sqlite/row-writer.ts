@@ -1,7 +1,4 @@
-/**
- * Writes rows without MikroORM's unit of work: runs statements and their transactions on the open database, with checks of the file's
- * place, the recorder and traces.
- */
+/** Writes rows without MikroORM's unit of work, with checks of the file's place, the recorder and traces. */
 import type { RawResult } from './driver/raw-database.ts'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -81,7 +78,7 @@ export class RowWriter {
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     const { handle } = this.#content
-    // A row that a trigger drops is refused, and the write rolled back. On a file the transaction has begun.
+    // A row dropped by a trigger is refused, and the write rolled back. On a file the transaction has begun.
     this.#transactions.begin(behind === 'nothing' && handle.isInMemory && !handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
@@ -109,7 +106,7 @@ export class RowWriter {
   }
 }
 
-/** SQLite counts keys in sequence, where no trigger inserts rows between. */
+/** Keys are in sequence where no trigger inserts rows. */
 function countBack(last: bigint, rows: number): readonly bigint[] {
   return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
 }

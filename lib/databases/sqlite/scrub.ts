@@ -1,7 +1,4 @@
-/**
- * Takes the secrets out of a copy of a database, for a file that others see: values of secret columns, tokens in texts, and copies
- * of values that SQLite keeps elsewhere.
- */
+/** Takes the secrets out of a database's copy for others: secret columns, tokens in texts, and SQLite's further copies. */
 import { isRawError, openRaw, toRawBytes } from './driver/open-raw.ts'
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { StoredSecrets } from '../../records/database/world-store.ts'
@@ -10,7 +7,7 @@ import { name } from '../sql/sql.ts'
 const TABLES = "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
 const TRIGGERS = "select name, sql from sqlite_schema where type = 'trigger'"
 
-/** @returns the bytes of the copy; or why it could not be made, as a clause */
+/** @returns the bytes, or as a clause why there is no copy */
 export function scrub(bytes: Uint8Array, secrets: StoredSecrets): Uint8Array | string {
   const db = openRaw(bytes)
   try {
@@ -20,7 +17,7 @@ export function scrub(bytes: Uint8Array, secrets: StoredSecrets): Uint8Array | s
     let count = 0
     db.function('mikro_secret', { directOnly: true }, (value: unknown) => replaceValue(value, ++count))
     const tables = db.prepare(TABLES).all() as { name: string; sql: string | null }[]
-    // The index of a full-text search has words of its own.
+    // The index of a full-text search holds words.
     const virtual = tables.find(({ sql }) => /^\s*create\s+virtual\b/i.test(sql ?? ''))
     if (virtual !== undefined) return `the table "${virtual.name}" is one of an extension, which may keep values elsewhere`
     const triggers = db.prepare(TRIGGERS).all() as { name: string; sql: string }[]
@@ -55,7 +52,7 @@ function scrubTable(db: RawDatabase, table: string, secrets: StoredSecrets): voi
   }
 }
 
-/** Makes a value of the same type, equal to no other: the column may be unique. */
+/** Of the same type, and equal to no other: the column may be unique. */
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`

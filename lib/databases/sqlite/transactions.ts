@@ -1,6 +1,6 @@
 /**
- * Decides who uses the one connection, and which transaction asynchronous work runs in. MikroORM's transactions and the engine's reads
- * share one lock. Through `foundation/async/surroundings.ts` a hook may call the engine in its own write without waiting for itself.
+ * Decides who uses the one connection, and to which transaction asynchronous work belongs. MikroORM's transactions and the engine's reads
+ * share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in its own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -20,9 +20,9 @@ export interface OpenTransaction {
   /** Begun, and not ended. */
   open: boolean
   /**
-   * Is called before a row is written. The database may begin no earlier.
+   * Called before a row is written. The database may begin no earlier.
    *
-   * @param isLast whether nothing follows that could fail
+   * @param isLast nothing follows that could fail
    */
   begin?(isLast?: boolean): void
   /** Keeps nested writes apart; undefined before the first. */
@@ -37,7 +37,7 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 export class Transactions {
   readonly lock = new Lock(held => this.#selfDeadlock(held))
   readonly observers: Observers
-  /** When `em.begin()` was called, by performance.now(), while open: nothing shows which work belongs to the transaction. */
+  /** When `em.begin()` was called, by performance.now(), while open: nothing shows the work of the transaction. */
   #begunByHand: number | undefined
   readonly #current = new Surroundings<OpenTransaction>()
   /** In a page, of the open transaction. */
@@ -53,7 +53,6 @@ export class Transactions {
     return transaction
   }
 
-  /** Everything called knows the transaction. */
   run<T, A extends unknown[]>(transaction: OpenTransaction, work: (...args: A) => T, ...args: A): T {
     return this.#current.run(transaction, work, ...args)
   }
@@ -63,31 +62,30 @@ export class Transactions {
     return this.#within === undefined || this.#current.current !== undefined ? undefined : this.#within
   }
 
-  /** Keeps the surroundings for statements of the transaction. Returns a function that ends it. */
+  /** Keeps the surroundings for statements of the transaction, until the result is called. */
   keep(): () => void {
     const before = this.#within
     this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined
     return () => (this.#within = before)
   }
 
-  /** For work that waits for nothing: see `Surroundings.runAtOnce`. */
+  /** See `Surroundings.runAtOnce`. */
   runAtOnce<T>(transaction: OpenTransaction, work: () => T): T {
     return this.#current.runAtOnce(transaction, work)
   }
 
-  /** Begins the caller's transaction. Refuses after the deadline of the request. */
+  /** Refuses after the deadline of the request. */
   begin(isLast = false): void {
     const { current } = this
     current?.begin?.(isLast)
     current?.end?.checkTime()
   }
 
-  /** Refuses after the deadline of the caller's request. */
   checkTime(): void {
     this.#current.current?.end?.checkTime()
   }
 
-  /** Makes the wait a stage of its own in a trace. */
+  /** The wait is a stage of a trace. */
   wait<T>(acquired: Awaitable<T>): Awaitable<T> {
     const trace = acquired instanceof Promise ? this.observers.traces?.current : undefined
     return trace === undefined ? acquired : trace.goBack(trace.enter('lock'), acquired)
@@ -103,7 +101,7 @@ export class Transactions {
     const entered = (release: () => void): Entered => ({
       nested: false,
       release: () => {
-        // A subscriber that hears of the commit stands outside of the transaction.
+        // A subscriber to the commit stands outside of the transaction.
         if (transaction !== undefined) transaction.open = false
         this.#begunByHand = undefined
         release()
@@ -114,7 +112,7 @@ export class Transactions {
 
   begun(): void {
     const transaction = this.#current.current
-    // A transaction with a `trx` is over: work left running there has begun the new transaction.
+    // A transaction with a `trx` is over: work left running has begun the new transaction.
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
   }
 
@@ -133,9 +131,9 @@ export class Transactions {
   }
 
   /**
-   * Runs work while no transaction is open.
+   * While no transaction is open.
    *
-   * @param what the calling method of the engine
+   * @param what calling method
    * @throws Error inside of a transaction, which would wait for itself.
    */
   async exclusively<T>(what: string, work: () => T | Promise<T>): Promise<T> {
@@ -148,7 +146,7 @@ export class Transactions {
     }
   }
 
-  /** The waiter may itself own the open transaction of `em.begin()`. */
+  /** The waiter itself may own the transaction of `em.begin()`. */
   #selfDeadlock(held: number): Error | undefined {
     if (runtime.bindWork !== undefined && held >= BUSY_TIMEOUT_MS) return lostError()
     if (this.#begunByHand === undefined || performance.now() - this.#begunByHand < BUSY_TIMEOUT_MS) return undefined

@@ -1,6 +1,5 @@
 /**
- * Runs writes in transactions, one at a time. Work without an entity manager or a wait is done at once, other work as by MikroORM's own
- * `transactional`.
+ * Runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's `transactional`.
  */
 import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
@@ -26,7 +25,7 @@ class WorkAtOnce implements OpenTransaction {
   readonly #release: () => void
   /** In the database. */
   begun = false
-  /** Not where rules of the application, or more, run between the check by another request of this turn and the commit. */
+  /** Not where rules of the application run between the check by another request of this turn and the commit. */
   readonly sharesCheck: boolean
 
   constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined, repeatable: boolean) {
@@ -73,7 +72,7 @@ export class UnitsOfWork {
     try {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
-      // As in `transactional`, MikroORM learns which entity manager the code inside means.
+      // MikroORM learns the entity manager of the code inside.
       return await this.#transactions.run(transaction, () => TransactionContext.create(em, () => this.#transact(em, transaction, work)))
     } finally {
       transaction.open = false
@@ -115,13 +114,13 @@ export class UnitsOfWork {
     // Somebody else has the lock.
     if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
     const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end, repeatable)
-    // Repeatable work waits for nothing of the application. In memory nobody else writes before its first write.
+    // Repeatable work waits for nothing of the application. In memory nobody writes before its first write.
     const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
       if (!isAlone) work.begin()
     } catch (error) {
       work.leave()
-      // Waits for the other process that has locked the file.
+      // Waits for the process that has locked the file.
       if (isBusy(error)) return this.write(steps, end)
       throw this.#explain(error)
     }
@@ -176,7 +175,7 @@ export class UnitsOfWork {
   }
 
   #warnOfRollback({ message }: Error): void {
-    // A failed rollback must not hide its reason.
+    // A failed rollback must not hide the reason.
     this.#host.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
 }

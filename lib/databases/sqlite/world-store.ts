@@ -1,4 +1,4 @@
-/** Takes the content of a SQLite database as an image, replaces the content by an image, and opens an image as a database of its own. */
+/** Takes the content of a SQLite database as an image, or the other way round, and opens images as databases. */
 import { scrub } from './scrub.ts'
 import type {
   ContentBytes,
@@ -108,7 +108,7 @@ function asSqliteImage(image: WorldImage): SqliteImage {
   throw new TypeError('The snapshot is not one of a SQLite database.')
 }
 
-/** Maps the names of created objects. */
+/** By the names of objects. */
 function readSchema(handle: SqliteDatabase): Map<string, string> {
   // SQLite's own tables come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])

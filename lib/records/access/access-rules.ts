@@ -1,6 +1,6 @@
 /**
- * Access rules: decides what exists for a caller and which actions are allowed. Calls a rule or scope at most once a request, if the
- * request depends on the answer. Refuses with forbidden, filter_unsupported, or token_missing where a log-in would help.
+ * Access rules: what exists for a caller, and which actions are allowed. Calls a rule or scope at most once a request, where the answer
+ * counts. Refuses with forbidden, filter_unsupported, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain, isThenable, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -36,10 +36,10 @@ export function findRules({ resources }: Model): ModelRules {
 }
 
 /**
- * Returns the visibility without custom parameters.
+ * Without custom parameters.
  *
- * @param isEngine whether the engine itself asks: then no rules hold
- * @param isNarrowed whether `narrowVisibility` adds a condition of a wire
+ * @param isEngine the engine itself asks: no rules hold
+ * @param isNarrowed `narrowVisibility` adds a condition of a wire
  */
 export function findVisibility(
   { any, writing }: ModelRules,
@@ -60,7 +60,7 @@ interface Narrowing {
   readonly conditions: WireConditions | undefined
 }
 
-/** Adds the conditions of custom parameters and of a wire. */
+/** By custom parameters and a wire. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
@@ -320,7 +320,7 @@ function canRead(query: object, resource: Resource): boolean {
   }
 }
 
-/** A filter of MikroORM may be valid, yet say more than the engine can translate. */
+/** A valid filter of MikroORM may say more than the engine can translate. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
     return reader.read(query, resource, `filter of ${resource.className}`)
@@ -329,7 +329,7 @@ function readFilter(query: object, resource: Resource, reader: FilterQueryReader
   }
 }
 
-/** Reads an answer. `keep` replaces a promise by its value later. */
+/** `keep` replaces a promise by its value later. */
 function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
   if (!isThenable(answer)) return read(answer as T)
   return chain(Promise.resolve(answer), given => {
@@ -353,7 +353,7 @@ export function requireLogIn({ plural }: Resource, action: Action, { logsIn, cla
     throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-/** Judges the owner in the path first. A relation to a resource that the caller may not see does not exist: 404. */
+/** The owner in the path first. A relation to a resource hidden from the caller does not exist: 404. */
 export function authorizeRequest(
   target: Target,
   actions: readonly ResourceAction[],
@@ -377,7 +377,7 @@ export function authorizeRequest(
   )
 }
 
-/** Asks the rules one after another. */
+/** One after another. */
 function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
     if (visibility.permits(resource, action) === true) continue

@@ -1,4 +1,4 @@
-/** Actions: what a request does to resources, in the terms of access rules and wrappers. */
+/** Actions: of a request on resources, in the terms of access rules and wrappers. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import type { Action } from '../../model/hook-context.ts'
 import type { Resource } from '../../model/model.ts'
@@ -8,13 +8,12 @@ import type { Target } from './resolve-path.ts'
 export interface ResourceAction {
   readonly resource: Resource
   readonly action: Action
-  /** Whether the records are behind a relation of the record in the path. */
+  /** The records are behind a relation of the record in the path. */
   readonly isRelated?: true
 }
 
 /**
- * Returns the actions of a request. All must be allowed; the wrappers of the first run. Behind a relation, the caller must be allowed to
- * read the owner, too.
+ * All must be allowed; the wrappers of the first run. Behind a relation, the caller must be allowed to read the owner, too.
  *
  * @param body an ID in a POST to a list links the record
  */
@@ -29,7 +28,7 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
   if (target.kind === 'member') return [{ resource: target.member.resource, action: reads ? 'get' : 'delete', isRelated: true }, owner]
-  // The action on a record of several possible resources is judged when the record is known.
+  // A record of several possible resources is judged when known.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
   const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]
@@ -40,7 +39,7 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   return [{ resource, action: 'update' }]
 }
 
-/** A filter shows something of the filtered records: the caller must be allowed to list them. */
+/** A filter reveals something: the caller must be allowed to list. */
 function actionsOfMany(method: string, resource: Resource): readonly ResourceAction[] {
   return [
     { resource, action: method === 'DELETE' ? 'delete' : 'update' },
@@ -48,17 +47,17 @@ function actionsOfMany(method: string, resource: Resource): readonly ResourceAct
   ]
 }
 
-/** Whether a request changes or deletes the records of a collection that its filters choose. */
+/** Changes or deletes the records of a collection by filters. */
 export function changesMany(method: string, target: Target): boolean {
   return target.kind === 'collection' && (method === 'PATCH' || method === 'DELETE')
 }
 
-/** Whether a POST to a list links an existing record by its ID, a change of the owner alone. */
+/** A POST to a list with an ID is a change of the owner alone. */
 function linksOne(target: Target, body: unknown): boolean {
   return target.kind === 'attribute' && target.attribute.kind === 'toMany' && (typeof body === 'string' || typeof body === 'number')
 }
 
-/** Returns the resource that custom parameters narrow. */
+/** The resource that custom parameters narrow. */
 export function findRoot(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'member') return target.member.resource

@@ -1,4 +1,4 @@
-/** Check parameters: which parameters a path and method take, and how many. Refuses with parameter_invalid. */
+/** Check parameters: of a path and method, and how many. Refuses with parameter_invalid. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { changesMany, findRoot } from './actions.ts'
@@ -111,7 +111,7 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   return parameters
 }
 
-/** Of POST alone, so that lists filter by an attribute of this name. */
+/** Of POST alone: lists may filter by an attribute of this name. */
 const UPSERT = 'upsert'
 
 function readUpsert(pairs: readonly Pair[]): readonly string[] {
@@ -166,7 +166,7 @@ function checkChange(method: string, { filters, own, limit }: Parameters, limits
   })
 }
 
-/** The parameters of expanded lists count with those of the request. */
+/** Parameters of expanded lists count, too. */
 function checkLists({ lists, filters, asked, expand = [] }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
   const parameter = findParameterName(vocabulary, 'expand')
   let [filterCount, partCount, pathCount] = [asked.length, filters.length, expand.length]

@@ -1,4 +1,4 @@
-/** Containment: checks what `$contains`, `$contained` and `$overlap` compare. */
+/** Containment: operands of `$contains`, `$contained` and `$overlap`. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Containment } from '../plan/read-plan.ts'
 
@@ -13,7 +13,7 @@ const NOT_STORED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
 
 type Refuse = (what: string, code?: 'operator_invalid') => Error
 
-/** Compares a list in a column with a list, JSON with JSON. `refuse` makes the error. */
+/** A list in a column with a list, JSON with JSON. `refuse` makes the error. */
 export function readContainment(
   operator: string,
   given: unknown,

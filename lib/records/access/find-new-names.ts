@@ -1,5 +1,5 @@
 /**
- * Find new names: finds the names of a body that the model lacks, where the resource is open (`open`). Does not validate.
+ * Find new names: finds the names of a body that the model lacks, where the resource is `open`. Does not validate.
  *
  * ```
  * POST /v1/posts { "title": "x", "mood": "glad", "comments": [{ "stars": 5 }] } gives Post: mood, Comment: stars
@@ -10,7 +10,7 @@ import { addLearned, takesName, NOTHING_LEARNED, type LearnedNames } from '../..
 import { listTargets, type Attribute, type Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/** Finds names of the path's record, and of nested records. */
+/** Of the path's record, and nested records. */
 export function findNewNames(body: unknown, target: Target): LearnedNames | undefined {
   const found = new Map<string, Set<string>>()
   if (target.kind === 'collection' || target.kind === 'record') {

@@ -8,14 +8,14 @@ export function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** Reads a value of JavaScript code: of the property's own type, or in JSON form. */
+/** Of the property's type, or in JSON form. */
 export function typedValue(value: unknown, type: ScalarType): unknown {
   if (value instanceof Date)
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
   if (type.kind === 'jsonValue') return typeof value === 'string' ? value : typeof value === 'object' ? undefined : JSON.stringify(value)
-  // A value that no record can have, such as a text too long for the column, finds nothing.
+  // A value that no record can have, as a text too long for the column, finds nothing.
   return readScalar(value, { kind: type.kind })
 }
 

@@ -1,11 +1,11 @@
-/** List condition: the `where` of a list in the model, as a Condition. Refuses an untranslatable `where` when the engine is created. */
+/** List condition: the `where` of a list in the model, as a Condition. */
 import { FilterQueryReader } from './orm-filter.ts'
 import type { Model, ToManyAttribute } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
 
 const known = new WeakMap<object, Condition>()
 
-/** Returns undefined for a list of all linked records. */
+/** Undefined for a list of all linked records. */
 export function parseListCondition({ where, target, name }: ToManyAttribute): Condition | undefined {
   if (where === undefined) return undefined
   let condition = known.get(where)
@@ -16,7 +16,7 @@ export function parseListCondition({ where, target, name }: ToManyAttribute): Co
   return condition
 }
 
-/** @throws Error that names entity and property */
+/** @throws Error with entity and property for an untranslatable `where`, when the engine is created */
 export function requireConditions({ entities }: Model): void {
   for (const { className, attributes } of entities) {
     for (const attribute of attributes) {

@@ -1,6 +1,6 @@
 /**
  * List defaults: the application's default sort, limit and filter for a resource's own list, not for lists below a record or within
- * records. Refuses invalid defaults with TypeError and RangeError when the engine is created.
+ * records.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -16,13 +16,16 @@ import type { Target } from './resolve-path.ts'
 export interface ListDefaults extends AskedFilters {
   readonly sort: readonly RawSort[] | undefined
   readonly limit: number | undefined
-  /** Merged parameters are kept, since plans are found by the identity of parameters. */
+  /** Kept, since plans are found by the identity of parameters. */
   readonly merged: WeakMap<Parameters, Parameters>
 }
 
 export type DefaultsOfLists = ReadonlyMap<Resource, ListDefaults>
 
-/** @throws TypeError, RangeError for a sort or filter that not every caller could ask for, and for a limit above the maximum */
+/**
+ * @throws TypeError, RangeError when the engine is created: for a sort or filter that not every caller could ask for, and for a limit above
+ * the maximum
+ */
 export function readListDefaults(resources: readonly Resource[], vocabulary: Vocabulary, limits: Limits): DefaultsOfLists {
   return new Map(
     resources.flatMap(resource => {
@@ -49,7 +52,7 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
     limit,
     merged: new WeakMap(),
   }
-  // With an attribute that depends on the caller, requests of some callers would fail.
+  // With attributes that depend on the caller, some requests would fail.
   const allows = ({ rules }: Resource, action: 'get' | 'list'): boolean => rules.access[action] === true
   const context = { limits, vocabulary, visibility: { ...EVERYTHING, shape: 'defaults', allows } }
   const plan = (parameters: Partial<Parameters>): unknown =>

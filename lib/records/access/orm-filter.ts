@@ -1,7 +1,6 @@
 /**
- * ORM filter: turns MikroORM's FilterQuery, from scopes, entity filters, custom parameters and wires, into a Condition. As in SQL, NULL is
- * neither equal nor unequal to anything. Refuses with a plain Error where the application is wrong, with parameter_invalid where a client
- * is.
+ * ORM filter: turns MikroORM's FilterQuery, of scopes, entity filters, custom parameters and wires, into a Condition. As in SQL, NULL is
+ * neither equal nor unequal to anything. Refuses the application with a plain Error, clients with parameter_invalid.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -17,7 +16,7 @@ import { expressions } from '../../foundation/expressions/load-expressions.ts'
 import { isText, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** A client's condition: knows the attributes that the client may filter by, under their public names. */
+/** The attributes that a client may filter by, under their public names. */
 interface CallerLimits {
   readonly visibility: Visibility
   readonly limits: Limits
@@ -29,16 +28,16 @@ type RefusalCode = 'value_invalid' | 'operator_invalid' | 'expression_invalid'
 
 export class FilterQueryReader {
   readonly values: unknown[]
-  /** Undefined: the application's condition, which may use every property. */
+  /** Undefined: the application, which may use every property. */
   readonly #caller: CallerLimits | undefined
   #parts = 0
   #level = 0
   readonly #of: Resource | undefined
   readonly #isOfModel: boolean
-  /** The conditions without values, as a cache key. */
+  /** Without values, as a cache key. */
   shape = ''
 
-  /** @param of the resource of a scope; undefined for custom parameters; 'model' for a condition with fixed values */
+  /** @param undefined for custom parameters; 'model' for a condition with fixed values */
   constructor(of: Resource | 'model' | undefined, caller?: CallerLimits) {
     this.#caller = caller
     this.values = [...(caller?.values ?? [])]
@@ -63,7 +62,7 @@ export class FilterQueryReader {
     this.shape += '{'
     const parts: TernaryCondition[] = []
     for (const [name, given] of Object.entries(query) as [string, unknown][]) {
-      // As in MikroORM, undefined means NULL: `{ owner: user?.id }` must not hold for all rows without a user.
+      // Undefined means NULL: `{ owner: user?.id }` must not hold for all rows without a user.
       const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
@@ -117,7 +116,7 @@ export class FilterQueryReader {
   }
 
   #wrong(where: string, what: string, code: RefusalCode = 'value_invalid'): Error {
-    // In the condition of a parameter, the expression is the client's.
+    // In a parameter, the expression is the client's.
     if (this.#caller === undefined && code === 'expression_invalid' && where.startsWith('parameter "'))
       return parameterError({ code, detail: `The ${where} cannot be read: ${what}`, parameter: where.split('"')[1]! })
     if (this.#caller === undefined) return new Error(`${where}: ${what}`)
@@ -145,7 +144,7 @@ export class FilterQueryReader {
     return attribute.kind === 'toOneOf' ? this.#polymorphic(attribute, value, hops, where) : this.#relation(attribute, value, hops, where)
   }
 
-  /** Takes an entity or `[discriminator, key]`, as MikroORM does. */
+  /** Takes an entity or `[discriminator, key]`. */
   #polymorphic({ branches }: ToOneOfAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const empty: Condition = { kind: 'all', of: branches.map(relation => ({ kind: 'unlinked', hops, relation })) }
     if (value === null) {
@@ -178,7 +177,7 @@ export class FilterQueryReader {
     return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
-  /** A key inside JSON: `{ meta: { color: 'red' } }`. Compares texts and numbers by what they look like. */
+  /** `{ meta: { color: 'red' } }`. Compares texts and numbers by their looks. */
   #within(json: ScalarAttribute, name: string, value: unknown, operand: Operand, where: string): TernaryCondition {
     if (name === '' || /["\\\0]/.test(name)) throw this.#wrong(where, `the key ${JSON.stringify(name.slice(0, 100))} cannot be named here.`)
     const { source } = json
@@ -296,7 +295,7 @@ export class FilterQueryReader {
   #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const { target } = relation
     const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
-    // As in MikroORM, a bare value of such a link is the value of the foreign key.
+    // As in MikroORM, a bare value is that of the foreign key.
     if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
       const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
       return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)

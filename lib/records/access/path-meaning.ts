@@ -1,6 +1,6 @@
 /**
- * Path meaning: all spellings of a path, for rules that name requests by patterns: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one
- * record. A path that leads nowhere means its own text.
+ * Path meaning: all spellings of a path, for rules by patterns: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one record. A path that
+ * leads nowhere means its text.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { isIds } from '../../model/ids-name.ts'
@@ -11,13 +11,13 @@ import { listRest, type ResourceLookup } from './resolve-path.ts'
 
 /** The paths are plain. */
 export interface PathMeaning {
-  /** The paths as the engine links them, or the path of a custom route. */
+  /** As the engine links, or of a custom route. */
   readonly linked: readonly string[]
   /** The segments of `linked`, as in requests. */
   readonly segments: readonly (readonly string[])[]
   /** Other spellings. */
   readonly others: readonly string[]
-  /** Requests for the records behind a relation in the path. */
+  /** For the records behind a relation in the path. */
   readonly related: readonly RelatedRequest[]
 }
 
@@ -33,7 +33,7 @@ interface MeaningVersion {
   readonly lookUp: ResourceLookup
 }
 
-/** The meaning of a path without a resource, as of a custom route. */
+/** Of a path without a resource, as of a custom route. */
 export function meaningOfText(segments: readonly string[]): PathMeaning {
   return { linked: [formPath(segments)], segments: [segments], others: [], related: [] }
 }
@@ -54,7 +54,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
     memberId && (member === undefined ? memberId : spellId(memberId, member)),
     ...excess,
   ].filter(segment => segment !== undefined)
-  // The path of a resource with a single record may leave out the ID.
+  // A resource with a single record may leave out the ID.
   const rests = single !== undefined && id === single ? [rest.slice(1), rest] : [rest]
   const [first, ...names] = listNames(resource, { version, lookUp })
   const linked = rests.map(each => [version, encodeURIComponent(first), ...each])
@@ -67,7 +67,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
   }
 }
 
-/** The requests behind a relation. A body may concern further records, which access rules judge. */
+/** A body may concern further records, which access rules judge. */
 function listRelated(method: string, attribute: Attribute, memberId: string | undefined, of: MeaningVersion): RelatedRequest[] {
   const isCreating = method === 'POST' && attribute.kind === 'toMany'
   if (isValue(attribute) || isIds(attribute) || !(READS.has(method) || method === 'DELETE' || isCreating)) return []
@@ -80,16 +80,16 @@ function listRelated(method: string, attribute: Attribute, memberId: string | un
   }))
 }
 
-/** The names of a resource in paths, the name in links first; only this name, if a look-up of the application knows others. */
+/** The name in links first; alone, if a look-up of the application knows others. */
 function listNames(resource: Resource, { version, lookUp }: MeaningVersion): readonly [string, ...string[]] {
   const { plural, accepted } = resource
   return [plural, ...accepted.filter(name => name !== plural && lookUp(name, version) === resource)]
 }
 
 /**
- * Returns `/v1/users*` for `/v1/user*`, with the name in links; undefined for a pattern without a resource.
+ * `/v1/users*` for `/v1/user*`, with the name in links; undefined for a pattern without a resource.
  *
- * @param path of the pattern, with stars
+ * @param path with stars
  */
 export function renameInPattern(path: string, { version, lookUp }: MeaningVersion): string | undefined {
   const at = version === NO_VERSION ? 1 : 2
@@ -99,7 +99,7 @@ export function renameInPattern(path: string, { version, lookUp }: MeaningVersio
   return resource && segments.with(at, encodeURIComponent(resource.plural) + segments[at]!.slice(name.length)).join('/')
 }
 
-/** Spells an ID as in links: `1` for `01`. */
+/** As in links: `1` for `01`. */
 function spellId(id: string, resource: Resource): string {
   const key = idFromText(id, resource, true)
   return key === undefined ? id : idToSegment(key, resource)

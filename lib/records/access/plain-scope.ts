@@ -1,6 +1,6 @@
 /**
- * Plain scope: reads the result of a scope or write rule. Most are like `{ owner: 5 }`, with the same properties each time: then the
- * condition is made once, and later requests read only the values.
+ * Plain scope: reads the result of a scope or write rule. Most are like `{ owner: 5 }`, with the same properties: the condition is made
+ * once, and later requests read the values.
  */
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
@@ -14,7 +14,7 @@ export interface ReadScope {
   readonly shape: string
 }
 
-/** Each reader returns undefined for a value of a wrong type. */
+/** Readers return undefined for a wrong type. */
 interface KnownScope {
   readonly names: readonly string[]
   readonly read: readonly ((value: unknown) => unknown)[]
@@ -23,7 +23,7 @@ interface KnownScope {
 
 const known = { scope: new WeakMap<Resource, KnownScope>(), write: new WeakMap<Resource, KnownScope>() }
 
-/** @param prefix the beginning of the shape */
+/** @param prefix of the shape */
 export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): ReadScope {
   const last = known[kind].get(resource)
   const values = last && readValues(query, last)
@@ -36,7 +36,7 @@ export function readScope(query: object, resource: Resource, kind: keyof typeof 
   return scope
 }
 
-/** Returns undefined for a query with other properties or conditions. */
+/** Undefined for other properties or conditions. */
 function readValues(query: object, { names, read }: KnownScope): readonly unknown[] | undefined {
   if (!isPlainQuery(query)) return undefined
   const values: unknown[] = []

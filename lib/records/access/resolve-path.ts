@@ -30,7 +30,7 @@ export type Target =
       readonly id: string
       readonly attribute: Attribute
     }
-  /** The mark of the calling user on a record (`/posts/1/like`). */
+  /** Of the calling user (`/posts/1/like`). */
   | {
       readonly kind: 'mark'
       readonly resource: Resource
@@ -38,7 +38,6 @@ export type Target =
       readonly id: string
       readonly mark: ResourceMark
     }
-  /** One record of a list attribute. */
   | {
       readonly kind: 'member'
       readonly resource: Resource
@@ -106,17 +105,17 @@ function tooLong(excess: string, base: string, version: string) {
   )
 }
 
-/** The path of a resource with a single record may leave out the ID. */
+/** With a single record, the path may leave out the ID. */
 export function listRest(segments: readonly string[], { byName, keyNames, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)
-  // A hidden ID has no path. An attribute may be named like the ID, as "1" in an object with numbers for keys.
+  // A hidden ID has no path. An attribute may be named like the ID, as "1".
   const isAttribute = byName.get(keyNames[0]!)!.hidden || (others.length < 2 && (byName.has(name) || marks.has(name)))
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 
-/** As `resolvePath`; a path with custom routes needs no target in the model. */
+/** A path with custom routes needs no target in the model. */
 export function resolveBesideRoutes(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   try {
     return resolvePath(request, version, model, lookUp)
@@ -162,7 +161,7 @@ function findAttribute(resource: Resource, name: string): Attribute {
 
 export function unknownAttribute(resource: Resource, name: string) {
   if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
-  // No rule is asked yet: a hint may only name attributes that exist for every caller.
+  // A hint may name only attributes that exist for every caller.
   const why = resource.rules.access.get === true ? describeClosed(resource.byName.get(name)) : undefined
   if (why !== undefined) return restError('attribute_not_found', why)
   const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
@@ -203,7 +202,7 @@ function retrievals(attribute: Attribute): readonly HttpMethod[] {
   return isValue(attribute) ? READING : QUERYING
 }
 
-/** The methods of a target, in the order of the `Allow` header (RFC 9110 section 10.2.1). */
+/** In the order of the `Allow` header (RFC 9110 section 10.2.1). */
 export function allowedMethods(target: Target): readonly HttpMethod[] {
   switch (target.kind) {
     case 'index':
@@ -234,10 +233,10 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
 }
 
 /**
- * Returns the methods of a path. Refuses others with 405; with 400, if the kind of the attribute forbids the method.
+ * Refuses others with 405; with 400, if the kind of the attribute forbids the method.
  *
- * @param own methods of custom routes of the path
- * @param isChosen whether a query may choose records
+ * @param own of custom routes
+ * @param isChosen a query may choose records
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = [], isChosen = false): readonly string[] {
   const isOfAttribute = target.kind === 'attribute' || target.kind === 'member'

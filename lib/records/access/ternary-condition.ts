@@ -1,7 +1,7 @@
 /** Ternary condition: a condition in SQL's three-valued logic. */
 import type { Condition, Operand } from '../plan/read-plan.ts'
 
-/** A condition in three-valued logic: with NULL both may be untrue, and `$not` must keep that. */
+/** With NULL both may be untrue, and `$not` must keep both. */
 export interface TernaryCondition {
   readonly holds: Condition
   readonly fails: () => Condition

@@ -1,4 +1,4 @@
-/** Type form: turns the texts of a form into a JSON body by the model. A text of a wrong type stays a text, which validation refuses. */
+/** Type form: turns the texts of a form into a JSON body. A text of a wrong type stays, for validation to refuse. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/http/form-body.ts'
 import { parseScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'

@@ -1,6 +1,6 @@
 /**
  * Unwrap body: with the option `envelope`, bodies may be wrapped like answers: `{ "article": { "title": "Hello" } }`. Refuses a plain
- * record that looks wrapped with body_invalid.
+ * record that looks wrapped, with body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
@@ -19,7 +19,6 @@ export function findBodyResource(method: string, target: Target): Resource | und
   return attribute.kind === 'toOne' || (attribute.kind === 'toMany' && method === 'POST') ? attribute.target : undefined
 }
 
-/** Returns the record in a wrapped body, else the body itself. */
 export function unwrapBody(body: unknown, resource: Resource, template: CompiledTemplate): unknown {
   const isForm = body instanceof FormBody
   if (template.isBare || !(isForm || isObject(body))) return body
@@ -31,7 +30,7 @@ export function unwrapBody(body: unknown, resource: Resource, template: Compiled
   return body
 }
 
-/** A wrapped body has an object in the place where the template has the record. */
+/** A wrapped body has an object in the record's place. */
 function findObject(body: unknown, tree: Tree): unknown {
   if (!isObject(body)) return undefined
   const [key, part] = findRecord(Object.keys(body), tree) ?? []
@@ -48,7 +47,7 @@ function findFields(fields: ReadonlyMap<string, FormField>, tree: Tree): Readonl
   return typeof part === 'string' ? members : findFields(members, part!)
 }
 
-/** Finds the record's place, if the body has no other keys than the template. */
+/** If the body has no other keys than the template. */
 function findRecord(keys: readonly string[], tree: Tree): Tree[number] | undefined {
   if (!keys.every(key => tree.some(([known]) => known === key))) return undefined
   return tree.find(([key, part]) => keys.includes(key) && leadsToRecord(part))

@@ -1,4 +1,4 @@
-/** Bind: turns the values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
+/** Bind: turns values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Binding } from './binding.ts'
@@ -39,13 +39,13 @@ export interface Arguments {
   readonly given?: readonly unknown[]
   readonly room?: AnswerBudget
   readonly end?: RequestAbort | undefined
-  /** Receives a value of a wrong type, which is compared as a text. */
+  /** Receives values of a wrong type, compared as texts. */
   readonly misfits?: Misfits | undefined
 }
 
 /**
- * The refusal of a value of a wrong type, if no record holds the value: a column of numbers in a SQLite file may hold the text `many`, and
- * `?count=many` must find the record.
+ * Refused if no record holds the value: a column of numbers in a SQLite file may hold the text `many`, and `?count=many` must find the
+ * record.
  */
 interface Misfits {
   refusal?: Error
@@ -63,7 +63,7 @@ const MAX_PATTERN = 10_000
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
-/** @param from earlier bindings are bound by the caller */
+/** @param from the caller binds earlier bindings */
 export function bindParameters({ bindings }: Statement, given: Arguments, dialect: Dialect, from = 0): readonly unknown[] {
   if (bindings.length === from) return NO_PARAMETERS
   const parameters: unknown[] = []
@@ -116,7 +116,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
   }
 }
 
-/** Returns the value for a request, such as the ID of its user. Without a request, a function with a parameter gives NULL. */
+/** For a request, such as the ID of the user. Without a request, a function with a parameter gives NULL. */
 type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
@@ -144,7 +144,7 @@ function encode(
   return form.encode(value, type)
 }
 
-/** Returns the ID in a filter value; undefined for an ID of another resource. */
+/** Undefined for an ID of another resource. */
 function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,
@@ -213,16 +213,13 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   return bound === null ? null : encode(bound, binding, dialect)
 }
 
-/**
- * Whether a column could hold the value in spite of its type. With several values, or a longer path, a wrong value is more likely a
- * mistake.
- */
+/** With several values, or a longer path, a wrong value is rather a mistake. */
 function mayBeMisfit({ operator, negated, paths, values, isGrouped }: RawFilter, { codec }: ScalarType): boolean {
   if (isGrouped) return false
   return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined
 }
 
-/** Returns null if no stored value can be equal. */
+/** Null if no stored value can be equal. */
 function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialect: Dialect): unknown {
   const text = unescape(value)
   const typed = parseScalar(text, type)
@@ -230,7 +227,7 @@ function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialec
   return dialect.findBound(typed, type, filter.operator)
 }
 
-/** Whether a text is no number, or a number as answers show numbers: not `01`, `1.0` or `1e3`, which databases take for integers, too. */
+/** Not `01`, `1.0` or `1e3`, which databases take for integers, too. */
 function isSpelledAsShown(text: string): boolean {
   const number = Number(text)
   if (!/^\s*[+-]?(?:\d|\.\d)/.test(text) || Number.isNaN(number) || String(number) === text) return true
@@ -262,7 +259,7 @@ function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 
-/** Names the filter whose value the database refuses: `?ip=abc` of an `inet` column. */
+/** Names the filter: `?ip=abc` of an `inet` column. */
 export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
   if (!(reading instanceof Promise)) return reading
   return reading.catch((error: unknown) => {

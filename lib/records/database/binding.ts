@@ -22,7 +22,7 @@ export type Binding =
       /** See `KeyRef`: an ID of another resource becomes NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
-  /** All plain values of a filter, each in all forms, as one parameter; or all patterns. */
+  /** All plain values of a filter, in all forms, as one parameter; or all patterns. */
   | {
       readonly from: 'filterList'
       readonly filter: number
@@ -41,7 +41,7 @@ export type Binding =
     }
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** The keys of all rows above, to read one relation of all. */
+  /** Of all rows above, to read one relation of all. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
   /** The key of the single row above. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }

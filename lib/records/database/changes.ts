@@ -41,7 +41,7 @@ export interface ChangedList {
   readonly list: WatchedList
   readonly bytes: number
   readonly id: string | number
-  /** The ID that clients know, if another. */
+  /** If clients know another. */
   readonly shown?: string | number
   readonly before: readonly unknown[]
   readonly after: readonly unknown[]
@@ -62,7 +62,7 @@ export interface ChangeOwner {
 }
 
 export interface ChangeRecorder {
-  /** Receive every change of a row, also outside of requests. */
+  /** Receive all changes of rows, also outside of requests. */
   readonly watchers: Set<ChangeSink>
   readonly isRecording: boolean
 }

@@ -12,7 +12,7 @@ import type { ChangeOwner, ChangeRecorder, Watched } from './changes.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 import type { Dialect, Reading, Statement } from './dialect.ts'
 
-/** What follows a writing statement in its transaction: more writes, readings that may be refused, or nothing that can fail. */
+/** Behind a writing statement in the transaction: more writes, readings that may be refused, or nothing that can fail. */
 export type BehindWrite = 'writes' | 'reads' | 'nothing'
 
 /** The resource, and the record in the path of the request. */
@@ -33,10 +33,10 @@ export interface ReadingConnection {
   readonly dialect: Dialect
   /** Whether other programs may have written values of wrong types. */
   readonly mayHoldMisfits: boolean
-  /** The triggers and rules of a table that may drop a statement, by name: `raise(ignore)`, `return null`, `do instead nothing`. */
+  /** Triggers and rules that may drop a statement, by name: `raise(ignore)`, `return null`, `do instead nothing`. */
   droppers(table: string): Awaitable<readonly string[]>
   /**
-   * Runs a reading. Waits for a transaction of another request, whose changes must not be seen before the commit.
+   * Waits for a transaction of another request, whose changes must not be seen before the commit.
    *
    * @param behind called in a transaction on PostgreSQL when the last statements (`ReadingStep.isLast`) are sent: further statements need
    * not wait for the answers
@@ -45,44 +45,41 @@ export interface ReadingConnection {
 }
 
 export interface RowConnection extends ReadingConnection {
-  /** Whether the database has all constraints of the model, and refuses forbidden rows itself. */
+  /** The database has all constraints of the model, and refuses forbidden rows. */
   readonly keepsConstraints: boolean
   /**
-   * Whether the engine may write rows by its own statements: nobody subscribes to the unit of work or logs its queries, and MikroORM's
-   * classes are not replaced.
+   * The engine may write by its own statements: nobody subscribes to the unit of work or logs queries, and MikroORM's classes are not
+   * replaced.
    */
   writesAlone(): boolean
   /** Says why not `writesAlone`, as the rest of "since …". */
   explainListeners(): string | undefined
-  /** Returns the key of a new row, if the engine counts the keys of the table and the row has none (`given`). */
+  /** If the engine counts the keys of the table and the row has none (`given`). */
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined
-  /** Whether column defaults of the database follow the engine's clock. */
+  /** Column defaults of the database follow the engine's clock. */
   keepsTime(table: StoredTable): boolean
   /**
-   * Sets the engine's time where the constructor of a new entity has set the system's.
+   * Where the constructor of a new entity has set the system's time.
    *
    * @param given the constructor's data, which stay
    * @param from start of the construction, in milliseconds of the system's clock
    */
   retime(entity: object, given: object, from: number): void
-  /** Whether the columns hold keys alone, so that statements can set and compare links. An existing database may hold other values. */
+  /** The columns hold keys alone: statements can set and compare links. */
   havePlainLinks(columns: readonly LinkColumn[]): boolean
-  /**
-   * Whether the database refuses a link to a missing row at once, and names the link in the same transaction, so that the engine need not
-   * look for the row before.
-   */
+  /** The database refuses a link to a missing row at once, and names the link in the same transaction: nothing looks for the row before. */
   refusesLinks(table: string, column: string): boolean
   countsKeys(table: string): boolean
-  /** Whether the database tells counted keys: no trigger inserts rows between. */
+  /** The database tells counted keys: no trigger inserts rows between. */
   tellsKeys(): boolean
   /**
-   * As `write`, for work that writes by `run` alone. Synchronous if no transaction is open.
+   * For work that writes by `run` alone. Synchronous if no transaction is open.
    *
    * @param repeatable see `write`, also for `place`; such work must not wait for the application
    */
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Awaitable<T>
   /**
-   * Runs a writing statement in a transaction, with MikroORM's errors.
+   * In a transaction, with MikroORM's errors.
    *
    * @param behind (default: 'writes') behind the last write, PostgreSQL is asked for the changes at once; a single statement with nothing
    * behind needs no transaction on SQLite in memory
@@ -97,15 +94,15 @@ export interface EntityConnection extends ReadingConnection {
   /**
    * Runs work in a transaction, one at a time, nested within other work, and flushes.
    *
-   * @param repeatable whether the work may run again after a conflict
+   * @param repeatable if the work may run again after a conflict
    * @param place writes of one place run one by one after a conflict, or if they may not run again
    */
   write<T>(work: (em: EntityManager) => Awaitable<T>, end?: RequestAbort, repeatable?: Repeatable, place?: WrittenPlace): Promise<T>
-  /** As `em.findOne`, without MikroORM's filters. */
+  /** Without MikroORM's filters. */
   load(name: EntityName, key: unknown, em: EntityManager): Promise<object | undefined>
-  /** Whether a record is a single row of one table, and so exists if loaded. */
+  /** A record is one row of one table, and so exists if loaded. */
   loadsAlone(name: EntityName): boolean
-  /** Whether a record can be removed unread: no hook, no subscriber, no cascade. */
+  /** Removable unread: no hook, no subscriber, no cascade. */
   removesAlone(name: EntityName): boolean
   /** Lets records refer to later ones until the transaction ends. */
   deferReferences(): Awaitable<void>
@@ -113,19 +110,19 @@ export interface EntityConnection extends ReadingConnection {
 
 export interface Connection extends RowConnection, EntityConnection {
   /**
-   * Runs a reading at once, even while a transaction of another request is open, whose changes it then sees. An asynchronous database runs
-   * the reading before anything asked later.
+   * At once, even while a transaction of another request is open, whose changes then show. An asynchronous database runs the reading before
+   * anything asked later.
    */
   readNow<T>(reading: () => Reading<T>): Awaitable<T>
-  /** Counts all tables at one moment. */
+  /** At one moment. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>
   explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
-  /** Finds links and foreign keys without an index, in tables with more than `rows` rows. */
+  /** Links and foreign keys, in tables with more than `rows` rows. */
   unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
   observe(traces: Traces): void
-  /** From now on, the owner and the watchers get changed rows. */
+  /** The owner and the watchers get changed rows. */
   record(watched: Watched, owner: ChangeOwner): ChangeRecorder
-  /** The model's functions and SQL use this clock from now on. */
+  /** The model's functions and SQL follow the clock. */
   follow(clock: Clock): void
   check(statement: Statement): Awaitable<void>
   close(): Promise<void>

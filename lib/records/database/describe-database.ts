@@ -1,7 +1,6 @@
-/** Describe database: names a database for messages, without its password; knows PGlite. */
+/** Describe database: names a database without its password; knows PGlite. */
 import type { ServerDatabase } from './world-store.ts'
 
-/** Removes the password from a URL. */
 export function describeDatabase(database: string | ServerDatabase): string {
   const url = typeof database === 'string' ? database : database.url
   return url.replace(/(\/\/[^/@:]*):[^/@]*@/, '$1@').replace(/^(postgres(?:ql)?:[^?]*)\?.*$/s, '$1')
@@ -9,18 +8,18 @@ export function describeDatabase(database: string | ServerDatabase): string {
 
 export const PGLITE: string = '@electric-sql/pglite'
 
-/** Whether a URL names a PGlite, PostgreSQL in this process: `pglite:` or `pglite:DIR`. */
+/** PostgreSQL in this process: `pglite:` or `pglite:DIR`. */
 export function isPglite(url: string): boolean {
   return /^pglite:/i.test(url)
 }
 
-/** Returns undefined for a PGlite in memory. */
+/** Undefined in memory. */
 export function pgliteFolder(url: string): string | undefined {
   const folder = url.slice('pglite:'.length)
   return folder === '' ? undefined : folder
 }
 
-/** Whether the database lives in memory and begins empty. */
+/** In memory, and empty at the start. */
 export function isInMemory(database: string | ServerDatabase): boolean {
   const url = typeof database === 'string' ? database : database.url
   return url === ':memory:' || (isPglite(url) && pgliteFolder(url) === undefined)

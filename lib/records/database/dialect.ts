@@ -1,4 +1,4 @@
-/** Dialect: the interface of a database: SQL, value codecs, errors; implemented in lib/databases/sqlite/ and lib/databases/postgres/. */
+/** Dialect: a database's SQL, value codecs and errors. */
 import type { Attribute, KeyPart, Renderer, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Operator } from '../request/operators.ts'
 import type { ExpandedList } from '../request/query-string.ts'
@@ -8,7 +8,7 @@ import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import type { Binding } from './binding.ts'
 
-/** Locked by others; broken (a full disk, a damaged file); no right; read-only. */
+/** Locked; broken (a full disk, a damaged file); no right; read-only. */
 export type DatabaseFailure = 'busy' | 'failed' | 'denied' | 'readOnly'
 
 export interface Statement {
@@ -16,7 +16,7 @@ export interface Statement {
   readonly bindings: readonly Binding[]
   /** Undefined: cheap. */
   readonly costs?: Costs
-  /** Whether rows come as bare values of the only column. */
+  /** Rows are bare values of the only column. */
   readonly isBare?: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Costs {
 export interface Visit {
   /** Undefined: not a table, any number of rows. */
   readonly table: string | undefined
-  /** The rows for each of which these are looked up; undefined: gone through once. */
+  /** Looked up for each row of the origin; undefined: gone through once. */
   readonly from?: Origin | undefined
   /** The columns of the look-up. */
   readonly columns?: readonly string[]
@@ -47,7 +47,7 @@ export interface Visit {
 
 export interface Origin {
   readonly visit: Visit
-  /** Whether each record occurs at most once. */
+  /** Each record occurs at most once. */
   readonly isOnce: boolean
 }
 
@@ -61,28 +61,26 @@ export interface CompiledNode {
   readonly renders: readonly CompiledRender[]
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
-  /** The bytes of every record, and the places of texts that add bytes. */
+  /** Of every record, and the places of texts that add bytes. */
   readonly bytes: number
   readonly long: readonly number[]
-  /** Whether rows are IDs. */
+  /** Rows are IDs. */
   readonly areIds: boolean
 }
 
 export interface CompiledRender {
   readonly name: string
-  /** The embedded objects around, outermost first. */
   readonly within?: readonly string[]
   readonly render: Renderer
-  /** Whether the record of a row has the attribute; undefined: all have. */
+  /** Undefined: all records have the attribute. */
   readonly only?: (row: Row) => boolean
 }
 
-/** A relation of all records of a node. */
 export interface CompiledChild {
   readonly name: string
   /** The embedded objects around, outermost first. */
   readonly within?: readonly string[]
-  /** `one`: at most one row for a record, else null. */
+  /** `one`: a row for a record, else null. */
   readonly cardinality: 'one' | 'many'
   /** Places of the linking values: in a row of the owner, and in a row of the statement. */
   readonly from: readonly number[]
@@ -90,14 +88,14 @@ export interface CompiledChild {
   readonly parts: readonly KeyPart[]
   /** The place of its parameters in `Arguments.lists`; undefined: those of its owner. */
   readonly list?: number
-  /** What an owner without rows shows; undefined: null, or an empty list. */
+  /** Of an owner without rows; undefined: null, or an empty list. */
   readonly none?: 0
-  /** Whether the record of a row has the relation; undefined: all have. */
+  /** Undefined: all records have the relation. */
   readonly only?: (row: Row) => boolean
   readonly statement: Statement
-  /** For a single record: compares with one key. Bare rows are IDs as answers show them. */
+  /** Compares with one key. Bare rows are IDs as in answers. */
   readonly single: Statement
-  /** Whether a row may belong to several owners. */
+  /** A row may belong to several owners. */
   readonly isPivoted: boolean
   readonly node: CompiledNode
 }
@@ -106,25 +104,22 @@ export interface CompiledRead {
   readonly rows: Statement
   /** Faster than `rows` far into a list. Compiled on first use. */
   readonly deep: (() => Statement) | undefined
-  /**
-   * `rows`, with the number of matching records as last column, counted to `most`; a larger number means more. Faster than `count` if few
-   * records match, slower if many do. Compiled on first use.
-   */
+  /** `rows`, with the number of matching records as last column, counted to `most`; a larger number means more. Compiled on first use. */
   readonly counted: (() => Statement) | undefined
-  /** Counts all pages; for paged plans. Compiled on first use. */
+  /** Of all pages. Compiled on first use. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
-  /** Places of the values of a cursor; undefined: pages are not by keys. */
+  /** Undefined: pages are not by keys. */
   readonly cursor: readonly number[] | undefined
-  /** Places of the values of `ReadPlan.bareColumns`. */
+  /** Of `ReadPlan.bareColumns`. */
   readonly barePlaces: readonly number[]
-  /** Whether any node has a render function. */
+  /** A node has a render function. */
   readonly rendered: boolean
 }
 
 /**
- * Yields batches of statements that do not depend on each other, and receives their rows. Runs synchronously on SQLite; PostgreSQL may get
- * a batch at once. All statements see one state of the data.
+ * Yields batches of independent statements, and receives rows. Synchronous on SQLite; PostgreSQL may get a batch at once. All statements
+ * see one state of the data.
  */
 export type Reading<T> = Generator<readonly ReadingStep[], T, readonly (readonly Row[])[]>
 
@@ -133,17 +128,17 @@ export interface ReadingStep {
   readonly parameters: readonly unknown[]
   /** Undefined where the engine itself reads. */
   readonly bound?: RowBound | undefined
-  /** Receives the rows before the next statement runs, if statements run one by one. */
+  /** Receives the rows before the next statement, if statements run one by one. */
   readonly take?: (rows: readonly Row[]) => void
-  /** Tells by the rows of the previous statement whether this one is needed; if not, a database may leave it out, with no rows. */
+  /** By the rows of the previous statement: if not, a database may leave the statement out, with no rows. */
   readonly isNeeded?: (before: readonly Row[]) => boolean
-  /** A statement that reads the page and counts, in the place of two: see `CompiledRead.counted`. */
+  /** In the place of two statements: see `CompiledRead.counted`. */
   readonly counted?: CountedPage | undefined
-  /** The list whose parameters the statement has; undefined: those of the request. */
+  /** Undefined: the parameters of the request. */
   readonly list?: ExpandedList | undefined
-  /** Whether only the first row is needed. */
+  /** Only the first row is needed. */
   readonly isOne?: boolean
-  /** Whether no batch follows. A reading of one statement then needs no transaction. */
+  /** No batch follows: a reading of one statement needs no transaction. */
   readonly isLast?: boolean
 }
 
@@ -173,55 +168,55 @@ export interface Dialect {
   /** A column of every table that sorts by insertion. */
   readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
-  /** Finds the record of a key, if it meets the condition of `list`. `shown`: the key is a `ShownKey`. */
+  /** The record of a key, in `list`. `shown`: the key is a `ShownKey`. */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
-  /** Finds the keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
+  /** Keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
-  /** Finds a key with NUL among the first rows of a table; undefined where no text has NUL. */
+  /** Among the first rows of a table; undefined where no text has NUL. */
   readonly nulKey?: (table: string, column: string) => Statement
   columns(resource: Resource, columns: readonly string[]): Statement
   decode(value: unknown, type: ScalarType): unknown
-  /** Returns a parameter; undefined for a value that the database did not write. */
+  /** Undefined for a value that the database did not write. */
   readCursor(value: string): unknown
   /**
-   * Finds another record with these values: given ones from `Arguments.given`, others from the record of the key. Undefined for attributes
-   * without columns to compare.
+   * Another record with equal values: from `Arguments.given`, or the record of the key. Undefined for attributes without columns to
+   * compare.
    */
   taken(
     resource: Resource,
     attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
     excludeSelf: boolean,
   ): Statement | undefined
-  /** Finds the keys of records that link the record of the key. */
+  /** Keys of records that link the record of the key. */
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
-  /** As `referrers`, for the keys of `Arguments.links`; undefined where keys cannot be compared as texts. */
+  /** For the keys of `Arguments.links`; undefined where keys cannot be compared as texts. */
   referrersOfAll(resource: Resource, attribute: ToOneAttribute): Statement | undefined
   readonly writing: WritingDialect
-  /** Whether an error ends the transaction: further statements fail. */
+  /** An error ends the transaction. */
   readonly failsWhole: boolean
-  /** The columns of a broken constraint, if known. */
+  /** Of a broken constraint, if known. */
   violation(error: Error): { readonly schema?: string; readonly table: string; readonly columns: readonly string[] } | undefined
   /** The name or expression of a broken check. */
   brokenCheck(error: Error): string | undefined
   breaksReference(error: Error): boolean
-  /** Whether an error is a broken reference, unique key, check or NOT NULL. */
+  /** A reference, unique key, check or NOT NULL. */
   breaksConstraint(error: unknown): boolean
   /** The message of a trigger that refuses a write. */
   refusal(error: Error): string | undefined
   failure(error: unknown): DatabaseFailure | undefined
-  /** Says how a value must be to be stored exactly, as the rest of "must be …". */
+  /** How a value is stored exactly: the rest of "must be …". */
   describeUnstorable(value: ScalarValue, type: ScalarType): string | undefined
   storesAll(type: ScalarType): boolean
   /**
-   * Replaces a filter value that the database cannot hold, such as a decimal of 20 digits, by a neighbour that compares alike with all
-   * stored values; null if no stored value is equal.
+   * For a filter value that the database cannot hold, as a decimal of 20 digits: a neighbour that compares alike with all stored values;
+   * null if no stored value is equal.
    */
   findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
   /** The value as stored. */
   encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
   /** Without NULL, which equals nothing. */
   encodeList(values: readonly unknown[], type: ScalarType): unknown
-  /** The keys that rows link, each once, without empty links. */
+  /** Linked keys, each once, without empty links. */
   encodeLinks(rows: readonly Row[], child: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks
   encodePatterns(patterns: readonly (readonly string[])[]): unknown
 }
@@ -236,24 +231,24 @@ export interface WritingDialect {
   insert(table: StoredTable, columns: readonly StoredColumn[]): Statement
   /** For at least one column. Generated keys are not returned. */
   insertRows(table: StoredTable, columns: readonly StoredColumn[], rows: number): Statement
-  /** Finds the row of a key, the last parameter, if a column differs from its parameter. */
+  /** The row of a key, the last parameter, if a column differs from its parameter. */
   differs(table: StoredTable, columns: readonly StoredColumn[]): Statement
   /**
-   * Sets columns of the row of a key, the last parameter, and counts up the version of the row, if any.
+   * In the row of a key, the last parameter. Counts up the version, if any.
    *
    * @param guarded only if a column differs: the parameters of the columns follow the key again
-   * @param seen only a row of these: the parameters of the scope, named by the bindings, come last
+   * @param seen parameters of the scope, named by the bindings, come last
    */
   update(table: StoredTable, columns: readonly StoredColumn[], guarded: boolean, seen?: SeenRows): Statement
   /**
-   * The guarded `update` of a row whose columns hold values of their own types (`typeof(title) = 'text'`): leaves a row with a stray value,
-   * such as a number in a column of texts. Undefined: types with values of several forms.
+   * The guarded `update` where columns hold values of their own types (`typeof(title) = 'text'`): leaves a row with a stray value, as a
+   * number in a column of texts. Undefined: types with several forms.
    */
   updatePlain?(table: StoredTable, columns: readonly StoredColumn[]): Statement | undefined
   /** The parameter is the key. */
   delete(table: StoredTable): Statement
   deleteAll(table: StoredTable): Statement
-  /** Sets a link in rows of a list of keys. Parameters: value, list, value. */
+  /** In rows of a list of keys. Parameters: value, list, value. */
   link(table: StoredTable, column: StoredColumn): Statement
   /** Empties the link of the rows with this link, but for a list of keys. Parameters, also of the next two: value, list. */
   unlink(table: StoredTable, column: StoredColumn): Statement
@@ -261,19 +256,19 @@ export interface WritingDialect {
   deleteOthers(table: StoredTable, column: StoredColumn): Statement
   /** Reads the keys of these rows, as texts. */
   others(table: StoredTable, column: StoredColumn): Statement
-  /** Reads, as texts in order, the keys of a list whose rows have another link. Parameters: list, value. */
+  /** Keys of a list whose rows have another link, as texts in order. Parameters: list, value. */
   unlinked(table: StoredTable, column: StoredColumn): Statement
   /**
-   * Removes all members of a many-to-many list but for a list of keys. Parameters: owner, list.
+   * Removes all members but a list of keys. Parameters: owner, list.
    *
-   * @param seen removes only members of these, see `update`
+   * @param seen see `update`
    */
   leave(pivot: PivotTable, seen?: SeenRows): Statement
   /** Removes members. Parameters: owner, list. */
   take(pivot: PivotTable): Statement
   /** Adds missing members. Parameters: owner, list, owner. */
   enter(pivot: PivotTable): Statement
-  /** Reads the keys of members as texts, in order. Parameter: owner. */
+  /** Keys as texts, in order. Parameter: owner. */
   members(pivot: PivotTable): Statement
   /** Undefined for a value that cannot be a parameter. */
   toParameter(value: unknown): unknown

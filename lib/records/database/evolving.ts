@@ -4,7 +4,7 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
 
 export interface EvolveStep {
-  /** Names the place, says what changes, and counts the rows. */
+  /** The place, the change, the number of rows. */
   readonly sentence: string
   /** The statements, with `?` for values. */
   readonly sql: readonly string[]
@@ -36,20 +36,19 @@ export interface FillFrom {
   readonly each: (row: OldRow) => object | readonly object[] | null | undefined
 }
 
-/** The options of `schema: 'evolve'`, and what takes its plan. */
 export interface Evolving {
   readonly fill: Readonly<Record<string, 'made-up' | FillFrom | Readonly<Record<string, FillValue>>>>
   readonly makeUp?: ((type: ScalarType, name: string, bearer: string, round: number) => Iterator<unknown>) | undefined
   /** New names of properties, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Whether to drop what the model lacks: empty parts, everything, or named parts. */
+  /** Parts that the model lacks: if empty, all, or by name. */
   readonly drop: boolean | 'all' | readonly string[]
   /** How many copies of a file stay. */
   readonly copies: number
   readonly resources: readonly ResourceDefinition[]
-  /** Whether the database is left as it was: only the plan is asked for. */
+  /** Only the plan is asked for. */
   readonly rehearses?: boolean
-  /** Whether to drop and create the tables of the entities. */
+  /** Drops and creates the tables of the entities. */
   readonly begins?: boolean
   /** Called with the plan, before any change. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined

@@ -1,4 +1,4 @@
-/** Fill text: a value of `fill` as the command line has it, for a property of any type. */
+/** Fill text: a value of `fill` from the command line. */
 export class FillText {
   readonly text: string
   constructor(text: string) {

@@ -1,11 +1,11 @@
-/** Install line: the command that installs missing packages, in fitting versions. */
+/** Install line: installs missing packages, in fitting versions. */
 import { createRequire } from 'node:module'
 
 interface PackageManifest {
   readonly version: string
 }
 
-/** All packages of MikroORM must have exactly the same version. */
+/** All packages of MikroORM must have the same version. */
 export function installedOrmVersion(): string {
   return (createRequire(import.meta.url)('@mikro-orm/core/package.json') as PackageManifest).version
 }

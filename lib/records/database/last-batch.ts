@@ -6,7 +6,7 @@ export function isLastBatch(batch: readonly ReadingStep[]): boolean {
   return true
 }
 
-/** @throws Error if the batch was called the last, though another follows */
+/** @throws Error if another batch follows the last */
 export function checkFollowed(batch: readonly ReadingStep[]): void {
   if (isLastBatch(batch)) throw new Error('A reading has said that no statement follows, and one does.')
 }

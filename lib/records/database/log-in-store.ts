@@ -8,12 +8,11 @@ export interface StoredToken {
   readonly id: string
   /** The user's key, each part as text. */
   readonly user: readonly string[]
-  /** The ID of all tokens of one log-in; undefined for a single token. */
+  /** Of all tokens of one log-in; undefined for a single token. */
   readonly family?: string | undefined
 }
 
 export interface TokenState {
-  /** Whether the token or its family has ended. */
   readonly hasEnded: boolean
   /** When a user of this key was last removed, in microseconds since 1970. */
   readonly removed: number | undefined
@@ -24,7 +23,7 @@ export interface TokenState {
 /** `void`: the attempt does not count. */
 export type LogInOutcome = 'failed' | 'succeeded' | 'void'
 
-/** The IDs of attempts that count. IDs grow with time. */
+/** IDs grow with time. */
 export interface LogInWindow {
   readonly after: bigint
   readonly before: bigint
@@ -42,7 +41,7 @@ export interface LogInStore {
   readonly mayWrite: boolean
   read(token: StoredToken): Reading<TokenState>
   /**
-   * Ends a token, or a family of tokens.
+   * A token, or a family of tokens.
    *
    * @param expires when the token ends by itself, in seconds since 1970
    * @returns whether the token was valid before: true for one of several callers at once
@@ -57,6 +56,6 @@ export interface LogInStore {
    * @returns undefined if the attempt has begun, else the attempts that count against it
    */
   begin(name: string, attempt: bigint, window: LogInWindow, most: number): Promise<LogInAttempts | undefined>
-  /** Ends an attempt. A success forgets earlier failures. */
+  /** A success forgets earlier failures. */
   settle(name: string, attempt: bigint, outcome: LogInOutcome, window: LogInWindow): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Refused value: a value of a request that the database cannot read as the type to compare with (`ip=abc` of an `inet` column). */
+/** Refused value: the database cannot read the value as the type to compare with (`ip=abc` of an `inet` column). */
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { ExpandedList } from '../request/query-string.ts'
 import type { Binding } from './binding.ts'
@@ -9,7 +9,7 @@ export class RefusedValue extends RestError {
   /** The expanded list whose filter is refused. */
   readonly list: ExpandedList | undefined
 
-  /** @param reason what the database says */
+  /** @param reason of the database */
   constructor(binding: Binding | undefined, reason: string, cause: unknown, list?: ExpandedList) {
     super(400, 'parameter_invalid', `The database does not take a value of the request: ${reason}.`, { cause })
     this.binding = binding

@@ -1,7 +1,4 @@
-/**
- * Value form: how a value becomes a parameter: `'value'` as stored, or in a form of one database, such as the bounds of a range, a
- * spelling, a pattern.
- */
+/** Value form: how a value becomes a parameter: `'value'` as stored, or in a form of one database, as a bound, a spelling, a pattern. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 export type ValueForm = 'value' | OwnForm | OwnPatternForm
@@ -9,7 +6,7 @@ export type ValueForm = 'value' | OwnForm | OwnPatternForm
 export interface OwnForm {
   readonly of: 'value'
   readonly encode: (value: unknown, type: ScalarType) => unknown
-  /** Whether a value of a wrong type is passed as a text, not as NULL. */
+  /** A value of a wrong type becomes a text, not NULL. */
   readonly takesMisfits?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** World store: the content of a database as a whole, for snapshots, restore and forks; and opening a database. */
+/** World store: a database's content for snapshots, restore and forks; opening a database. */
 import type { EntityName, Options } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -15,7 +15,6 @@ export interface WorldImage {
 
 export interface StoredSecrets {
   isSecretColumn(column: string): boolean
-  /** Returns a text without secrets. */
   maskStored(text: string): string
 }
 
@@ -25,11 +24,11 @@ export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'rese
 /** The content of a SQLite database. */
 export interface ContentBytes {
   readonly bytes: Uint8Array
-  /** The highest keys by table, where the bytes do not show them. */
+  /** Where the bytes do not show the highest keys, by table. */
   readonly keys: ReadonlyMap<string, bigint> | undefined
 }
 
-/** The content of a database in memory, for a place that outlives the database. */
+/** For a place that outlives a database in memory. */
 export interface KeptContent {
   /** Replaces the new content, before `start`. */
   continue(now: ContentBytes, baseline: ContentBytes): void
@@ -45,7 +44,7 @@ export interface WorldStore {
   readonly kept?: KeptContent | undefined
   start(): Awaitable<void>
   /**
-   * Returns the same image until something is written.
+   * The same image until something is written.
    *
    * @throws Error inside of a write.
    */
@@ -58,26 +57,26 @@ export interface WorldStore {
    */
   replace(image: WorldImage, first: () => void): Promise<void>
   /**
-   * Goes back to the content at `start`.
+   * To the content at `start`.
    *
-   * @param first called without open transactions, before any change
+   * @param first see `replace`
    * @throws Error inside of a write, and when that content was too large to be kept.
    */
   reset(first: () => void): Promise<void>
-  /** Opens an image as an independent database that shares compiled statements. */
+  /** The database shares compiled statements. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
   baseline(): Awaitable<WorldImage>
   /**
-   * Returns an image as a SQLite file without secrets, or a clause that says why not; undefined if the database is not SQLite.
+   * A SQLite file without secrets, or why not, as a clause; undefined if the database is not SQLite.
    *
-   * @param maxBytes maximum size of the file
+   * @param maxBytes of the file
    */
   write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string | undefined>
   imageBytes(): number
   size(): Awaitable<number>
-  /** Returns reasons as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
+  /** Reasons as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
   unavailable(): Awaitable<Unavailable>
-  /** Returns the tables, indexes, views and triggers that differ from the image. */
+  /** Tables, indexes, views and triggers that differ from the image. */
   differing(image: WorldImage): Awaitable<readonly string[]>
 }
 
@@ -134,18 +133,18 @@ export interface Opened extends OpenDatabase {
   /** For a model that is read from the database. */
   readonly definitions: readonly ResourceDefinition[]
   /**
-   * Runs the application's migrations, before `complete`.
+   * Before `complete`.
    *
    * @returns whether the database was empty before: all rows come from migrations
    * @throws Error in one line if there are no migrations, and if one fails.
    */
   migrate(): Promise<boolean>
   /**
-   * Adds the schema of the entities and runs `build`; a failure adds nothing.
+   * Adds the schema and runs `build`; a failure adds nothing.
    *
    * @throws Error in one line for a database that does not fit the entities; errors of `build`.
    */
   complete<T>(build: () => Awaitable<T>): Awaitable<T>
-  /** Closes an incomplete database, and deletes the file made for it. */
+  /** Closes an incomplete database, and deletes a new file. */
   abandon(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Answer limits: counts the records and bytes of an answer while rows become records. A record shown twice counts twice. */
+/** Answer limits: counts records and bytes while rows become records. A record shown twice counts twice. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { findParameterName, findLongest, type Vocabulary } from '../request/query-string.ts'
@@ -15,13 +15,13 @@ export interface Tally {
 export class AnswerBudget {
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
-  /** Records that still fit, times `IDS`: a whole number. */
+  /** Records that still fit, times `IDS`. */
   #places: number
   #bytes: number
   readonly #tally: Tally | undefined
   readonly #pairs: readonly Pair[]
 
-  /** @param pairs the query of the request */
+  /** @param pairs of the request */
   constructor(limits: Limits, vocabulary: Vocabulary, pairs: readonly Pair[], tally?: Tally) {
     this.#pairs = pairs
     this.#tally = tally
@@ -38,7 +38,7 @@ export class AnswerBudget {
   /**
    * Counts records, or IDs of a list.
    *
-   * @param at the attribute with the records; undefined for the records of the answer itself
+   * @param at the attribute; undefined for the records of the answer
    * @throws RestError limit_exceeded, before the caller reads more rows
    */
   take(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
@@ -51,12 +51,12 @@ export class AnswerBudget {
     if (this.#places < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 
-  /** Refuses these rows if they are too many even when each is shown only once. Counts nothing. */
+  /** Refuses rows too many even if each is shown once. Counts nothing. */
   check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }
 
-  /** The longest parameter of the request, to blame for a long answer; the name of `limit` if no parameter was given. */
+  /** To blame for a long answer; the name of `limit` if no parameter was given. */
   get longest(): string {
     return findLongest(this.#pairs) || findParameterName(this.#vocabulary, 'limit')
   }

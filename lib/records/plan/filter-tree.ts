@@ -1,4 +1,4 @@
-/** Filter tree: joins the filters of a request as groups say. A single record meets all conditions of `skills(level=1;kind=go)`. */
+/** Filter tree: joins filters by groups. A single record meets all conditions of `skills(level=1;kind=go)`. */
 import { RestError, parameterError } from '../../foundation/errors/errors.ts'
 import { branchesFor } from './visibility.ts'
 import { suggestObject } from '../request/habits.ts'

@@ -1,7 +1,4 @@
-/**
- * Filters: each filter becomes a Condition. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two different
- * books.
- */
+/** Filters: each becomes a Condition. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two books. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
@@ -33,7 +30,7 @@ export function planFilter(filter: RawFilter, index: number, context: FilterCont
   return filter.negated ? { kind: 'not', of: condition } : condition
 }
 
-/** An attribute `limit` is filtered as `limit_=5`, because `limit=5` has another meaning. */
+/** An attribute `limit` is filtered as `limit_=5`. */
 function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
   if (!path.includes('_')) return path
   const [first = '', ...rest] = path.split('.')
@@ -94,7 +91,7 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
         reserved: [...vocabulary.reserved.values()],
       }),
   })
-  // Where records show a relation as other values than IDs, a filter must not reveal the IDs.
+  // Where records show other values than IDs, a filter must not reveal IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
 }
@@ -112,7 +109,7 @@ function isSearched(attribute: Attribute): attribute is ScalarAttribute {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
-/** A path that goes on in several entities joins present values by OR, absent values by AND; in several classes, all by OR. */
+/** Paths in several entities join present values by OR, absent values by AND; in several classes, all by OR. */
 interface FilterParts {
   /** Met by a value: `Ann` of `author.name=null,Ann`. */
   readonly present: readonly Condition[]
@@ -146,7 +143,7 @@ function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: Fi
   return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
 }
 
-/** A record has one class. Absent: the class of the record meets the condition, or lacks the attribute. */
+/** Absent: the class of the record meets the condition, or lacks the attribute. */
 function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const present: Condition[] = []
   const absent: Condition[] = []
@@ -161,7 +158,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
   return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
-/** A relation to several entities links at most one record. Absent: the condition holds in every entity. */
+/** Links at most one record. Absent: the condition holds in every entity. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
@@ -256,7 +253,7 @@ function noWildcards(filter: RawFilter, why: string) {
   })
 }
 
-/** Compares a whole JSON attribute (`data=5`) like a value inside (`data.count=5`): by the JSON type in each record. */
+/** `data=5` compares like a value inside (`data.count=5`): by the JSON type in each record. */
 function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
   const { type, source } = attribute
   if (type.kind !== 'json' || type.codec !== undefined || source.kind === 'getter' || source.kind === 'none') return attribute
@@ -330,12 +327,12 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   ]
 }
 
-/** Each form compiles to different SQL, so the form is part of the shape of a request. */
+/** Each form has other SQL, so the form is part of a request's shape. */
 export function findForm(value: RawValue): PatternForm {
   if (value.kind !== 'pattern') return 'general'
   const { pieces } = value
   if (pieces.every(piece => piece === '')) return 'any'
-  // A prefix becomes a range up to the prefix with its last character counted up; U+10FFFF has no next character.
+  // A prefix becomes a range, up to the last character counted up; U+10FFFF has no next.
   if (pieces.length === 2 && pieces[1] === '') return pieces[0]!.endsWith('\u{10ffff}') ? 'general' : 'prefix'
   if (pieces.length === 3 && pieces[0] === '' && pieces[2] === '') return 'contains'
   return 'general'

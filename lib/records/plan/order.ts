@@ -1,4 +1,4 @@
-/** Order: sort keys (`author.name,tags.desc`), or the model's own order of a list, become SortTerms. Refuses with parameter_invalid. */
+/** Order: sort keys (`author.name,tags.desc`), or the model's order of a list, become SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
@@ -20,11 +20,11 @@ export interface OrderContext {
 
 export interface Order {
   readonly terms: readonly SortTerm[]
-  /** As the envelope shows the order: directions spelled out, no tiebreak. */
+  /** As in the envelope: directions spelled out, no tiebreak. */
   readonly sort: string
 }
 
-/** Returns the order of the request, else the model's own order of a list, else the primary key. */
+/** Of the request, else the model's order of a list, else the primary key. */
 export function planOrder(
   resource: Resource,
   anchor: Anchor,
@@ -46,10 +46,7 @@ export function planOrder(
   }
 }
 
-/**
- * Plans the order of a resource without a key. Rows without any order of their own are sorted by all attributes, so that pages do not
- * overlap.
- */
+/** Without a key and an order, rows are sorted by all attributes, so that pages do not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
@@ -57,7 +54,7 @@ function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, vi
   return { terms: [...asked, ...all], sort: keys.map(formatSortKey).join() }
 }
 
-/** The columns of an attribute that have an order; those of a link as plain values. */
+/** With an order; columns of a link as plain values. */
 function listColumns(attribute: Attribute): ScalarAttribute[] {
   if (attribute.kind === 'scalar') return attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute] : []
   if (attribute.kind !== 'toOne' || !attribute.owner) return []
@@ -69,7 +66,7 @@ function listColumns(attribute: Attribute): ScalarAttribute[] {
   }))
 }
 
-/** The order by primary key as the envelope shows it; empty if the key is hidden behind `shownKey`. */
+/** As in the envelope; empty if the key is hidden behind `shownKey`. */
 function formatKeyOrder(resource: Resource): string {
   const { shownKey, keyNames, byName, order, key } = resource
   if (order.length > key.length) return ''
@@ -79,7 +76,7 @@ function formatKeyOrder(resource: Resource): string {
     .join()
 }
 
-/** The paths of the primary key: a relation `author` in the key sorts by `author.id`. */
+/** A relation `author` in the primary key sorts by `author.id`. */
 function keyPaths(resource: Resource): string[] {
   return resource.keyNames.flatMap(name => {
     const attribute = resource.byName.get(name)
@@ -91,7 +88,7 @@ export function planListOrder(list: ToManyAttribute): readonly SortTerm[] {
   return list.orderBy.map(key => planSort(list.target, key, DEFAULT_LIMITS, undefined))
 }
 
-/** @param visibility undefined for the model's own order, which may use any attribute */
+/** @param visibility undefined for the model's order, by any attribute */
 function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: Visibility | undefined, parameter = 'sort'): SortTerm {
   const walk = walkPath(key.path, resource, {
     parameter,

@@ -1,4 +1,4 @@
-/** Paths: walks dotted paths of filters, sort keys, attributes and expand through the model. Refuses an unknown path with a hint. */
+/** Paths: walks dotted paths of filters, sort keys, attributes and expand. Refuses an unknown path with a hint. */
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
@@ -17,8 +17,8 @@ interface Walked {
 }
 
 /**
- * A path through a relation to several entities: `owner.name`, where an owner is a person or a company. The path goes on in each entity
- * with the next name, and is empty in the others.
+ * Through a relation to several entities: `owner.name`, where an owner is a person or a company. The path goes on in each entity with the
+ * next name, and is empty in others.
  */
 export interface Forked {
   readonly hops: readonly RelationAttribute[]
@@ -26,7 +26,7 @@ export interface Forked {
   readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
 }
 
-/** A path through an attribute that differs between the classes of a hierarchy: goes on in each class. */
+/** Through an attribute that differs between classes of a hierarchy: goes on in each. */
 export interface ByClass {
   readonly hops: readonly RelationAttribute[]
   readonly classes: readonly { readonly is: ClassCheck; readonly walk: Walk }[]
@@ -48,10 +48,10 @@ export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
 interface PathContext {
   readonly parameter: string
   readonly limits: Limits
-  /** Undefined for a path of the model itself, which may lead anywhere. */
+  /** Undefined for the model, which may lead anywhere. */
   readonly visibility: Visibility | undefined
   readonly intoJson?: boolean
-  /** Whether an attribute may depend on the class of the row, as in conditions and orders. */
+  /** An attribute may depend on the row's class, as in conditions and orders. */
   readonly byClass?: boolean
   /** Relations from the outermost record to the root. */
   readonly relations?: number
@@ -73,7 +73,7 @@ function unknownPath(path: string, index: number, attributes: readonly Attribute
   return { prefix: names.slice(0, index).join('.') + (index === 0 ? '' : '.'), path: names.slice(index).join('.'), attributes }
 }
 
-/** Whether the caller may see all attributes of a path. Unknown names count as visible. */
+/** Unknown names count as visible. */
 export function isReachable(path: string, root: Resource, visibility: Visibility): boolean {
   const [name = '', ...rest] = path.split('.')
   const attribute = root.byName.get(name)
@@ -96,14 +96,13 @@ function isReachableIn(attribute: Attribute, names: readonly string[], visibilit
   })
 }
 
-/** Where a segment of a path is looked up. */
 interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
   readonly called: string
   /** The discriminator column of a hierarchy. */
   readonly column?: string | undefined
-  /** Whether `walkClasses` has chosen the attribute among those of several classes. */
+  /** `walkClasses` has chosen the attribute among several classes. */
   readonly isChosen?: boolean
 }
 
@@ -121,7 +120,7 @@ function makeHolder({ byName, attributes, singular, hierarchy }: Resource): Attr
   return { byName, attributes, called: singular, column: hierarchy?.column }
 }
 
-/** @param relations the number of relations so far */
+/** @param relations so far */
 function walkFrom(start: AttributeHolder, first: number, relations: number, cursor: PathCursor): Walk {
   const { path, names, context } = cursor
   const hops: RelationAttribute[] = []
@@ -172,10 +171,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
   throw new Error(`walkPath: the path "${path}" has no segments.`)
 }
 
-/**
- * Ends a path at the IDs of a relation. A list is compared by its members; a link (`authorId`) by the key of its target, which has a type
- * and an order.
- */
+/** A list is compared by members; a link (`authorId`) by the target's key, with a type and an order. */
 function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
   if (relation.kind === 'toMany') return { hops, attribute: relation }
   const { target, filterable, sortable } = relation
@@ -214,7 +210,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     try {
       branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
     } catch (error) {
-      // The rest may exist in some entities alone: fails only where it fails in all.
+      // Some entities may have the rest: fails where all fail.
       if (!(error instanceof RestError)) throw error
       refusal ??= error
     }
@@ -223,7 +219,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
-/** Walks the rest in all classes whose attribute of this name compares like the first. */
+/** In all classes whose attribute compares like the first. */
 function walkClasses(
   first: Attribute,
   holder: AttributeHolder & { readonly column: string },
@@ -254,7 +250,7 @@ function walkClasses(
   return classes
 }
 
-/** Whether both attributes take the same texts as values. */
+/** Both take the same texts as values. */
 function comparesAs(a: Attribute, b: Attribute): boolean {
   const kinds = (attribute: Attribute): string => {
     if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'

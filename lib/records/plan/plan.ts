@@ -1,6 +1,5 @@
 /**
- * Plan: turns an anchor and parameters into a ReadPlan, which depends on the shape of the request, never on its values. Refuses with
- * parameter_invalid.
+ * Plan: a ReadPlan of an anchor and parameters depends on the shape of the request, never on its values. Refuses with parameter_invalid.
  */
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
@@ -20,7 +19,7 @@ import { EVERYTHING, existsFor, type Visibility } from './visibility.ts'
 
 export function formatShape(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
-  // No query contains NUL, so different shapes make different texts.
+  // No query contains NUL.
   let shape = formatReservedShape(parameters)
   for (const filter of parameters.filters) {
     shape += `\0\0${filter.negated ? '!' : ''}${filter.paths.join('|')}\0${filter.operator}`
@@ -37,7 +36,7 @@ function formatGroup({ path, negated, joins, of }: FilterGroup): string {
   return `${negated ? '!' : ''}${path}\0${joins}(${parts.join()})`
 }
 
-/** Returns the forms of a filter's values, equal neighbours counted: a list of a thousand IDs makes `text1000`. */
+/** Equal neighbours are counted: a thousand IDs make `text1000`. */
 function listForms(values: readonly RawValue[]): string {
   let forms = ''
   let last = ''
@@ -61,9 +60,9 @@ interface PlanContext {
 }
 
 /**
- * Plans the stored attributes and links of a record, without lists, for any caller.
+ * Stored attributes and links of a record, without lists, for any caller.
  *
- * @param bareColumns columns whose bare values are read, too
+ * @param bareColumns read bare, too
  */
 export function planStored(resource: Resource, bareColumns?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
@@ -83,7 +82,7 @@ export function planStored(resource: Resource, bareColumns?: readonly string[]):
   }
 }
 
-/** Whether an attribute has the same value for every caller. */
+/** The same value for every caller. */
 function isStored(attribute: Attribute): boolean {
   if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
   return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true

@@ -1,7 +1,4 @@
-/**
- * Read plan: a reading request in terms of the model, as plain data. Refers to values by their position, so that all requests of one shape
- * share a plan.
- */
+/** Read plan: a reading request in terms of the model. Refers to values by position: all requests of one shape share a plan. */
 import type {
   PolymorphicTarget,
   EmbeddedAttribute,
@@ -15,7 +12,7 @@ import type {
 import type { Fold, OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** A value to compare with: of a filter, by position; of a scope, by index (`of` undefined: of custom parameters); or of the model. */
+/** Of a filter, by position; of a scope, by index (`of` undefined: of custom parameters); or of the model. */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
@@ -27,7 +24,7 @@ export type KeyRef =
       readonly filter: number
       readonly value: number
       readonly resource: Resource
-      /** The relation to several entities, whose IDs name a resource, maybe another than `resource`. */
+      /** IDs name a resource, maybe another than `resource`. */
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }
@@ -39,12 +36,12 @@ export interface Operand {
   readonly attribute: ScalarAttribute
 }
 
-/** What the attribute does with a given list or JSON value: contains all, is contained, or has a value in common. */
+/** Contains all of a given list or JSON value, is contained, or has a value in common. */
 export type Containment = 'contains' | 'contained' | 'overlap'
 
 export type PatternForm = 'any' | 'prefix' | 'contains' | 'general'
 
-/** A condition on a record. SQL may yield NULL for a condition: then `not` of the condition is true. */
+/** SQL may yield NULL for a condition: then `not` of the condition is true. */
 export type Condition =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
   | { readonly kind: 'not'; readonly of: Condition }
@@ -52,11 +49,11 @@ export type Condition =
   | { readonly kind: 'in'; readonly operand: Operand; readonly values: readonly ValueRef[] }
   | { readonly kind: 'compare'; readonly operand: Operand; readonly operator: OrderOperator; readonly value: ValueRef }
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: Fold; readonly value: ValueRef }
-  /** Some of many patterns match. With `fold`, plain values are patterns, too. */
+  /** With `fold`, plain values are patterns, too. */
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
-  /** SQL's own LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
+  /** SQL's LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
-  /** A regular expression. With `fold` case does not count. */
+  /** With `fold` case does not count. */
   | { readonly kind: 'expression'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   /** Of a list in one column, or of JSON; the value is JSON text. */
   | { readonly kind: 'contains'; readonly how: Containment; readonly operand: Operand; readonly value: ValueRef }
@@ -82,20 +79,17 @@ export interface ClassCheck {
   readonly values: readonly string[]
 }
 
-/** A sort key. Through a list, sorts by the smallest value ascending, by the largest descending. */
+/** Through a list, sorts by the smallest value ascending, by the largest descending. */
 export interface SortTerm {
   readonly hops: readonly RelationAttribute[]
-  /** Undefined: sorts by the number of records behind the hops. */
+  /** Undefined: the number of records behind the hops. */
   readonly attribute: ScalarAttribute | undefined
   readonly descending: boolean
   /** Undefined: NULL is the smallest value. */
   readonly nulls?: 'first' | 'last' | undefined
-  /**
-   * The key in other entities, where the path leads through a relation to several entities. Except behind lists, at most one term has a
-   * value.
-   */
+  /** The key in other entities, behind a relation to several. Except behind lists, at most one term has a value. */
   readonly or?: readonly SortTerm[]
-  /** Classes that records on the path must have; `at` hops before the record. Other classes have no value behind them. */
+  /** Of records on the path, `at` hops before the record. Other classes have no value. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]
 }
 
@@ -116,14 +110,13 @@ export type Field =
   /** A link to several entities: a branch with a node shows a record, a branch without shows an ID. */
   | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
 
-/** What a request shows of a relation. */
 export interface ShownPart {
-  /** The place in `Parameters.lists`, whose filters the conditions name. */
+  /** In `Parameters.lists`, whose filters the conditions name. */
   readonly at: number
   readonly where: readonly Condition[]
-  /** Whether the request gives the order; else the application's order. */
+  /** By the request; else the application's order. */
   readonly isSorted: boolean
-  /** Whether `limit` or `offset` cuts each list. */
+  /** `limit` or `offset` cuts each list. */
   readonly isCut: boolean
 }
 
@@ -135,14 +128,14 @@ interface ShownBranch {
 export interface RecordNode {
   readonly resource: Resource
   readonly fields: readonly Field[]
-  /** Whether attributes that a record lacks are left out, and not null. */
+  /** Attributes that a record lacks are left out, not null. */
   readonly exact?: boolean
 }
 
-/** Returns the condition of the rows that exist for the caller; undefined if all rows exist. */
+/** For the rows that exist for the caller; undefined: all. */
 export type ScopeLookup = (resource: Resource) => Condition | undefined
 
-/** The records where a plan starts. With `shown`, the request names records by `shownKey` instead of the primary key. */
+/** Where a plan starts. With `shown`, the request names records by `shownKey` instead of the primary key. */
 export type Anchor =
   | { readonly kind: 'collection' }
   | { readonly kind: 'record'; readonly shown?: true }
@@ -161,7 +154,7 @@ export interface ReadPlan {
   readonly scopeOf: ScopeLookup
   /** The order before the primary key, which always comes last. */
   readonly order: readonly SortTerm[]
-  /** Whether limit and offset apply, and rows are counted. */
+  /** Limit and offset apply, and rows are counted. */
   readonly paged: boolean
   /** The page begins at a key. */
   readonly start?: StartPlan | undefined
@@ -169,8 +162,8 @@ export interface ReadPlan {
 }
 
 export interface StartPlan {
-  /** The columns of the key, the last keys of the order. */
+  /** Of the key, the last keys of the order. */
   readonly key: readonly string[]
-  /** Whether each value of the cursor is NULL; undefined: the page begins with the first record. */
+  /** Of each value of the cursor; undefined: the page begins with the first record. */
   readonly nulls: readonly boolean[] | undefined
 }

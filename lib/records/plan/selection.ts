@@ -37,12 +37,11 @@ interface SelectionContext {
   readonly vocabulary: Vocabulary
 }
 
-/** Paths as a tree: `author.name` is `author` with `name` inside. An empty tree under a name means the whole attribute. */
+/** `author.name` is `author` with `name` inside. An empty tree means the whole attribute. */
 interface NameTree extends Map<string, NameTree> {
   list?: ListPlan
 }
 
-/** A relation with parameters of its own. */
 interface ListPlan {
   readonly at: number
   readonly given: ExpandedList
@@ -65,7 +64,7 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
     const names = given.path.split('.')
     const tree = names.reduce<NameTree | undefined>((found, name) => found?.get(name), expanded)!
     tree.list = { at, given, scene }
-    // Of a relation that `attributes` leaves out, too, mistakes are told.
+    // Mistakes are told even of relations that `attributes` leaves out.
     const walk = walkPath(given.path, resource, { parameter: given.parameter, ...scene })
     for (const end of listEnds(walk)) if (!isValue(end)) listField(end, 0, WHOLE, tree.list)
   }
@@ -134,7 +133,7 @@ function inside(selection: ParsedSelection, name: string): ParsedSelection {
   }
 }
 
-/** Asked before visibility, so that no rule is asked about an attribute that the request does not select. */
+/** Before visibility, so that no rule is asked about unselected attributes. */
 function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
   if (isWhole(selection.exclude.get(attribute.name))) return false
   return selection.include === undefined || selection.include.has(attribute.name)
@@ -155,14 +154,14 @@ function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefi
   return (attribute.kind === 'toOne' || attribute.kind === 'toMany') && attribute.ids !== undefined ? byName.get(attribute.ids) : undefined
 }
 
-/** Whether `author` is shown beside `authorId`: at depth 2, or where the request names `author`. */
+/** `author` is shown beside `authorId` at depth 2, or where the request names `author`. */
 function isNamed({ name }: Attribute, depth: ShownDepth, selection: ParsedSelection): boolean {
   return depth === 2 || selection.expanded.has(name) || selection.include?.has(name) === true
 }
 
 function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
-  // A renderer of an embedded object gets all attributes, whatever the request selects.
+  // A renderer of an embedded object gets all attributes.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(selection, attribute.name) : WHOLE, visibility)
@@ -189,7 +188,6 @@ function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSe
   return attribute.kind === 'toOne' ? { kind: 'reference', attribute } : { kind: 'references', attribute, order: planListOrder(attribute) }
 }
 
-/** Whether a list shows a part of its records alone. */
 export function isCut({ limit, offset }: Parameters): boolean {
   return limit !== undefined || offset !== undefined
 }

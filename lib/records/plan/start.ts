@@ -1,4 +1,4 @@
-/** Start: plans order and beginning of a page by keys (`?offset=first`). Refuses with parameter_invalid what a cursor cannot hold. */
+/** Start: order and beginning of a page by keys (`?offset=first`). Refuses values that no cursor holds with parameter_invalid. */
 import type { ScalarAttribute, Resource } from '../../model/model.ts'
 import { refuseStart, type KeyStart } from '../request/key-start.ts'
 import { findParameterName, type Parameters } from '../request/query-string.ts'
@@ -6,7 +6,7 @@ import { planOrder, type Order, type OrderContext } from './order.ts'
 import type { Anchor, SortTerm, StartPlan } from './read-plan.ts'
 import { RuleNotEvaluated } from './visibility.ts'
 
-/** A cursor shows the values of its keys, so that the caller must see the attributes of the order, also of the model's own. */
+/** A cursor shows values: the caller must see the attributes of the order, also of the model's. */
 export function planKeyedOrder(resource: Resource, anchor: Anchor, parameters: Parameters, context: OrderContext): Order {
   const { sort } = parameters
   const start = parameters.start!

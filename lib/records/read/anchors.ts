@@ -5,7 +5,7 @@ import type { Anchor } from '../plan/read-plan.ts'
 
 export const KEYS: Anchor = Object.freeze({ kind: 'keys' })
 
-/** `record` finds a record by its primary key, `shown` by its `ShownKey`. */
+/** `record`: by primary key, `shown`: by `ShownKey`. */
 export type OwnReading = 'list' | 'record' | 'shown'
 
 export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor; readonly isPaged: boolean }>> = {
@@ -14,7 +14,7 @@ export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor
   shown: { anchor: { kind: 'record', shown: true }, isPaged: false },
 }
 
-/** Returns the anchor of the records behind a relation, and the beginning of the cache key of their plan. */
+/** The anchor, and the beginning of the plan's cache key. */
 export function relatedTo(
   owner: Resource,
   key: RecordKey,

@@ -1,4 +1,4 @@
-/** Attach relations: reads the linked records of an answer by levels: the posts of all users of a page, then the tags of all posts. */
+/** Attach relations: by levels: the posts of all users of a page, then the tags of all posts. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type {
@@ -19,7 +19,7 @@ import { build, weigh, weighIds, type JsonRecord } from './build-records.ts'
 interface Owners {
   readonly rows: readonly Row[]
   readonly records: readonly JsonRecord[]
-  /** How often the answer shows each record; undefined: once. */
+  /** How often each record is shown; undefined: once. */
   readonly times: readonly number[] | undefined
 }
 
@@ -40,7 +40,7 @@ interface LevelContext {
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
 
-/** Statements of one level do not depend on each other: a level is one batch. */
+/** Statements of a level are independent: one batch. */
 export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
   let level: RelationLevel[] = [{ owners, node, given }]
   while (level.length > 0) {
@@ -55,13 +55,13 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
   }
 }
 
-/** A list with parameters of its own has filters and a page of its own. */
+/** A list with parameters has other filters and another page. */
 function argumentsOf(at: number, given: Arguments): Arguments {
   const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = given.lists![at]!.parameters
   return { ...given, filters, limit, offset, misfits: undefined }
 }
 
-/** In a hierarchy, some classes lack the relation: `only` decides by the row. */
+/** In a hierarchy, some classes lack the relation. */
 function requestChild(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { only } = child
   const { rows, records, times } = owners
@@ -78,7 +78,7 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
   if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
-/** Requests the relation of a single record, whose rows need not be sorted by owner. */
+/** Rows need not be sorted by owner. */
 function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)
@@ -162,7 +162,7 @@ function put(record: JsonRecord, { within, name }: CompiledChild, value: unknown
   else putInside(record, within, name, value)
 }
 
-/** Returns undefined for an empty link. */
+/** Undefined for an empty link. */
 function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined {
   const link: unknown[] = []
   for (const position of at) {
@@ -173,7 +173,7 @@ function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined
   return link
 }
 
-/** Returns how often each record is shown. */
+/** Gives how often each record is shown. */
 function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
   const shown: number[] = []
   const byLink = new Map<unknown, number>()
@@ -189,7 +189,7 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   return shown
 }
 
-/** Returns how often each member is shown; undefined: once. */
+/** Gives how often each member is shown; undefined: once. */
 function putLists(
   child: CompiledChild,
   { rows, records, times }: Owners,
@@ -220,7 +220,7 @@ function putLists(
   return found.map(row => shown.get(readLink(row, to)) ?? 0)
 }
 
-/** Returns a link as the key of a Map; undefined for an empty link. */
+/** As the key of a Map; undefined for an empty link. */
 function readLink(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''

@@ -8,7 +8,7 @@ export type JsonRecord = Record<string, unknown>
 /**
  * Counts rows and their bytes in the answer's budget.
  *
- * @param times how often each row is shown; undefined: once
+ * @param times undefined: once each
  */
 export function weigh(
   rows: readonly Row[],

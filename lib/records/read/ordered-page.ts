@@ -1,9 +1,8 @@
-/** Ordered page: a page with its order, and where the next page by keys begins. */
+/** Ordered page: with its order, and where the next page by keys begins. */
 import type { Resource } from '../../model/model.ts'
 import { formatStart, refuseStart, type KeyStart } from '../request/key-start.ts'
 import type { RecordPage } from './run-read.ts'
 
-/** A page, with the order in effect. */
 export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after?: string }
 
 export function checkStart(start: KeyStart, { plural }: Resource, sort: string): void {

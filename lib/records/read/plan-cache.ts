@@ -1,4 +1,4 @@
-/** Plan cache: keeps compiled plans by the shape of the request and the answers of access rules. Bounded by bytes and number. */
+/** Plan cache: compiled plans by the shape of the request and the answers of access rules. Bounded by bytes and number. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -23,7 +23,7 @@ interface LastPlan<T> {
   readonly planned: T
 }
 
-/** The last plan of each resource. Comparing a repeated query with the last one is faster than building a cache key. */
+/** Comparing a repeated query with the last is faster than building a cache key. */
 export class LastPlans<T> {
   readonly #plans = new Map<Resource, LastPlan<T>>()
 
@@ -34,7 +34,7 @@ export class LastPlans<T> {
     for (let at = 0; at < rules.length; at++) {
       const answer = visibility.ask(rules[at]!)
       if (answer === answers[at]) continue
-      // The cache lookup that follows handles the error.
+      // The following look-up handles the error.
       if (answer instanceof Promise) answer.catch(() => {})
       return undefined
     }
@@ -48,7 +48,7 @@ export class LastPlans<T> {
   }
 }
 
-/** The finished work, or the access rule whose answer the work needs next. */
+/** Or the access rule whose answer the work needs. */
 export type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 const PLANS = 2000
@@ -58,7 +58,7 @@ const STEP_BYTES = 500
 const NODE_BYTES = 4000
 const BINDING_BYTES = 200
 
-/** All plans of one model. Plans do not depend on data, so databases may share them. */
+/** Of one model. Plans do not depend on data: databases may share them. */
 export class Plans {
   readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
     bytes: thresholds.planBytes,
@@ -68,7 +68,7 @@ export class Plans {
     bytes: thresholds.planBytes >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step ? estimateStatement(step.done) : STEP_BYTES),
   })
-  /** Statements that find which keys have records; undefined where the dialect has none. */
+  /** Undefined where the dialect has none. */
   readonly existing = new LruCache<CacheStep<Statement | undefined>>(PLANS, {
     bytes: thresholds.planBytes >> 2,
     weigh: (step, key) => 2 * key.length + ('done' in step && step.done !== undefined ? estimateStatement(step.done) : STEP_BYTES),
@@ -78,7 +78,7 @@ export class Plans {
     record: new LastPlans(),
     shown: new LastPlans(),
   }
-  /** The last of `exists`, by kind of visibility. */
+  /** By kind of visibility. */
   readonly lastExists: Readonly<Record<Visibility['kind'], LastPlans<Statement>>> = {
     everything: new LastPlans(),
     caller: new LastPlans(),
@@ -86,14 +86,14 @@ export class Plans {
     leaver: new LastPlans(),
   }
   readonly stored = new Map<Resource, CompiledRead>()
-  /** With columns beside, always the same for a resource. */
+  /** With columns beside, the same for a resource. */
   readonly storedBeside = new Map<Resource, CompiledRead>()
   readonly meets = new Map<ToManyAttribute, Statement>()
   readonly columns = new Map<Resource, Statement>()
 }
 
 export function estimateRead({ rows, count, node }: CompiledRead): number {
-  // Includes the statements that are compiled later: for deep pages, and for the count.
+  // With the later statements for deep pages, and for the count.
   return (count === undefined ? 2 : 3) * estimateStatement(rows) + estimateNode(node)
 }
 
@@ -109,8 +109,8 @@ function estimateStatement({ sql, bindings }: Statement): number {
 }
 
 /**
- * Returns the cached work of a key, or makes the work. Work that needs the answer of an access rule stops: the cache then holds the rule
- * under `key`, and the next step under `key` + answer. So a request asks only the rules on which its work depends.
+ * Work that needs the answer of an access rule stops: the cache then holds the rule under `key`, and the next step under `key` + answer. So
+ * a request asks only the rules on which its work depends.
  */
 export function findOrMake<T>(
   cache: LruCache<CacheStep<T>>,

@@ -86,7 +86,7 @@ export class Reader {
     })
   }
 
-  /** Returns undefined if the owner does not exist. */
+  /** Undefined if the owner does not exist. */
   relatedPage(
     owner: Resource,
     key: RecordKey,
@@ -133,12 +133,12 @@ export class Reader {
     })
   }
 
-  /** Asks all access rules of a reading before a write changes the data that the rules look at. */
+  /** Asks all access rules before a write changes the data that rules look at. */
   prepare(resource: Resource, view: View): Awaitable<void> {
     if (view.visibility !== EVERYTHING) return chain(this.#planOwn(resource, 'record', view), () => undefined)
   }
 
-  /** Returns null for an empty link, undefined if the owner does not exist. */
+  /** Null for an empty link, undefined if the owner does not exist. */
   relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     return runCoroutine(this.#relatedRecord(owner, key, relation, view))
   }
@@ -153,9 +153,8 @@ export class Reader {
   }
 
   /**
-   * Reads the record behind a relation to several entities; null for an empty link, undefined if the owner does not exist. One reading
-   * finds the branch and reads the record, so both show one state of the data. A branch without a plan is planned, and the reading
-   * repeated.
+   * Behind a relation to several entities; null for an empty link, undefined if the owner does not exist. One reading finds branch and
+   * record, in one state of the data. A branch without a plan is planned, and the reading repeated.
    */
   linkedRecord(
     owner: Resource,
@@ -221,7 +220,7 @@ export class Reader {
     )
   }
 
-  /** Returns the keys of the records of a list, of the first `limit`, and the number of all. */
+  /** Of the first `limit` records of a list, with the number of all. */
   keys(resource: Resource, limit: number, view: View): Awaitable<{ readonly keys: readonly KeyValues[]; readonly count: number }> {
     const { parameters, visibility } = view
     const shape = `all keys\0${resource.plural}\0${visibility.shape}\0${formatShape(parameters)}`
@@ -240,7 +239,7 @@ export class Reader {
     })
   }
 
-  /** Returns undefined if the link is empty or the owner does not exist. */
+  /** Undefined if the link is empty or the owner does not exist. */
   async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
     const { visibility } = view
     const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
@@ -251,7 +250,7 @@ export class Reader {
     return undefined
   }
 
-  /** Reads a plain attribute, as a record with this attribute alone. At depth 1, links in embedded objects show as IDs. */
+  /** As a record with the attribute alone. At depth 1, links in embedded objects show as IDs. */
   value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
@@ -264,7 +263,7 @@ export class Reader {
     return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
   }
 
-  /** Returns the keys with records that exist for the caller, as texts; undefined where the database cannot compare keys as texts. */
+  /** Keys with records that exist for the caller, as texts; undefined where the database cannot compare keys as texts. */
   existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
     const { dialect } = this.#connection
     const place = `${resource.plural}\0${visibility.kind}`

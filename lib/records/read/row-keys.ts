@@ -1,7 +1,4 @@
-/**
- * Row keys: finds primary keys where clients use another attribute (`Resource.shownKey`), for the path of a request and for all links of a
- * body.
- */
+/** Row keys: finds primary keys where clients use another attribute (`Resource.shownKey`), for a path and for all links of a body. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
@@ -11,7 +8,7 @@ import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords, type JsonRecord } from './run-read.ts'
 
-/** Plans that find a row by one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
+/** By one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
 interface Finding {
   readonly key: CompiledRead
   readonly one: CompiledRead
@@ -25,10 +22,10 @@ const NO_FILTERS: Arguments['filters'] = Object.freeze([])
 
 const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
-/** Types with a single form in the database: their values can be compared as a list. */
+/** With a single form in the database: comparable as a list. */
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 
-/** Returns the primary key of a record, visible for the caller or not. */
+/** Visible for the caller or not. */
 export function findRowKey(resource: Resource, key: RecordKey, connection: ReadingConnection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
@@ -40,7 +37,7 @@ export function findRowKey(resource: Resource, key: RecordKey, connection: Readi
   )
 }
 
-/** Returns the ID that clients know, visible for the caller or not. */
+/** The ID that clients know, visible for the caller or not. */
 export function findId(resource: Resource, key: KeyValues, connection: ReadingConnection): Awaitable<RecordKey | undefined> {
   if (resource.shownKey === undefined) return key
   const { dialect } = connection

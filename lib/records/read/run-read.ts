@@ -1,6 +1,6 @@
 /**
- * Run read: runs the statements of a plan and builds JSON records. All generator functions are at the top level, as creating a generator
- * function for each request would cost more than reading a record.
+ * Run read: runs the statements of a plan and builds JSON records. All generator functions are at the top level: making one costs more than
+ * reading a record.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -27,11 +27,11 @@ export interface RecordPage {
   readonly records: readonly JsonRecord[]
   /** The number of records on all pages. */
   readonly count: number
-  /** By keys: the values behind which the next page begins; undefined: no page follows. */
+  /** By keys: where the next page begins; undefined: no page follows. */
   readonly last?: readonly unknown[] | undefined
 }
 
-/** Refuses a filter value of the wrong type, unless some record holds such a value. */
+/** A wrong type is refused, unless some record holds such a value. */
 export function checkFound(count: number, { misfits }: Arguments): void {
   if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
 }
@@ -51,7 +51,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
     records = build(found, read.node, given)
     weigh(found, read.node, undefined, undefined, given)
   }
-  // A page that is not full shows the count itself, except an empty page past the end.
+  // A page that is not full shows the count, except past the end.
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const [rows, counted] = (yield [
     { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
@@ -99,7 +99,7 @@ export function* readLinked(read: CompiledRead, given: Arguments, dialect: Diale
 interface BranchReads<Branch> {
   readonly branch: Branch
   readonly keys: CompiledRead
-  /** Reads the linked record; undefined until the branch is planned. */
+  /** Undefined until the branch is planned. */
   readonly record: { readonly read: CompiledRead; readonly given: Arguments } | undefined
 }
 
@@ -109,7 +109,7 @@ export interface LinkedRecord<Branch> {
   readonly record: JsonRecord | null | undefined
 }
 
-/** Finds the branch that links a record. One reading, so that branch and record show one state of the data. */
+/** One reading: branch and record show one state of the data. */
 export function* readBranch<Branch>(
   branches: readonly BranchReads<Branch>[],
   given: Arguments,
@@ -122,7 +122,7 @@ export function* readBranch<Branch>(
   return null
 }
 
-/** Runs `reading` if a record exists, else returns undefined. */
+/** If a record exists; else undefined. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if (!(yield* readExists(exists, given, dialect))) return undefined
   return yield* reading
@@ -152,14 +152,14 @@ export function* readStored(read: CompiledRead, given: Arguments, dialect: Diale
   return { record: records[0]!, row: read.barePlaces.map(at => row[at]) }
 }
 
-/** Marks the statements of a reading as not the last ones of the request. */
+/** Statements are not the last of the request. */
 export function* readBefore<T>(reading: Reading<T>): Reading<T> {
   let next = reading.next()
   while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))
   return next.value
 }
 
-/** Runs two readings together, statements in one batch. */
+/** Statements in one batch. */
 export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
   let [first, second] = [one.next(), other.next()]
   while (first.done !== true || second.done !== true) {
@@ -180,9 +180,7 @@ function requestCounted(statement: () => Statement, given: Arguments, dialect: D
   return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
 }
 
-/**
- * Counts the records of all pages. Most pages of a filtered list need no count, so the statement is compiled and bound only where it runs.
- */
+/** Most pages of a filtered list need no count: the statement is compiled and bound where it runs. */
 class CountStep implements ReadingStep {
   readonly isLast: boolean
   readonly isNeeded: (before: readonly Row[]) => boolean
@@ -227,7 +225,7 @@ export async function finishRender<T>(result: Awaitable<T>, pending: readonly Pe
   return finished
 }
 
-/** Calls the application's render functions. An attribute rendered as undefined is left out. */
+/** An attribute rendered as undefined is left out. */
 async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)

@@ -1,4 +1,4 @@
-/** Stored reader: reads records as stored, whatever answers show, and bare values of columns. */
+/** Stored reader: records as stored, whatever answers show, and bare values of columns. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
@@ -21,7 +21,7 @@ export class StoredReader {
     this.#plans = plans
   }
 
-  /** Reads stored attributes and links, without hidden attributes. */
+  /** Without hidden attributes. */
   record(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
     const read = this.#compileStored(resource)
@@ -32,12 +32,12 @@ export class StoredReader {
     return findId(resource, key, this.#connection)
   }
 
-  /** As `record`, with bare values of `columns`, which must always be the same for a resource. */
+  /** With bare values of `columns`, always the same for a resource. */
   recordWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
     return this.#connection.read(this.#reading(resource, key, columns))
   }
 
-  /** As `recordWith`, in one batch with another reading. */
+  /** In one batch with another reading. */
   recordBeside<T>(
     resource: Resource,
     key: KeyValues,
@@ -61,7 +61,7 @@ export class StoredReader {
     return read
   }
 
-  /** Reads bare values of columns at once, even while another request's transaction is open. */
+  /** Bare values at once, even while another request's transaction is open. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
     const { dialect } = this.#connection
     const statement = this.#compileColumns(resource, columns)

@@ -1,4 +1,4 @@
-/** View: the parameters of a request, the visibility for its caller, and its limits. */
+/** View: parameters of a request, visibility, limits. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { HookContext } from '../../model/hook-context.ts'

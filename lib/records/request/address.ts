@@ -1,4 +1,4 @@
-/** Address: the paths that an engine answers: the base (`/api`), then the version, if there are versions. */
+/** Address: the base (`/api`), then the version, if any. */
 
 export interface Address {
   /** Without a slash at its end; empty: none. */
@@ -13,12 +13,12 @@ export function listVersions(versions: readonly string[]): readonly string[] {
   return versions.length === 0 ? [NO_VERSION] : versions
 }
 
-/** Returns `/api/v1`, or an empty text without base and version. */
+/** `/api/v1`, or an empty text without base and version. */
 export function formatRoot(base: string, version: string): string {
   return version === NO_VERSION ? base : `${base}/${version}`
 }
 
-/** Returns the path behind the base, beginning with a slash; undefined if the path is not below the base. */
+/** Begins with a slash; undefined if the path is not below the base. */
 export function findPathBelow(path: string, base: string): string | undefined {
   if (base === '') return path
   if (!path.startsWith(base)) return undefined
@@ -26,7 +26,7 @@ export function findPathBelow(path: string, base: string): string | undefined {
   return path.charAt(base.length) === '/' ? path.slice(base.length) : undefined
 }
 
-/** As `findPathBelow`, for a path with a query. */
+/** For a path with a query. */
 export function findTargetBelow(target: string, base: string): string | undefined {
   if (base === '') return target
   const mark = target.indexOf('?')
@@ -36,9 +36,9 @@ export function findTargetBelow(target: string, base: string): string | undefine
 }
 
 /**
- * Returns the option `base` without a slash at its end.
+ * Without a slash at the end.
  *
- * @param where begins the text of the error
+ * @param where begins the error
  * @throws TypeError for a text that is no path or ends with a version, which follows anyway
  */
 export function readBase(given: unknown, where: string, versions: readonly string[] = []): string {
@@ -65,7 +65,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   return text
 }
 
-/** A segment with bad encoding stays as it is, and names nothing. */
+/** A segment with bad encoding stays, and names nothing. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -74,9 +74,7 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/**
- * Decodes the segments of a path for comparisons: `/v1/%75sers` is `/v1/users`. An encoded slash becomes NUL, which no path contains.
- */
+/** For comparisons: `/v1/%75sers` is `/v1/users`. An encoded slash becomes NUL, which no path contains. */
 export function plainPath(path: string): string {
   return path.includes('%')
     ? path

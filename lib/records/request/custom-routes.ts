@@ -1,4 +1,4 @@
-/** Custom routes: routes of the application, before the default routes. Refuses invalid and shadowed routes when the engine is created. */
+/** Custom routes: of the application, before the default routes. Refuses invalid and shadowed routes when the engine is created. */
 import type { EntityManager } from '@mikro-orm/core'
 import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
@@ -67,7 +67,7 @@ export class Routes {
     }
   }
 
-  /** @param passed routes that sent this request by `ctx.ask`, and do not get it again */
+  /** @param passed routes that sent the request by `ctx.ask`, and do not get the request again */
   match(method: string, segments: readonly string[], passed: readonly object[] = NO_ROUTES): RouteMatch | undefined {
     return this.#find(method, segments, passed) ?? (method === 'HEAD' ? this.#find('GET', segments, passed) : undefined)
   }
@@ -96,7 +96,7 @@ export class Routes {
   }
 }
 
-/** Compares decoded segments. The version, which comes first, has a single spelling. */
+/** Decoded. The version, which comes first, has one spelling. */
 function isSameText(text: string, segment: string, at: number): boolean {
   return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }
@@ -155,7 +155,7 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
 }
 
 /**
- * Builds the response from a handler's answer; by default status 200 and JSON.
+ * By default status 200 and JSON.
  *
  * @throws TypeError for an invalid answer; names the place
  */
@@ -181,7 +181,7 @@ interface RoutePlace {
 
 interface RouteServices {
   readonly versions: readonly string[]
-  /** Runs work in a transaction; repeats the work after a conflict, if `repeatable` is given. */
+  /** Repeats the work after a conflict, if `repeatable` is given. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, repeatable: RoutePlace | undefined) => Promise<T>
 }
 

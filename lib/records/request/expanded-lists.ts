@@ -1,4 +1,4 @@
-/** Expanded lists: relations of `expand` with own parameters: `posts(status=new;limit=3)`. Refuses with parameter_invalid. */
+/** Expanded lists: `expand` with parameters: `posts(status=new;limit=3)`. Refuses with parameter_invalid. */
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'
 import { findParameterName, pairOfText, parseParameters, type ExpandedList, type Parameters, type Vocabulary } from './query-string.ts'
 import type { Pair } from './raw-filter.ts'
@@ -6,7 +6,7 @@ import { splitOutside, type Reserved } from './reserved-parameters.ts'
 
 const TAKEN: readonly Reserved[] = ['sort', 'limit', 'offset', 'attributes', 'expand']
 
-/** Reads the parentheses of `expand`, of inner lists too. */
+/** The parentheses of `expand`, of inner lists, too. */
 export function readExpandedLists(parameters: Parameters, vocabulary: Vocabulary): Parameters {
   if (parameters.expand?.some(path => path.includes('(') || path.includes('\\')) !== true) return parameters
   const lists: ExpandedList[] = []
@@ -61,7 +61,7 @@ function isOpenedTwice(rest: string): boolean {
   return false
 }
 
-/** Inside of inner parentheses nothing changes: another level reads them. */
+/** Another level reads inner parentheses. */
 function unescape(text: string): string {
   let depth = 0
   return text.replaceAll(/\\[^]|[()]/g, found => {
@@ -86,7 +86,7 @@ function checkTaken({ name, operator }: Pair, counts: boolean, vocabulary: Vocab
   })
 }
 
-/** Says in errors which list they are about. */
+/** Names the list in errors. */
 export function withinList<T>(list: Pick<ExpandedList, 'path' | 'parameter'>, work: () => T): T {
   try {
     return work()

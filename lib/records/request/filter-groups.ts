@@ -1,11 +1,11 @@
 /**
- * Filter groups: takes `(role=admin|age>=18;name=A*)` and `skills(level=1;kind=go)`, without a model; gives a tree over the comparisons.
- * Refuses unbalanced, empty and large groups.
+ * Filter groups: `(role=admin|age>=18;name=A*)` and `skills(level=1;kind=go)` become a tree over the comparisons. Refuses unbalanced, empty
+ * and large groups.
  */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { cutMarks } from './operators.ts'
 
-/** A comparison by its position among those of the request, or a group. */
+/** A comparison by its position in the request, or a group. */
 export type FilterTree = number | FilterGroup
 
 export interface FilterGroup {
@@ -13,7 +13,7 @@ export interface FilterGroup {
   readonly label: string
   readonly joins: 'all' | 'any'
   readonly negated: boolean
-  /** The path to the record with the conditions; empty for the record itself. */
+  /** To the record with the conditions; empty for the record itself. */
   readonly path: string
   readonly of: readonly FilterTree[]
 }
@@ -25,13 +25,13 @@ export const MAX_PARTS = 1000
 
 const SIGN = /[=<>]/
 
-/** Whether a parameter is a group: opens a bracket before the first operator. */
+/** Opens a bracket before the first operator. */
 export function isGroup(text: string): boolean {
   if (!text.includes('(')) return false
   if (/^!*\(/.test(text)) return true
   const sign = text.search(SIGN)
   const head = (sign < 0 ? text : text.slice(0, sign)).replaceAll(/\\./gs, '')
-  // A key inside of JSON may have both brackets, as in `meta.size(cm)=5`.
+  // A key in JSON may have both brackets, as in `meta.size(cm)=5`.
   return head.lastIndexOf('(') > head.lastIndexOf(')')
 }
 
@@ -113,7 +113,7 @@ export class GroupReader {
   }
 }
 
-/** Lists the comparisons of a group, also of an unreadable group: the whole path, and the place of the value. */
+/** Also of an unreadable group: the whole path, and the place of the value. */
 export function listComparisons(text: string): { readonly path: string; readonly from: number; readonly to: number }[] {
   const found: { path: string; from: number; to: number }[] = []
   const prefixes = ['']
@@ -139,7 +139,7 @@ interface GroupCursor {
   at: number
 }
 
-/** Returns the end of a condition: a character with a meaning in groups. */
+/** A character with a meaning in groups. */
 function findEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && !'|;()'.includes(text[at]!)) at += text[at] === '\\' ? 2 : 1
@@ -148,7 +148,7 @@ function findEnd(text: string, from: number): number {
 
 const LITERAL = 'A literal "|", ";", "(" or ")" is written with a backslash before it.'
 
-/** Errors repeat values as wholes: the journal finds and removes whole secrets. */
+/** Errors repeat values whole: the journal removes whole secrets. */
 function nameIn(comparison: string): string {
   return comparison.split(SIGN, 1)[0]!.slice(0, 100)
 }

@@ -1,6 +1,6 @@
 /**
  * Suggests the spelling of this API for names and values of other APIs (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM).
- * Sees refused input alone, so an attribute may have such a name.
+ * Sees refused input alone: an attribute may have such a name.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Sign } from './operators.ts'
@@ -116,14 +116,13 @@ function suggestForWhole(path: string, text: string, { names, texts, called, res
   return undefined
 }
 
-/** Corrects the first name of a path. */
 function findKnownPath(path: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = path.split('.')
   const meant = names.includes(first) ? first : findNearest(first, names)
   return meant === undefined ? undefined : [meant, ...rest].join('.')
 }
 
-/** Suggests a filter for a value that begins with an operator: `age=>3`, `age=gte.3`. */
+/** For a value that begins with an operator: `age=>3`, `age=gte.3`. */
 export function suggestValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
   if (sign !== undefined) return formatSpelling(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())
@@ -132,7 +131,7 @@ export function suggestValue(paths: readonly string[], value: string): Suggested
   return meant === undefined ? undefined : formatSpelling(paths.join('|'), meant, word!['rest']!)
 }
 
-/** Suggests a sort for `-name`, `name:desc`, `name desc` or `name,desc`. */
+/** For `-name`, `name:desc`, `name desc` or `name,desc`. */
 export function suggestSort(prefix: string, path: string, names: readonly string[]): SuggestedSpelling | undefined {
   const match = /^(?<sign>[-+ ]?)(?<name>.+?)(?:[: |_](?<direction>asc|desc|ascending|descending))?$/i.exec(path)?.groups
   const sign = match?.['sign'] ?? ''
@@ -149,7 +148,7 @@ export function suggestSort(prefix: string, path: string, names: readonly string
   return { suggestion, detail: `Did you mean "${suggestion}"?` }
 }
 
-/** Suggests a parameter for an object in a query object: `{ age: { $gte: 3 } }`. */
+/** For an object in a query object: `{ age: { $gte: 3 } }`. */
 export function suggestObject(name: string, value: object): SuggestedSpelling | undefined {
   if (value instanceof Date) return { suggestion: name, detail: 'Give its toISOString().' }
   const [key, inner] = Object.entries(value)[0] ?? []

@@ -1,4 +1,4 @@
-/** Inner request: a request of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
+/** Inner request: of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -39,7 +39,7 @@ type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
 export class InnerClient<Caller extends object = object> extends LazyClient {
   /** The sender of the outer request. */
   readonly principal: Caller | undefined
-  /** Whether the headers say who asks, and not the outer request. */
+  /** The headers say who asks, not the outer request. */
   readonly logsIn: boolean = false
   readonly conditions: WireConditions | undefined
   /** Without access rules and scopes. */
@@ -47,7 +47,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
 
-  /** @param isSame whether the request is the outer one at another path, so that all headers apply */
+  /** @param isSame the outer request at another path: all headers apply */
   constructor(
     { request, principal, end, passed = [] }: Pick<OuterRequest<Caller>, 'principal' | 'end' | 'passed'> & { readonly request: SentAround },
     isEngine: boolean,
@@ -79,7 +79,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** A request that a wire asks for: see `WireApi`. Most requests need no headers. */
+/** See `WireApi`. Most requests need no headers. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly conditions: WireConditions | undefined
@@ -109,7 +109,7 @@ interface Question {
   readonly options: AskOptions
 }
 
-/** @throws RestError for a refused request, with the status and code of the answer; TypeError for invalid arguments */
+/** @throws RestError with the status and code of a refusal; TypeError for invalid arguments */
 export async function askWithin<Caller extends object>(
   outer: OuterRequest<Caller>,
   { method, path, query, body, options }: Question,
@@ -149,7 +149,7 @@ function checkPath(path: unknown, root: string): asserts path is string {
     throw new TypeError(`ctx.ask: paths stand below "${root}", that of the request: write "${path.slice(root.length)}".`)
 }
 
-/** Returns the records, record or value of the engine's own answers, the whole body of others. */
+/** Records, record or value of the engine's answers, the whole body of others. */
 export function readCarried(body: unknown): unknown {
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return body
   const { resource } = body

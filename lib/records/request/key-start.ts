@@ -30,7 +30,7 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   b: /^b[A-Za-z\d+/]*={0,2}$/,
 }
 
-/** Returns undefined for a number of records to skip. */
+/** Undefined for a number of records to skip. */
 export function parseStart(text: string, parameter: string): KeyStart | undefined {
   if (text === 'first') return { text, parameter, after: undefined }
   if (!text.startsWith('after.')) return undefined
@@ -60,7 +60,7 @@ export function refuseStart({ text, parameter }: Pick<KeyStart, 'text' | 'parame
   return parameterError({ code: 'value_invalid', detail, parameter, value: text } satisfies FieldError)
 }
 
-/** @param row the values as the database reads the columns of `Flavour.cursor` */
+/** @param row of `Flavour.cursor` */
 export function formatStart(of: string, row: readonly unknown[]): string {
   const values = row.map(value => {
     if (typeof value === 'number') return `r${value}`

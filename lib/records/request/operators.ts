@@ -1,7 +1,7 @@
 /** Operators: how filters compare. The parser, the planner, hints and docs read this table. */
 import type { FilterSign } from '../../model/client/query-names.ts'
 
-/** Compares with any of several values, with one value by order, or as the complement of another operator. */
+/** With any of several values, with one value by order, or as the complement of another operator. */
 export type FilterOperator =
   | { readonly compares: 'values'; readonly fold: Fold }
   | { readonly compares: 'order' }
@@ -10,7 +10,7 @@ export type FilterOperator =
 /** What does not count in texts: nothing, case, or case and accents. */
 export type Fold = 0 | 1 | 2
 
-/** A sign ends with `=`, or is `<` or `>`. */
+/** Signs end with `=`, or are `<` or `>`. */
 export const OPERATORS = {
   '=': { compares: 'values', fold: 0 },
   '!=': { negates: '=' },
@@ -32,7 +32,7 @@ export type OrderOperator = { [sign in Sign]: Operators[sign] extends { readonly
 
 const SIGNS = Object.keys(OPERATORS) as readonly Sign[]
 
-/** Generated clients put `=` between name and value, so they can send these signs alone. */
+/** Generated clients put `=` between name and value. */
 export type ListedSign = Extract<Sign, `${string}=`>
 
 /** The sign without `=`, which descriptions append to a name: `age>`. */
@@ -63,19 +63,19 @@ export function findAngle(name: string): number {
   return name.search(ANGLE)
 }
 
-/** A name that ends with `!` before `=` has the operator `!=`. */
+/** A name with `!` before `=` has the operator `!=`. */
 export function findMarked(name: string): WrittenSign | undefined {
   const mark = MARKS.find(each => name.endsWith(each))
   return mark === undefined ? undefined : (`${mark}=` as WrittenSign)
 }
 
-/** Cuts off all marks of operators, so that a refused comparison still tells the path: `pin!~` is `pin`. */
+/** A refused comparison still tells the path: `pin!~` is `pin`. */
 export function cutMarks(name: string): string {
   const sign = findMarked(name)
   return sign === undefined ? name : cutMarks(name.slice(0, 1 - sign.length))
 }
 
-/** Finds the operator at the end of a key: `age>=`. */
+/** Of `age>=`, for example. */
 export function findSignAtEnd(key: string): WrittenSign {
   const last = key.at(-1) ?? ''
   if (isAngle(last)) return last

@@ -1,7 +1,4 @@
-/**
- * Parse request: cuts method, path and query into a Request, without the model. Refuses with path_malformed, path_unknown,
- * query_malformed and body_invalid.
- */
+/** Parse request: makes a Request, without the model. Refuses with path_malformed, path_unknown, query_malformed and body_invalid. */
 import { LazyClient, WholeClient, type Connected } from '../../foundation/async/abort.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -18,18 +15,15 @@ export interface Request {
   readonly path: string
   /** The path before the version. */
   readonly base: string
-  /** Whether the engine or the transport refuses writes. */
+  /** The engine or the transport refuses writes. */
   readonly readOnly: boolean
-  /**
-   * Segments below the base, validly percent-encoded. The first is the version, empty where paths have none. The base itself has no
-   * segments.
-   */
+  /** Below the base, validly percent-encoded. The first is the version, empty where paths have none. The base itself has no segments. */
   readonly segments: readonly string[]
   readonly query: ParsedQuery
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly connected: Connected
-  /** Reads one header without the others. The name is in lower case. */
+  /** Without reading other headers. The name is in lower case. */
   header(name: string): string | undefined
 }
 
@@ -47,7 +41,7 @@ interface RequestParts {
 
 type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
 
-/** Reads headers on demand: most requests need none. */
+/** Most requests need no headers. */
 class ParsedRequest implements Request {
   readonly method: string
   readonly path: string
@@ -87,14 +81,14 @@ class ParsedRequest implements Request {
 /** A request within the process. */
 const NOT_CONNECTED: Connected = Object.freeze({})
 
-/** @param method another method, as where a POST changes a record */
+/** @param method another, as where a POST changes a record */
 export function replaceBody(request: Request, body: unknown, method = request.method): Request {
   const { path, base, readOnly, segments, query, headers } = request
   return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
 }
 
 /**
- * Moves the parameters in the body of a QUERY behind the parameters of the path.
+ * The parameters in the body of a QUERY follow those of the path.
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
@@ -156,7 +150,7 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
-  // Not by `split`: V8 caches each text and its parts, which costs time where every path differs.
+  // Not by `split`: V8 caches each text and its parts, which costs time.
   let isPlain = true
   let hasGap = false
   let start = 1

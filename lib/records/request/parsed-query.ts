@@ -1,4 +1,4 @@
-/** Parsed query: the pairs of a query and the parameters read from them. Clients repeat few queries, so short ones are parsed once. */
+/** Parsed query: the pairs of a query, and parameters. Clients repeat queries, so short queries are parsed once. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { pairsOfObject, pairsOfText, type Parameters, type Vocabulary } from './query-string.ts'
@@ -8,13 +8,12 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 interface ReadQuery {
   readonly parameters: Parameters
   readonly vocabulary: Vocabulary
-  /** The set of parameters that were allowed. */
+  /** Allowed parameters. */
   readonly allowed: object
 }
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
-  /** The parameters of the last reading. */
   last: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {
@@ -48,7 +47,7 @@ export class QueryCache {
   }
 }
 
-/** Returns a cache key for a short object of plain values. */
+/** A cache key for a short object of plain values. */
 function formatObject(query: QueryInput): string | undefined {
   if (typeof query !== 'object' || query === null || query instanceof URLSearchParams) return undefined
   let text = ''

@@ -1,6 +1,6 @@
 /**
- * Query string: the grammar of queries, without a model. Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a
- * reserved parameter with a bad value, or given twice).
+ * Query string: the grammar of queries. Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved
+ * parameter with a bad value, or given twice).
  */
 import type { QueryConditions, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
@@ -19,12 +19,12 @@ export interface ExpandedList {
   readonly path: string
   /** The client's name of `expand`. */
   readonly parameter: string
-  /** Shows the number of records alone. */
+  /** The number of records alone. */
   readonly counts: boolean
   readonly parameters: Parameters
 }
 
-/** The comparisons of a request, and the trees over their positions. All trees hold. */
+/** The comparisons, and trees over their positions. All trees hold. */
 export interface AskedFilters {
   readonly filters: readonly RawFilter[]
   readonly asked: readonly FilterTree[]
@@ -37,7 +37,7 @@ export interface Parameters extends GivenParameters, AskedFilters {
   readonly own: readonly Pair[]
   /** Of all levels. */
   readonly lists: readonly ExpandedList[]
-  /** Of a POST: the attributes by which a record may exist already. */
+  /** Of a POST: attributes by which a record may exist. */
   readonly upsert: readonly string[] | undefined
   /** Pages by keys: `offset` without a number. */
   readonly start: KeyStart | undefined
@@ -191,8 +191,8 @@ export function pairOfText(part: string, decoded: (text: string) => string = tex
 }
 
 /**
- * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`. So a value of `>` or `<` that
- * begins with `=` is written `\=`.
+ * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`: a value of `>` or `<` that begins
+ * with `=` is written `\=`.
  */
 function makePair(left: string, right: string | undefined): Pair {
   if (isGroup(left)) return asGroup(right === undefined || right === '' ? left : `${left}=${right}`)
@@ -218,7 +218,7 @@ function makeComparison(left: string, right: string | undefined): Pair {
   return { name: named.slice(0, 1 - operator.length), operator, value: right, bare: false }
 }
 
-/** Writes a pair so that the text reads as the same pair. */
+/** The text reads as the same pair. */
 export function textOfPair(pair: Pair): string {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
   const name = encode(pair.name)
@@ -243,7 +243,7 @@ export interface Vocabulary {
   readonly own: ReadonlySet<string>
   /** All names above. */
   readonly names: ReadonlySet<string>
-  /** Vocabularies of resources with custom parameters, by plural. */
+  /** Of resources with custom parameters, by plural. */
   readonly of?: ReadonlyMap<string, Vocabulary> | undefined
 }
 
@@ -251,7 +251,7 @@ export function vocabularyOf(vocabulary: Vocabulary, plural: string | undefined)
   return (plural === undefined ? undefined : vocabulary.of?.get(plural)) ?? vocabulary
 }
 
-/** @param renamed the application's names of reserved parameters; `page` exists only with a name */
+/** @param renamed the application's names; `page` exists only with a name */
 export function buildVocabulary(
   renamed: Readonly<Partial<Record<Reserved, string>>>,
   flags: ReadonlySet<string>,
@@ -329,12 +329,12 @@ function isFlagSet({ name, value }: Pair): boolean {
   throw parameterError({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
 }
 
-/** Returns the application's name of a reserved parameter. */
+/** The application's name. */
 export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 
-/** Returns the filters as asked; a group as a name. */
+/** As asked; a group as a name. */
 export function listAsked({ filters, asked }: AskedFilters): (readonly [label: string, text: string])[] {
   return asked.map(tree => (typeof tree === 'number' ? [filters[tree]!.label, filters[tree]!.text] : [tree.label, '']))
 }

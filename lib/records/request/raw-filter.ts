@@ -1,9 +1,9 @@
-/** Raw filter: a filter of a query, not yet read by the model. Refuses with parameter_invalid a value that ends with a lone backslash. */
+/** Raw filter: a filter, not yet read by the model. Refuses with parameter_invalid a value that ends with a lone backslash. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { splitPaths } from './filter-groups.ts'
 import { OPERATORS, type Operator, type WrittenSign } from './operators.ts'
 
-/** One unescaped value: null, a text, or the texts between the stars of a pattern. */
+/** Unescaped: null, a text, or the texts between the stars of a pattern. */
 export type RawValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'text'; readonly text: string }
@@ -19,9 +19,9 @@ export interface RawFilter {
   readonly paths: readonly string[]
   readonly operator: Operator
   readonly values: readonly RawValue[]
-  /** Whether the name came without a value. */
+  /** The name came without a value. */
   readonly bare: boolean
-  /** Whether the filter is inside a group. */
+  /** Inside a group. */
   readonly isGrouped: boolean
 }
 
@@ -32,11 +32,11 @@ export interface Pair {
   readonly bare: boolean
   /** The texts of an array in a query object; `value` joins the texts. */
   readonly items?: readonly string[]
-  /** The name holds all: a group, or a relation with a group in brackets. */
+  /** The name is a group, or a relation with a group in brackets. */
   readonly isGroup?: true
   /** The other meaning of an object in a query object: of `expand` lists, of other names conditions. */
   readonly other?: { readonly key: string; readonly make: () => Pair }
-  /** Refuses an object in a query object, which `expand` alone takes. */
+  /** Of an object in a query object, which `expand` alone takes. */
   readonly refuse?: (() => void) | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Request context: makes the HookContext of a request. Costly members are made when first read. */
+/** Request context: the HookContext of a request. Costly members are made when read. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
 import { askWithin, type OuterRequest } from './inner-request.ts'
@@ -51,7 +51,7 @@ export class RequestContext implements HookContext {
   get parts(): ContextParts {
     return this.#parts
   }
-  /** A copy of the body, so that hooks cannot change the caller's object. */
+  /** A copy: hooks must not change the caller's object. */
   get data(): unknown {
     if (!this.#asked) {
       this.#asked = true
@@ -63,7 +63,7 @@ export class RequestContext implements HookContext {
     this.#asked = true
     this.#data = value
   }
-  /** The body after hooks, else the client's body. */
+  /** After hooks, else the client's. */
   get body(): unknown {
     if (!this.#asked) return this.#parts.request.body
     assertJson(this.#data ?? null, 'the body that a handler has put')
@@ -85,7 +85,7 @@ export class RequestContext implements HookContext {
     this.#em = em
     this.#within = runtime.bindWork?.(CALL)
   }
-  /** Returns a function to call before each run of a repeatable handler: later runs get the body and state of now. */
+  /** To call before each run of a repeatable handler: later runs get the body and state of now. */
   startAgain(): () => void {
     const [asked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true

@@ -1,6 +1,4 @@
-/**
- * Reserved parameters: the query parameters that are not filters. The parser, the checks, the plan cache, hints and docs read this table.
- */
+/** Reserved parameters: the query parameters that are not filters, for the parser, the checks, the plan cache, hints and docs. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { ReservedOfClient } from '../../model/client/query-names.ts'
@@ -31,15 +29,15 @@ export type Reserved = keyof ReservedValues
 export type GivenParameters = { readonly [name in Reserved]: ReservedValues[name] | undefined }
 
 interface ReservedParameter<T> {
-  /** Returns undefined for a text that counts as absent. `name` is the client's name for the parameter. */
+  /** Undefined for a text that counts as absent. `name` is the client's name. */
   readonly parse: (text: string, name: string) => T | undefined
-  /** Whether requests for single records take the parameter, too. */
+  /** Requests for single records take the parameter, too. */
   readonly forRecords: boolean
-  /** Writes a value into the cache key of a plan. Undefined: the parameter only cuts the page. */
+  /** For the cache key of a plan. Undefined: the parameter only cuts the page. */
   readonly formatShape: ((value: T) => string) | undefined
   /** Repeated parameters are joined: many clients send arrays so. */
   readonly isList?: true
-  /** The limit for items, and the word for items in errors. */
+  /** For items, with the word in errors. */
   readonly most?: { readonly limit: keyof Limits; readonly items: string }
 }
 
@@ -59,7 +57,7 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
     most: { limit: 'maxAttributes', items: 'names' },
   },
   expand: { isList: true, parse: parseExpand, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
-  // The typed client lists the parameters, too; `satisfies` fails if the two lists differ.
+  // `satisfies` fails if the list of the typed client differs.
 } satisfies { readonly [name in ReservedOfClient | 'page']: ReservedParameter<ReservedValues[name]> }
 
 export const ALL_RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
@@ -100,7 +98,7 @@ function parseInteger(text: string, parameter: string): number {
       value: text,
     })
   }
-  // A limit is clamped anyway, and no table has more rows.
+  // No table has more rows.
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
@@ -137,7 +135,7 @@ function parseExpand(text: string, parameter: string): readonly string[] | undef
   return text.includes('(') || text.includes(')') ? splitOutside(text, ',', parameter) : parseList(text)
 }
 
-/** Cuts a text outside of parentheses. A backslash keeps its next character. */
+/** Outside of parentheses. A backslash keeps the next character. */
 export function splitOutside(text: string, separator: ',' | ';', parameter: string): readonly string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,4 +1,4 @@
-/** Reserved paths: paths beside the resources. Without versions, no resource may have such a name. */
+/** Reserved paths: beside the resources. Without versions, no resource may have such a name. */
 import { listSessionNames, type SessionPaths } from './session-paths.ts'
 
 export const DESCRIPTION = 'openapi.json'
@@ -11,7 +11,7 @@ export const WORKBENCH = '_ui'
 export const DOCS = 'docs'
 
 /**
- * Says what answers under a reserved name; undefined for other names.
+ * Undefined for other names.
  *
  * @param session undefined: the log-in module is off
  */

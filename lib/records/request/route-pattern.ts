@@ -1,6 +1,6 @@
 /**
  * Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. Percent-encoding
- * makes no difference: `/v1/%75sers` is `/v1/users`.
+ * does not count.
  */
 import { HTTP_METHODS, READS } from '../../foundation/http/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -9,7 +9,6 @@ import { plainPath } from './address.ts'
 /** Custom routes may have further methods. */
 const METHODS: readonly string[] = HTTP_METHODS
 
-/** Limit of one pattern. */
 const MAX_STARS = 20
 
 export interface RequestPattern {
@@ -28,7 +27,7 @@ export interface RequestPattern {
 export function compilePattern(text: string, where: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
-  // As in requests, one slash at the end has no meaning.
+  // One slash at the end has no meaning.
   const texts = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split(/\*+/).map(plainPath)
   if (texts.length - 1 > MAX_STARS) throw new TypeError(`${where}: "${text}" has more than ${MAX_STARS} stars.`)
   return { method: space < 0 ? '*' : text.slice(0, space), texts }
@@ -37,8 +36,8 @@ export function compilePattern(text: string, where: string): RequestPattern {
 /**
  * Compiles a pattern, or refuses it.
  *
- * @param where begins the text of the error
- * @param further methods beside the usual ones
+ * @param where begins the error
+ * @param further methods beside the usual
  * @throws TypeError
  */
 export function readPattern(text: string, where: string, further: readonly string[] = []): RequestPattern {
@@ -76,8 +75,7 @@ export function meetsMethod({ method: wanted }: RequestPattern, method: string):
 }
 
 /**
- * Searches for each text between stars once, behind the text before: a regular expression would try all ways to share characters among the
- * stars.
+ * Finds each text between stars once, behind the text before: a regular expression would try all ways to share characters among stars.
  *
  * @param path plain, without query and without one slash at its end
  */
@@ -96,7 +94,7 @@ export function meetsPath({ texts }: RequestPattern, path: string): boolean {
   return at <= end
 }
 
-/** Whether a request matches. `path` comes from `readPath`. */
+/** `path` comes from `readPath`. */
 export function meetsPattern(pattern: RequestPattern, method: string, path: string): boolean {
   return meetsMethod(pattern, method) && meetsPath(pattern, plainPath(path))
 }
@@ -104,10 +102,10 @@ export function meetsPattern(pattern: RequestPattern, method: string, path: stri
 /** A segment of a template that stands for any text. */
 const HOLE = /(?<=\/)\{[^/]*\}(?=\/|$)/
 
-/** Whether any path of a template such as `/v1/users/{id}` matches the pattern. */
+/** Any path of a template such as `/v1/users/{id}` matches. */
 export function meetsTemplate({ texts }: RequestPattern, template: string): boolean {
   const pieces = template.split(HOLE)
-  // The characters of the template; undefined for a hole.
+  // Of the template; undefined for a hole.
   const wanted = pieces.flatMap((piece, at): (string | undefined)[] => (at === 0 ? [...piece] : [undefined, ...piece]))
   // The places in the template that the pattern may have reached. A hole takes one character or more.
   let places = new Set([0])

@@ -1,6 +1,6 @@
 /**
- * Planned seed: inserts a seed by statements, where no code of the application looks at entities, and rows and pivot rows suffice. Returns
- * false, before anything is written, where the unit of work must insert.
+ * Planned seed: inserts a seed by statements, where no code of the application looks at entities. Returns false, before anything is
+ * written, where the unit of work must insert.
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -49,7 +49,7 @@ export async function insertPlanned(
   return true
 }
 
-/** Inserts records of plain values and IDs, such as records of a JSON file, unvalidated: the database refuses faults. */
+/** Plain values and IDs, as of a JSON file, go unvalidated: the database refuses faults. */
 export async function insertFlat(data: SeedData, connection: Connection, translating: Translating): Promise<boolean> {
   const { model } = translating
   const rows = bindFlat(data, model, connection)
@@ -63,7 +63,7 @@ export async function insertFlat(data: SeedData, connection: Connection, transla
   return true
 }
 
-/** Where the database refuses a row, a check with all look-ups finds the reason; else the error of the database stands. */
+/** Where the database refuses a row, a check with all look-ups finds the reason, or the database's error stands. */
 async function insertOrExplain(
   insert: () => Coroutine<void>,
   validate: () => ValidatedSeed | Promise<ValidatedSeed>,
@@ -83,7 +83,7 @@ async function insertOrExplain(
   }
 }
 
-/** @param uniquesLater whether the database refuses taken values */
+/** @param uniquesLater the database refuses taken values */
 function* check({ changes, errors }: ValidatedSeed, connection: Connection, uniquesLater: boolean): Coroutine<void> {
   const known = new Set(changes.flatMap(change => listRecords(change).flatMap(listNames)))
   yield* wait(checkChanges(changes, { known, uniquesLater }, connection, EVERYTHING, errors))
@@ -107,7 +107,7 @@ function bindFlat(data: SeedData, model: Model, connection: Connection): NewReco
   const rows = new NewRecords(connection)
   const checked = new Set<RowShape>()
   const pivots = new Map<string, ToManyAttribute>()
-  // A link to a record without an ID is refused, though the database may count just this key.
+  // A link to a record without an ID is refused, though the database may count the same key.
   const [linked, counted] = [new Set<Resource>(), new Set<Resource>()]
   for (const [name, records] of Object.entries(data)) {
     const resource = model.byName.get(name)
@@ -125,7 +125,7 @@ function bindFlat(data: SeedData, model: Model, connection: Connection): NewReco
   return [...counted].some(resource => linked.has(resource)) || !rows.arrange() ? undefined : rows
 }
 
-/** Whether the database refuses links to missing records, and one list alone writes a pivot table. */
+/** The database refuses links to missing records, and one list alone writes a pivot table. */
 function areRefused({ row, links, lists }: RowShape, connection: Connection, pivots: Map<string, ToManyAttribute>): boolean {
   const isRefused = (table: string, column: string): boolean => connection.refusesLinks(table, column)
   return (
@@ -165,7 +165,7 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
   return { keepsUnique }
 }
 
-/** Whether a record can be inserted before linked records. Circles of needs are refused, and a waiting link counts as a change. */
+/** Insertable before linked records. Circles of needs are refused, and a waiting link counts as a change. */
 function comesInAnyOrder(resource: Resource): boolean {
   if (resource.hierarchy !== undefined || planColumns(resource) === null) return false
   return resource.attributes.every(

@@ -1,4 +1,4 @@
-/** Run seeder: runs a seeder of MikroORM in one transaction. Hooks and subscribers run, and no body is validated. */
+/** Run seeder: runs a seeder of MikroORM in one transaction. Hooks and subscribers run; no body is validated. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { EntityConnection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'
@@ -13,7 +13,7 @@ export async function runSeeder(seeder: SeederClass | true, connection: EntityCo
   }
 }
 
-/** Seeders count on `em.create` to persist, whatever the application says. MikroORM's manager of seeders leaves the option on for good. */
+/** Seeders need `em.create` to persist, whatever the application says. MikroORM's manager of seeders leaves the option on for good. */
 async function runPersisting(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
   const before = orm.config.get('persistOnCreate')
   try {

@@ -1,4 +1,4 @@
-/** Seed records: lists the records of a seed, with names for links. */
+/** Seed records: the records of a seed, with names for links. */
 import type { Resource } from '../../model/model.ts'
 import { findGivenKey, recordName, type Implied } from '../validate/check-database.ts'
 import { listReferences } from '../validate/linked-records.ts'

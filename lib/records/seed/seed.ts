@@ -1,6 +1,6 @@
 /**
- * Seed: inserts records in any order, in a single transaction, validated like bodies of POST. A record may link any other by ID: a later
- * record, a nested record, or a record with a link back.
+ * Seed: inserts records in any order, in one transaction, validated like bodies of POST. A record may link any other by ID: later, nested,
+ * or with a link back.
  */
 import { idNames } from '../../model/key.ts'
 import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
@@ -71,8 +71,8 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
 /**
  * Returns the entities in order.
  *
- * @param errors errors found by validation
- * @param translating gets the written records, for errors of the database
+ * @param errors of validation
+ * @param translating gets the records, for errors of the database
  */
 export async function insert(
   changes: readonly RecordInput[],
@@ -98,7 +98,7 @@ export async function insert(
   return changes.map(change => loader.findEntity(change))
 }
 
-/** Suggests an ID for the record of the seed that a missing link may mean. */
+/** Suggests an ID for a record of the seed that a missing link may mean. */
 function suggestKey(path: string, data: SeedData, model: Model): string {
   const [name = '', , attributeName = ''] = path.split('.')
   const attribute = model.byName.get(name)?.byName.get(attributeName)
@@ -128,7 +128,7 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Reference, othe
   const foreignKey = name === undefined ? (relation.kind === 'toOne' ? relation : undefined) : relation.target.byName.get(name)
   if (foreignKey === undefined || foreignKey.nullable) return undefined
   const [holder, needed] = name === undefined ? [record, other] : [other, record]
-  // The link needs a generated key (`needsKey`), or is required within a table, whose records are inserted without links among them.
+  // The link needs a generated key (`needsKey`), or is required within a table, whose records are inserted without mutual links.
   const isBeside = findHierarchyRoot(holder.change.resource) === findHierarchyRoot(needed.change.resource)
   const awaitsKey = foreignKey.kind === 'toOne' && (isBeside || (needsKey(foreignKey) && needed.name === undefined))
   const link = foreignKey.kind === 'toOne' && within.length === 0 ? foreignKey : undefined
@@ -143,8 +143,8 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Reference, othe
 }
 
 /**
- * Loads in two rounds: each record with plain values and its constructor's links, then the other links. MikroORM orders the inserts. A
- * record that needs a generated key follows the insert of the other.
+ * Loads in two rounds: records with plain values and constructors' links, then other links. MikroORM orders the inserts. A record that
+ * needs a generated key follows the insert of the other.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
@@ -186,7 +186,7 @@ class Loader {
       }
     }
     this.#needs = needs
-    // Records without needs are free, then records with free needs only. The rest are in circles, or need a record in a circle.
+    // Records without needs are free, then records with free needs only. The rest are in circles, or need one.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
     for (let record = free.pop(); record !== undefined; record = free.pop()) {
@@ -232,7 +232,7 @@ class Loader {
     }
   }
 
-  /** The constructor may read its arguments, so the arguments are created first. */
+  /** The constructor may read its arguments, created first. */
   async #make(record: SeedRecord): Promise<void> {
     if (this.#entities.has(record)) return
     const { change } = record
@@ -295,7 +295,7 @@ class Loader {
     return true
   }
 
-  /** For a record in several tables, MikroORM sets a link to a new record in the wrong table. */
+  /** In several tables, MikroORM sets a link to a new record in the wrong one. */
   #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
     const other = this.#findRecord(ref, relation)
     if (other === undefined) return false

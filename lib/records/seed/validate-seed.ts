@@ -1,6 +1,4 @@
-/**
- * Validate seed: validates by the model. Records may link each other by the key that clients know, even before primary keys are counted.
- */
+/** Validate seed: validates by the model. Records may link each other by the clients' key, even before primary keys are counted. */
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'

@@ -1,22 +1,21 @@
 /**
- * Arrange: orders new records, for statements and for the unit of work, so that both count the same keys. Within a resource, records with a
- * given key come first, then the others as listed. A record waits for records with needed keys, and holds up later records of the resource.
- * Where a list is held up for good, needed records come first: `steps: [{ name: 'b', after: 'a' }, { name: 'a', after: 'root' }]` counts 1
- * for `a`.
+ * Arrange: orders new records, for statements and the unit of work, so that both count the same keys. Within a resource, records with a
+ * given key come first, then the others as listed. A record waits for needed keys, and holds up later records of the resource. Where a list
+ * is held up for good, needed records come first: `steps: [{ name: 'b', after: 'a' }, { name: 'a', after: 'root' }]` counts 1 for `a`.
  */
 import type { Resource } from '../../model/model.ts'
 
 export interface Need<R> {
   readonly needed: R
-  /** Whether the link may not be null: nothing can set the link later. */
+  /** Not null: nothing can set the link later. */
   readonly isRequired: boolean
-  /** Whether the needed record must be of an earlier group. */
+  /** The needed record must be of an earlier group. */
   readonly awaitsKey: boolean
 }
 
 interface Arrangeable {
   readonly resource: Resource
-  /** Whether the database counts the key. */
+  /** The database counts the key. */
   readonly isCounted: boolean
   /** Once arranged. */
   group: number | undefined
@@ -24,7 +23,7 @@ interface Arrangeable {
 
 type NeedsOf<R> = (record: R) => readonly Need<R>[]
 
-/** Returns groups, each to be inserted after the group before, a resource's records side by side; undefined: a circle of needs. */
+/** Groups to insert one after another, a resource's records side by side; undefined: a circle of needs. */
 export function arrange<R extends Arrangeable>(records: readonly R[], needsOf: NeedsOf<R>): readonly (readonly R[])[] | undefined {
   let queues = [...Map.groupBy(records, ({ resource }) => resource).values()].map(sortGivenFirst)
   if (records.every(record => needsOf(record).length === 0)) return [queues.flat()]
@@ -32,7 +31,7 @@ export function arrange<R extends Arrangeable>(records: readonly R[], needsOf: N
   for (let count = 0; count < records.length;) {
     const place = groups.length
     let group = takeReady(queues, needsOf, place, true)
-    // Nullable links must not decide about the order: the unit of work sets such links later.
+    // Nullable links must not decide: the unit of work sets such links later.
     if (group.length === 0 && queues.every(queue => queue.every(record => needsOf(record).every(isRequired))))
       group = takeReady(queues, needsOf, place, false)
     if (group.length === 0) return undefined
@@ -52,7 +51,7 @@ function sortGivenFirst<R extends Arrangeable>(records: readonly R[]): readonly 
   return [...records.filter(({ isCounted }) => !isCounted), ...records.filter(({ isCounted }) => isCounted)]
 }
 
-/** @param keepsOrder whether a waiting record holds up the later, counted records of its resource */
+/** @param keepsOrder a waiting record holds up later, counted records of the resource */
 function takeReady<R extends Arrangeable>(queues: readonly (readonly R[])[], needsOf: NeedsOf<R>, place: number, keepsOrder: boolean): R[] {
   const ready: R[] = []
   const isMet = ({ needed: { group }, awaitsKey }: Need<R>): boolean => group !== undefined && (!awaitsKey || group < place)

@@ -1,7 +1,4 @@
-/**
- * Bind write: turns a valid change into parameters of a statement, with defaults and the values of the constructor, `onCreate` and
- * `onUpdate`.
- */
+/** Bind write: parameters of a valid change, with defaults and values of the constructor, `onCreate` and `onUpdate`. */
 import { isRaw } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -36,7 +33,7 @@ export interface BoundColumns {
   readonly parameters: readonly unknown[]
 }
 
-/** Stored JSON of embedded objects partly given by a change. */
+/** Stored JSON of embedded objects given in part. */
 export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
@@ -81,7 +78,7 @@ export function bindInsert(
   return { statement, parameters, key, resource, stored, columns }
 }
 
-/** Returns the key by the values of the key's properties; undefined: the database counts the key. */
+/** Undefined: the database counts the key. */
 function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | undefined {
   if (values.length === 0 && generatedKey) return undefined
   const parts = values.flat()
@@ -89,7 +86,7 @@ function findKey(values: readonly unknown[], { key, generatedKey }: Resource): K
 }
 
 /**
- * Returns the columns that a change sets, without the version.
+ * Without the version.
  *
  * @param documents see `planned-documents.ts`
  */
@@ -109,7 +106,7 @@ export function bindColumns(
   return { columns, parameters }
 }
 
-/** Adds the columns that every change sets (`onUpdate`). */
+/** Set by every change (`onUpdate`). */
 export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
@@ -146,7 +143,7 @@ export function bindDiffers(
   return { statement, parameters: [...parameters, ...key] }
 }
 
-/** Returns an update that, if guarded, changes the row only where a column differs. */
+/** If guarded, changes the row only where a column differs. */
 export function bindUpdate(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -163,7 +160,7 @@ export function bindDelete(stored: StoredTable, key: readonly unknown[], { diale
   return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
 }
 
-/** Returns a single statement where a list of keys can be a parameter. */
+/** One statement where a list of keys can be a parameter. */
 export function bindDeleteAll(
   stored: StoredTable,
   keys: readonly KeyValues[],
@@ -184,12 +181,12 @@ export function bindDeleteAll(
   return [{ statement, parameters: [list] }]
 }
 
-/** Returns the parameters of a scope, from place `from` of the statement on. */
+/** From place `from` of the statement on. */
 export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
 
-/** Returns the key's parts and, in a table of several classes, the class. */
+/** The key's parts and, in a table of several classes, the class. */
 export function bindKey(
   key: KeyValues,
   resource: Resource,
@@ -223,7 +220,7 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
   return given
 }
 
-/** Takes an embedded object stored in columns: all null without an object. */
+/** Columns are all null without an object. */
 function takeInside(
   values: readonly ValueInput[] | null,
   { attributes }: EmbeddedAttribute,
@@ -239,7 +236,7 @@ function takeInside(
   else for (const { attribute, value } of values) take(attribute, value)
 }
 
-/** Returns a list for a key of several parts. */
+/** A list for a key of several parts. */
 function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
   return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
@@ -272,17 +269,16 @@ export function toKeyPart(value: unknown, type: ScalarType): KeyValues[number] {
   return fromProperty(value, type)
 }
 
-/** Calls a function of the model. */
 export function compute(computed: Computed, entity: object, { orm }: Connection): unknown {
   return keepSurroundings(() => computed(entity, orm.em))
 }
 
-/** Clients choose the attributes of a body, so statements need a limit. */
+/** A limit: clients choose the attributes of a body. */
 const SHAPES = 200
 
 interface KnownBinding {
   readonly shapes: LruCache<Statement>
-  /** By kind: comparing columns costs less than building the text of a shape. */
+  /** By kind: comparing columns costs less than building a text. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Change record: changes a record, with nested records and links, where no code of the application takes part. A body of one row is written
- * by the statement of a shape (row-shape.ts); only values beyond the shape are validated.
+ * Change record: with nested records and links, where no code of the application takes part. A body of one row is written by a shape
+ * (row-shape.ts); only values beyond the shape are validated.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -40,9 +40,8 @@ interface RecordBefore {
   readonly rules: RowRules | undefined
   /** `undefined`: the request does not depend on the version. */
   readonly current: Record<string, unknown> | undefined
-  /** The record shown by the answer. */
   readonly shown: RecordAddress
-  /** The record of the answer before, where the change may hide the record by a fixed filter of the model. */
+  /** The answer's record before, where a fixed filter of the model may hide the record afterwards. */
   readonly before: JsonRecord | undefined
 }
 
@@ -84,12 +83,12 @@ export class RecordChanger {
     return row === null || plan === undefined ? undefined : { given, run: () => this.#updateBody(plan, row, address, given) }
   }
 
-  /** Changes the linked record; answers with the linking record. Gives undefined where none is linked. */
+  /** Answers with the linking record. Undefined where none is linked. */
   updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written | undefined> | undefined {
     const { target } = link
     const row = planRows(target)
     const plan = row === null ? undefined : this.#plan(row, target, body, view)
-    // The linking record may be another record of the body.
+    // The body may hold the linking record, too.
     if (row === null || plan === undefined || plan.isWide) return undefined
     const give = (key: KeyValues): GivenBody =>
       (planned.given = { resource: target, body, validation: { mode: 'update', key }, view, id: keyToSegment(key, target) })
@@ -103,7 +102,7 @@ export class RecordChanger {
   #plan(row: RowPlan, resource: Resource, body: JsonObject, { visibility }: View): BodyPlan | undefined {
     const plan = planChanges(row, resource, body, this.#connection)
     if (plan === undefined || !writesPivots(plan, this.#connection)) return undefined
-    // The unit of work has an order for hidden members of an ordered list.
+    // Only the unit of work places hidden members of an ordered list.
     const isOrdered =
       visibility !== EVERYTHING && [...plan.pivots.values()].some(list => findOrder(list) !== undefined && hidesMembers(list))
     return isOrdered ? undefined : plan
@@ -121,8 +120,8 @@ export class RecordChanger {
       const written = parameters === undefined ? undefined : yield* this.#rows.update(change, view, rules)
       if (written !== undefined) return written
     }
-    // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know before, the changing statement
-    // itself looks for the record.
+    // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know, the changing statement looks
+    // for the record.
     const looksBy =
       rules !== undefined && rules.writing === undefined && !isLookedAt && !this.#connection.mayHoldMisfits ? rules : undefined
     const isUnseen = looksBy?.hides(resource) === true && !hasFixed(resource)
@@ -149,7 +148,7 @@ export class RecordChanger {
     return (yield* this.#rows.update(change, view, rules))!
   }
 
-  /** Refuses a record closed to the caller. Returns the record where a fixed filter may hide the record afterwards. */
+  /** Refuses a record closed to the caller. Returns a record that a fixed filter may hide afterwards. */
   *#admit(address: RecordAddress, body: JsonObject, view: View, rules: RowRules): Coroutine<JsonRecord | undefined> {
     const { resource, key, id } = address
     if (!hasFixed(resource)) {
@@ -162,7 +161,7 @@ export class RecordChanger {
     return record
   }
 
-  /** Leaves out values equal to the shown values: no changes. */
+  /** Leaves out values as shown. */
   *#omitShown(
     shape: RowShape,
     { resource, key }: RecordAddress,
@@ -196,7 +195,7 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const { version } = resource
-    // A new record could get the missing record's key. A missing or hidden record gives record_not_found before a trigger refuses.
+    // A new record could get the missing record's key; record_not_found comes before a trigger's refusal.
     const rules = RowRules.of(this.#connection, this.#reader, view)
     const asksFirst = plan.created.size > 0 || this.#connection.mayHoldMisfits
     let before: JsonRecord | undefined
@@ -212,7 +211,7 @@ export class RecordChanger {
     const { body, view } = given
     const { isWide } = plan
     const objects = yield* readDocuments(resource, body, key, this.#connection)
-    // An undone write has drawn keys, and a rule for writing refuses members before the row is written.
+    // An undone write has drawn keys, and a rule for writing refuses members before.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     // An existing database may lack the model's constraints.
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
@@ -233,14 +232,13 @@ export class RecordChanger {
     return written
   }
 
-  /** Writes a valid change of one row. */
   *#writeRow(change: RecordInput, row: RowPlan, { view }: GivenBody, found: RecordBefore): Coroutine<Written> {
     yield* wait(this.#reader.prepare(found.shown.resource, view))
     const columns = bindColumns(change, row.stored, this.#connection)
     return (yield* this.#rows.update({ row, columns, ...found }, view, found.rules))!
   }
 
-  /** All errors of the body come first, taken values included. */
+  /** All errors of the body come first, also taken values. */
   *#checkVersion(current: Record<string, unknown>, change: RecordInput, uniquesLater: boolean, given: GivenBody): Coroutine<void> {
     try {
       checkVersion(current, change)
@@ -250,7 +248,7 @@ export class RecordChanger {
     }
   }
 
-  /** Whether all links are members of many-to-many lists, and the database refuses missing members. */
+  /** All links are in many-to-many lists, and the database refuses missing members. */
   #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
     if (pivots.size === 0 || created.size > 0 || linksOthers) return false
     for (const [table, { via }] of pivots)
@@ -259,12 +257,12 @@ export class RecordChanger {
   }
 }
 
-/** Whether no function of the model and no condition of the request needs the row before a change. */
+/** No function of the model and no condition of the request needs the row before. */
 function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
   return touched.length === 0 && !hasPrecondition(ctx.headers)
 }
 
-/** Whether the caller sees all possible members, as far as known at once. */
+/** The caller sees all possible members, as far as known at once. */
 function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility === EVERYTHING) return true
   if (visibility.writing !== undefined) return false

@@ -1,6 +1,6 @@
 /**
- * Insert record: inserts a record, with nested records and links, where no code of the application takes part. A body of one row is
- * inserted by the statement of a shape (row-shape.ts); only values beyond the shape are validated.
+ * Insert record: with nested records and links, where no code of the application takes part. A body of one row is inserted by a shape
+ * (row-shape.ts); only values beyond the shape are validated.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -37,7 +37,7 @@ const CREATE: Validation = { mode: 'create' }
 interface OwnList {
   readonly owner: RecordAddress
   readonly list: ToManyAttribute
-  /** The link of the new record; undefined: the list has a pivot table. */
+  /** Undefined: the list has a pivot table. */
   readonly link: ToOneAttribute | undefined
 }
 
@@ -77,7 +77,7 @@ export class RecordInserter {
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
   }
 
-  /** Inserts an array of one shape by statements of many rows. Undefined: the records are created singly, also after a refusal. */
+  /** By statements of many rows. Undefined: the records are created singly, also after a refusal. */
   insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
@@ -144,7 +144,7 @@ export class RecordInserter {
     return yield* this.#insertFlat(shape, linked, given, own)
   }
 
-  /** @param body the client's body with the link given by the path */
+  /** @param body with the link given by the path */
   *#insertFlat(shape: RowShape, body: JsonObject, given: GivenBody, own?: OwnList): Coroutine<Written> {
     const { resource, view } = given
     const before = view.trace?.enter('validate')

@@ -1,4 +1,4 @@
-/** Insert rows: inserts rows in order, neighbours with the same columns by one statement. */
+/** Insert rows: in order, neighbours with the same columns by one statement. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
@@ -10,11 +10,11 @@ import { statementDropped } from '../validate/dropped-writes.ts'
 
 export interface RowInsertion {
   readonly behind: BehindWrite
-  /** Whether a server leaves out a row with taken values: see `WritingDialect.insert`. */
+  /** See `WritingDialect.insert`. */
   readonly isGuarded: boolean
 }
 
-/** Inserts one row. A trigger may insert another row with the same key instead. */
+/** A trigger may insert another row with the same key instead. */
 export function* insertRow(bound: BoundInsert, connection: RowConnection, { behind, isGuarded }: RowInsertion): Coroutine<KeyValues> {
   const { key, resource, stored, parameters } = bound
   const { statement } = isGuarded ? bound : bindRows([bound], connection)
@@ -25,7 +25,7 @@ export function* insertRow(bound: BoundInsert, connection: RowConnection, { behi
 }
 
 /**
- * Returns the key of each row. Refuses a row dropped by a trigger.
+ * Refuses a row dropped by a trigger.
  *
  * @param rows bound one after another, since binding calls functions of the model
  */

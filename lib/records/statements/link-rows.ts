@@ -1,7 +1,4 @@
-/**
- * Link rows: puts primary keys into bodies of a shape (row-shape.ts), where clients know linked records by another key: `{ "author":
- * "some-slug" }`.
- */
+/** Link rows: puts primary keys into bodies of a shape, where clients know linked records by another key: `{ "author": "some-slug" }`. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
@@ -15,7 +12,7 @@ export function isLinkedByShown(link: LinkField | undefined): link is LinkField 
   return link?.attribute.target.shownKey !== undefined
 }
 
-/** Returns the body with the primary key of the linked record; undefined where the record is missing or hidden. */
+/** Undefined where the linked record is missing or hidden. */
 export function* resolveLink(
   link: LinkField,
   body: JsonObject,
@@ -35,7 +32,7 @@ export function* resolveLink(
   return (yield* wait(reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
 }
 
-/** Returns undefined where the linked record is missing. */
+/** Undefined where the linked record is missing. */
 function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
@@ -43,7 +40,7 @@ function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConne
   return key && replaceLink(body, link, key)
 }
 
-/** Finds all keys by a single statement; undefined: a record is missing. */
+/** By a single statement; undefined: a record is missing. */
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],
@@ -63,7 +60,7 @@ export function* withRowKeys(
   })
 }
 
-/** Returns null for no link, undefined for a value unfit as an ID. */
+/** Null for no link, undefined for no ID. */
 function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
   if (value === null) return null
   if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined

@@ -13,7 +13,7 @@ export class LinkStatements {
     this.#connection = connection
   }
 
-  /** Takes keys of a single part. */
+  /** For keys of a single part. */
   toParameter(key: KeyValues, resource: Resource): unknown {
     return bindKey(key, resource, resource.readStored()!, this.#connection)[0]
   }

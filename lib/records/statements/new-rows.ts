@@ -1,4 +1,4 @@
-/** New rows: inserts new records, with nested records, in the order of `arrange`. A row gets the keys of linked new rows when bound. */
+/** New rows: inserts records, with nested records, in the order of `arrange`. A row gets the keys of linked new rows when bound. */
 import type { Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -32,14 +32,14 @@ export interface NewRow {
   group: number | undefined
 }
 
-/** A list of a new record: its pivot rows, or records that get a link to the new record. */
+/** Pivot rows, or records that get a link to the new record. */
 export interface NewList {
   readonly relation: RelationAttribute
   readonly owner: NewRow
   readonly members: readonly NewMember[]
 }
 
-/** A new record, the name of a new record (`nameReference`), or the key of a stored record. */
+/** A new record or its name (`nameReference`), or the key of a stored record. */
 export type NewMember = NewRow | string | KeyValues
 
 const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
@@ -56,7 +56,7 @@ export class NewRecords {
     this.#connection = connection
   }
 
-  /** @param owner the new record around, which the record links */
+  /** @param owner around the record, which links the owner */
   add(change: RecordInput, owner?: { readonly row: NewRow; readonly attribute: ToOneAttribute }): NewRow {
     const { resource, links, lists } = change
     const isCounted = resource.generatedKey && change.values.every(({ attribute }) => attribute.name !== resource.keyNames[0])
@@ -71,7 +71,7 @@ export class NewRecords {
     return row
   }
 
-  /** Adds a record of a shape. Returns false for a value that only validation understands. */
+  /** Returns false for a value that only validation understands. */
   addFlat(resource: Resource, body: JsonObject, shape: RowShape): boolean {
     const fields = bindFields(shape, body)
     if (fields === undefined) return false
@@ -106,7 +106,6 @@ export class NewRecords {
     return this.#groups !== undefined
   }
 
-  /** In the order of `arrange`. */
   *insert(): Coroutine<void> {
     for (const group of this.#groups!) {
       const keys = yield* insertRows(this.#bindAll(group), this.#connection)
@@ -120,8 +119,8 @@ export class NewRecords {
   }
 
   /**
-   * Finds links to new records, by the key of clients; where the database wants linked rows first, by any key. Returns false where a row
-   * needs the own key: keys are counted too late.
+   * Links new records by the clients' key; where the database wants linked rows first, by any key. Returns false where a row needs the own
+   * key: keys are counted too late.
    */
   #linkNames(): boolean {
     const { failsWhole } = this.#connection.dialect

@@ -1,6 +1,6 @@
 /**
- * Plan body: decides whether statements can write all records of a body, such as the books of `{ "name": "a", "books": [{ "title": "b" },
- * 3] }`, by the model, the tables of an existing file and the names in the body.
+ * Plan body: decides whether statements can write all records of a body, as `{ "name": "a", "books": [{ "title": "b" }, 3] }`, by the
+ * model, the tables of an existing file and the names in the body.
  */
 import { withoutIds } from '../../model/ids-name.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -22,11 +22,11 @@ import { nameGiven } from '../validate/references.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 
 export interface BodyPlan {
-  /** Whether rows of other records are written or read. */
+  /** Rows of other records are written or read. */
   readonly isWide: boolean
-  /** See `StoredTable`: true of the record and all nested records. */
+  /** See `StoredTable`: of the record and all nested records. */
   readonly keepsUnique: boolean
-  /** Whether stored records get another link. */
+  /** Stored records get another link. */
   readonly linksOthers: boolean
   /** By resource of new records, the relation around the records. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
@@ -39,17 +39,16 @@ const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
 export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks' | 'keepsTime'>
 
-/** Returns undefined where statements cannot write the body. */
+/** Undefined where statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   return plan.insert === undefined || !takesNew(plan, resource, body, on) ? undefined : planNames(plan, resource, body, on)
 }
 
-/** As `planNew`, by names alone. */
 export function planNames(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   return plan.insert && new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** Whether a new record needs no more than the body. */
+/** A new record needs no more than the body. */
 function takesNew({ stored }: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn, implied?: ToOneAttribute): boolean {
   return on.keepsTime(stored) && isComplete(body, stored, resource, implied) && !mayLinkItself(body, resource)
 }
@@ -66,7 +65,7 @@ export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject,
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
-/** Whether statements may write, and no keys of pivot rows are counted. */
+/** Statements may write, and no keys of pivot rows are counted. */
 export function writesPivots({ pivots }: BodyPlan, connection: Connection): boolean {
   for (const table of pivots.keys()) if (connection.countsKeys(table)) return false
   return connection.writesAlone()
@@ -82,7 +81,7 @@ class BodyWalk implements BodyPlan {
   readonly #on: PlannedOn
   #linked: Resource[] | undefined
   #created: Map<Resource, RelationAttribute> | undefined
-  /** Relations around the present place of the walk. */
+  /** Around the present place of the walk. */
   readonly #enclosing: RelationAttribute[] = []
   #root: Resource | undefined
 
@@ -114,7 +113,7 @@ class BodyWalk implements BodyPlan {
   ): this | undefined {
     this.#root = resource
     if (!this.#takes(body, plan, resource, properties, implied)) return undefined
-    // Two places may name the same record, which the unit of work changes once.
+    // The unit of work changes a record named twice once.
     for (const target of this.#linked ?? []) {
       const rootPlaces = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0
       if (rootPlaces + countPlaces(body, resource, target) > 1) return undefined
@@ -175,9 +174,7 @@ class BodyWalk implements BodyPlan {
     return takes
   }
 
-  /**
-   * Whether the same relation holds all new records of a table. Others MikroORM inserts in a different order, with different counted keys.
-   */
+  /** The same relation holds all new records of a table. Others MikroORM inserts in another order, with other counted keys. */
   #isOnePlace(relation: RelationAttribute): boolean {
     const { target } = relation
     if ((target === this.#root && !this.#changes) || this.#enclosing.includes(relation)) return false
@@ -217,7 +214,7 @@ class BodyWalk implements BodyPlan {
     return body === undefined || this.#takesNested(resource, list, body)
   }
 
-  /** Whether new rows keep the list's order. From the other side of an ordered list, MikroORM writes rows of new records first. */
+  /** New rows keep the list's order. From the other side, MikroORM writes rows of new records first. */
   #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
     return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
@@ -296,16 +293,13 @@ export function canWritePivot({ via, target }: ToManyAttribute): boolean {
   )
 }
 
-/**
- * Whether MikroORM inserts a record with its link to another new record. In a circle of tables, MikroORM may set the link by an update,
- * which counts as a change.
- */
+/** In a circle of tables, MikroORM may set the link to another new record by an update, which counts as a change. */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   const plan = planColumns(holder)!
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
 }
 
-/** Whether `from` refers to `to`, directly or through others. */
+/** Directly or through others. */
 export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new Set()): boolean {
   // Records may refer to another class of the table.
   if (from === to || to.hierarchy !== undefined) return true
@@ -314,7 +308,7 @@ export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new 
   return to.referrers.some(({ resource }) => leadsTo(from, resource, seen))
 }
 
-/** Whether body, place and model give all values needed by a new record. */
+/** Body, place and model give all needed values. */
 export function isComplete(body: JsonObject, stored: StoredTable, resource: Resource, implied: ToOneAttribute | undefined): boolean {
   for (const { property, names } of listNeeded(stored, resource))
     if (property !== implied?.property && !names.some(name => body[name] !== undefined)) return false
@@ -349,7 +343,7 @@ function listNeeded({ required, keyProperties, constructed, properties }: Stored
   return known
 }
 
-/** Whether a new record links itself before the key is counted (`{ "slug": "a", "parent": "a" }`), or as another class. */
+/** Before the key is counted (`{ "slug": "a", "parent": "a" }`), or as another class. */
 export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   const { shownKey, hierarchy, keyNames } = resource
   const own = shownKey === undefined ? undefined : nameGiven(body, resource)
@@ -367,7 +361,7 @@ function isWhole({ attributes }: EmbeddedAttribute, body: JsonObject): boolean {
   return attributes.every(({ name, required }) => !required || body[name] !== undefined)
 }
 
-/** Counts the places that name records of `target`. */
+/** That name records of `target`. */
 function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): number {
   let count = 0
   for (const name in body) {

@@ -1,4 +1,4 @@
-/** Plan rows: decides by the model which columns statements can write without MikroORM's unit of work. */
+/** Plan rows: which columns statements can write without MikroORM's unit of work. */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { cascadesOrUnlinks } from '../validate/referrers.ts'
@@ -9,7 +9,7 @@ export interface RowPlan {
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
   /** `undefined`: no statement can update. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** For an existing file, where a column may hold a value of another type. */
+  /** For an existing file, with values of other types. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
   /** Properties set by every change. */
   readonly touched: readonly StoredProperty[]
@@ -18,12 +18,12 @@ export interface RowPlan {
 
 const plans = new WeakMap<Resource, RowPlan | null>()
 
-/** `null`: the unit of work writes all records of the resource. */
+/** `null`: the unit of work writes. */
 export function planRows(resource: Resource): RowPlan | null {
   return resource.open === undefined ? planColumns(resource) : null
 }
 
-/** As `planRows`, where a record may have the names of the model alone. */
+/** Where a record may have the names of the model alone. */
 export function planColumns(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
@@ -71,7 +71,7 @@ function findWithin({ attributes, property, variants }: EmbeddedAttribute, { ins
   }
 }
 
-/** Whether the columns hold the whole value of an attribute. */
+/** The columns hold the whole value. */
 function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty): boolean {
   if (attribute.kind === 'embedded') return attribute.document === undefined || (document !== undefined && isDocument(attribute))
   if (attribute.kind === 'scalar')
@@ -88,7 +88,7 @@ function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty)
   )
 }
 
-/** Whether the JSON holds the whole object, and bodies must give all that a new object needs. */
+/** The JSON holds the whole object, and bodies must give all that a new object needs. */
 function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   return (
     variants === undefined &&
@@ -100,7 +100,7 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/** Whether nothing follows from a change, and the database finds the same changes as the unit of work. */
+/** Nothing follows from a change, and the database finds the same changes as the unit of work. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -118,15 +118,12 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
-/**
- * Whether a statement finds a change in an existing file: a value different from the shown value, whatever the column holds. Objects may be
- * shown in part, hidden values not at all.
- */
+/** In an existing file: another value than shown, whatever the column holds. Objects may be shown in part, hidden values not at all. */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }
 
-/** Whether equal values have a single stored form, so that validation need not compare shown values. */
+/** Equal values have one stored form: validation need not compare shown values. */
 function hasOneForm({ type }: ScalarAttribute): boolean {
   return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
 }

@@ -1,4 +1,4 @@
-/** Planned pivots: writes pivot rows of a list by a fixed number of statements. */
+/** Planned pivots: of a list, by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -39,7 +39,7 @@ export class PlannedPivots {
   *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
     const { target } = place.list
     const hides = !isNew && this.#rules?.hides(target) === true
-    // The statement itself leaves hidden members in the list, if nothing else depends on them.
+    // The statement leaves hidden members in the list, if nothing else depends on the members.
     const leavesHidden = hides && !this.#haveRules(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
     const unseen = hides && !leavesHidden ? yield* this.#findUnseen(place, keys, this.#rules) : []
     if (this.#haveRules(place)) {
@@ -64,7 +64,7 @@ export class PlannedPivots {
       const gone = new Set(leaving.map(formatKey))
       const there = new Set(members.map(formatKey))
       const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
-      // The unit of work, too, writes an ordered list anew.
+      // As the unit of work writes an ordered list.
       if (isOrdered) return yield* this.replace(place, after, false)
       yield* this.#rules!.writing!.requireWritable(target, findMoved(members, after))
     }
@@ -91,12 +91,12 @@ export class PlannedPivots {
     return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
-  /** Whether the members have the links, so that rules may forbid to write a member. */
+  /** The members have the links, so that rules may forbid a member. */
   #haveRules({ list }: PivotPlace): boolean {
     return isHeldByOtherRows(list) && this.#rules?.writing?.hasRules(list.target) === true
   }
 
-  /** Returns hidden members, which the caller cannot take out. */
+  /** The caller cannot take hidden members out. */
   *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
     const { target } = place.list
     const members = yield* this.#readMembers(place)
@@ -110,7 +110,7 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /** Empties an ordered list, unless no member comes in or moves. Returns whether members may be put in. */
+  /** Empties an ordered list, unless no member comes in or moves. */
   *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
     if (findOrder(place.list) !== undefined) {
@@ -126,7 +126,7 @@ export class PlannedPivots {
     return members.size > 0
   }
 
-  /** Takes out the visible members that do not stay. */
+  /** Visible members that do not stay. */
   *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
     const { dialect } = this.#connection
     const { target } = list
@@ -164,7 +164,6 @@ export class PlannedPivots {
   }
 }
 
-/** Whether members may be hidden from a caller. */
 export function hidesMembers({ target }: ToManyAttribute): boolean {
   return target.rules.scopes.length > 0
 }
@@ -178,7 +177,7 @@ const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
 
 const scopedLeaves = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
 
-/** Returns the keys in a single list of the two. */
+/** Keys in one of the two. */
 function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
   const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
   return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]

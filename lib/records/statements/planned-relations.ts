@@ -1,6 +1,6 @@
 /**
- * Planned relations: writes nested records and links of lists. Members share statements, but for new records and rows with values from
- * functions of the model.
+ * Planned relations: nested records and links of lists. Members share statements, but for new records and rows with values from functions
+ * of the model.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../database/dialect.ts'
@@ -19,7 +19,6 @@ import type { RowRules } from './row-rules.ts'
 import type { Reader } from '../read/reader.ts'
 import { leftWithout } from '../validate/referrers.ts'
 
-/** The foreign key column, and the parameter for the linked record. */
 interface PlannedLinking {
   readonly stored: StoredTable
   readonly target: Resource
@@ -49,7 +48,7 @@ export class PlannedRelations {
     return key!
   }
 
-  /** Creates the records that own foreign keys link. Returns the change with the new keys, without links held by other rows. */
+  /** The records that own foreign keys link. Returns the change with the new keys, without links held by other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const own = change.links.filter(({ attribute }) => attribute.owner)
     const created = own.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
@@ -121,7 +120,7 @@ export class PlannedRelations {
     return items.map(item => (item.kind === 'new' ? keys.shift()! : item.key))
   }
 
-  /** Refuses lists without members in need of the link, before anything is written. */
+  /** Refuses lists that leave out members in need of the link, before anything is written. */
   *requireNeeded(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
     for (const { attribute, items, removed, path } of lists) {
       const { target, via, orphanRemoval } = attribute
@@ -140,7 +139,7 @@ export class PlannedRelations {
     }
   }
 
-  /** Writes former members first: new members may take over a unique value. */
+  /** Former members first: new members may take over a unique value. */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
@@ -167,7 +166,7 @@ export class PlannedRelations {
     yield* this.#enterForeign(list, items, resource, key)
   }
 
-  /** Returns the items with hidden members, which stay. Refuses to take out others where the caller may not. */
+  /** Hidden members stay. Refuses to take out others where the caller may not. */
   *#keepUnseen(
     linking: PlannedLinking,
     items: readonly RecordRef[],
@@ -186,7 +185,7 @@ export class PlannedRelations {
     return [...items, ...unseen.map(toItem)]
   }
 
-  /** Unlinks the members that are linked and visible. */
+  /** The linked and visible members. */
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking
@@ -247,7 +246,7 @@ export class PlannedRelations {
     yield* this.#join(list, listKeys(items), resource, key)
   }
 
-  /** Links stored records, which hold the foreign key. */
+  /** Stored records, which hold the foreign key. */
   *#join(relation: RelationAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (keys.length === 0) return
     const linking = this.#findLinking(relation, resource, key)

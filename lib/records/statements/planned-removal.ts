@@ -1,6 +1,6 @@
 /**
- * Planned removal: removes records by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and
- * the model removes no more than the database.
+ * Planned removal: by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and the model
+ * removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -55,7 +55,7 @@ export class PlannedRemoval {
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    // With nothing else to know before, the reading of the answer looks for the record.
+    // With nothing else to know, the reading of the answer looks for the record.
     const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
     const requiresFirst =
       isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
@@ -108,7 +108,7 @@ export class PlannedRemoval {
   }
 }
 
-/** Returns undefined where records show other than stored values. */
+/** Undefined where records show other than stored values. */
 function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
   const [name] = resource.keyNames
   const attribute = resource.byName.get(name!)

@@ -6,7 +6,7 @@ import type { GivenBody } from '../validate/validate-change.ts'
 export interface PlannedWrite<T> {
   /** `again`: see `GivenBody`. */
   readonly run: (again: boolean) => Coroutine<T>
-  /** To be validated with all look-ups where the database refuses a row. `undefined`: no body. */
+  /** To be validated where the database refuses a row. `undefined`: no body. */
   readonly given: GivenBody | undefined
   /** The many-to-many list around the new record. */
   readonly list?: ToManyAttribute | undefined

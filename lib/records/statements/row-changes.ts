@@ -19,14 +19,13 @@ export interface PlannedRowChange {
   /** `undefined`: not compiled yet. */
   readonly statement?: Statement
   readonly address: RecordAddress
-  /** The record shown by the answer. */
   readonly shown: RecordAddress
-  /** The shown record before, where the change may hide the record by a fixed filter of the model. */
+  /** Before, where a fixed filter of the model may hide the record afterwards. */
   readonly before?: JsonRecord | undefined
-  /** Whether no look-up has found the record: the statement must see to visibility. */
+  /** No look-up has found the record: the statement must see to visibility. */
   readonly isUnseen?: boolean
   readonly isTried?: boolean
-  /** Whether other rows are written, too. */
+  /** Other rows are written, too. */
   readonly isWide?: boolean
 }
 
@@ -39,7 +38,7 @@ export class RowChanges {
     this.#reader = reader
   }
 
-  /** Returns undefined where `isTried` and no row changed. */
+  /** Undefined where `isTried` and no row changed. */
   *update(change: PlannedRowChange, view: View, rules: RowRules | undefined): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { resource, key, id } = shown
@@ -71,7 +70,7 @@ export class RowChanges {
     return { resource, key, record: change.before, removed: true }
   }
 
-  /** Refuses a change without effect, though a column differs. */
+  /** Without effect, though a column differs. */
   *#requireSet({ row: { stored }, columns, address: { resource, key } }: PlannedRowChange): Coroutine<void> {
     if (columns.columns.length === 0) return
     const connection = this.#connection
@@ -80,7 +79,7 @@ export class RowChanges {
   }
 
   /**
-   * Returns the number of changed rows.
+   * The number of changed rows.
    *
    * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
    */
@@ -100,7 +99,7 @@ export class RowChanges {
         bound = { statement: scopedStatement, parameters: all }
       } else bound = statement === undefined ? bindUpdate(columns, stored, self, connection, true) : { statement, parameters: all }
     } else {
-      // Calls functions of the model for real changes only.
+      // Functions of the model are for real changes only.
       const differs = bindDiffers(columns, stored, self, connection)
       if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
       bound = bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false)

@@ -1,5 +1,5 @@
 /**
- * Row rules: checks the rows of a planned write against the caller's rules, before and after. Refuses with record_not_found, forbidden and
+ * Row rules: the caller's rules for the rows of a planned write, before and after. Refuses with record_not_found, forbidden and
  * outside_scope.
  */
 import { notFound } from '../access/resolve-path.ts'
@@ -44,7 +44,7 @@ export class RowRules {
     return view.visibility === EVERYTHING ? undefined : new RowRules(connection, reader, view)
   }
 
-  /** Refuses a hidden record, before any other error. */
+  /** Before any other error. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
   }
@@ -52,7 +52,7 @@ export class RowRules {
   *admit(address: RecordAddress, body: JsonObject): Coroutine<void> {
     const { resource } = address
     const { writing } = this
-    // A row found by the rule for writing exists. A hidden row gives record_not_found before.
+    // A row found by the rule for writing exists.
     const mayFind = writing !== undefined && !this.hides(resource) && resource.hierarchy === undefined
     if (mayFind && (yield* writing.admit(address, body))) return
     yield* this.require(address)
@@ -84,12 +84,12 @@ export class RowRules {
     return this.writing !== undefined || this.hides(resource)
   }
 
-  /** Whether rows may be hidden from the caller. */
+  /** Rows may be hidden from the caller. */
   hides({ rules }: Resource): boolean {
     return rules.scopes.length > 0
   }
 
-  /** Whether rules check new rows. */
+  /** Rules check new rows. */
   follows(resource: Resource): boolean {
     return this.hides(resource) || this.writing?.hasRules(resource) === true
   }
@@ -117,7 +117,7 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /** The caller must see new rows, and linked rows must stay in the caller's scope. */
+  /** The caller must see new rows, and linked rows stay in scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       for (const key of yield* this.findUnseen(resource, made))

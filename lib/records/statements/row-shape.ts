@@ -1,6 +1,6 @@
 /**
- * Row shape: how a statement writes a body, by the names alone: `{ name, email }` has the same shape, whatever the values. Without a shape,
- * plan-body.ts decides.
+ * Row shape: how a statement writes a body, by names: `{ name, email }` has one shape, whatever the values. Without a shape, plan-body.ts
+ * decides.
  */
 import { isRaw } from '@mikro-orm/core'
 import { isIds } from '../../model/ids-name.ts'
@@ -27,7 +27,7 @@ import { readValid } from '../validate/validate-scalar.ts'
 interface ShapeField {
   readonly name: string
   readonly column: StoredColumn
-  /** Returns undefined for a refused value, or for a value that only validation understands. */
+  /** Undefined for a refused value, or a value that only validation understands. */
   readonly read: (value: unknown) => unknown
 }
 
@@ -49,13 +49,13 @@ export interface RowShape {
   readonly fields: readonly ShapeField[]
   /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Whether values decide, too: filled by the engine, refused by a schema, or links. */
+  /** Values decide, too: filled by the engine, refused by a schema, or links. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
   /** A seed may have several links, and lists. */
   readonly links: readonly LinkField[]
   readonly lists: readonly ListField[]
-  /** Columns of the fields; in a new row, then those of values made by functions of the model, and of defaults. */
+  /** Of the fields; in a new row, then of values of functions, and of defaults. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
   readonly fixed: readonly unknown[]
@@ -63,13 +63,13 @@ export interface RowShape {
   readonly keyOf: KeySource | undefined
   /** An insert without a counted key, or an update where a value differs. */
   readonly statement: Statement
-  /** Inserts the engine's counted key, too, in the last column; undefined: the engine never counts. */
+  /** With the engine's counted key in the last column; undefined: the engine never counts. */
   readonly counting: { readonly statement: Statement; readonly columns: readonly StoredColumn[] } | undefined
-  /** Whether a value may be stored in a form that the engine never writes. A value equal to the shown value is not written. */
+  /** A value may be stored in a form that the engine never writes: a value as shown is not written. */
   readonly mayBeShown: boolean
-  /** See `WritingDialect.updatePlain`: changes a row without stray values unread. Undefined: not possible. */
+  /** See `WritingDialect.updatePlain`. Undefined: not possible. */
   readonly plain: Statement | undefined
-  /** Whether functions of the model would be called before the database refuses a taken value. */
+  /** Functions of the model would be called before the database refuses a taken value. */
   readonly callsEarly: boolean
 }
 
@@ -84,7 +84,7 @@ export interface KeySource {
   readonly type: ScalarType
 }
 
-/** `seed`: an insert, with links that the database checks at the end, and perhaps with a key that the database counts for others. */
+/** `seed`: with links that the database checks at the end, and perhaps a key that the database counts for others. */
 export type WriteMode = 'insert' | 'update' | 'seed'
 
 /** `undefined`: a single statement is not enough. */
@@ -174,7 +174,7 @@ type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
-/** Returns the columns beside the body's; undefined where rows differ, or lack a value. */
+/** Beside the body's; undefined where rows differ, or lack a value. */
 function findRest(
   names: readonly string[],
   { stored }: RowPlan,
@@ -212,7 +212,7 @@ function isMissing({ required, name }: Attribute, names: readonly string[]): boo
   return required && !names.includes(name)
 }
 
-/** `undefined`: a counted key, `null`: more than a name or function. */
+/** `undefined`: counted, `null`: more than a name or function. */
 function findKeySource(
   names: readonly string[],
   made: readonly Made[],
@@ -246,19 +246,19 @@ function makeField(
     return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
-  // The database knows the keys that clients use no sooner than the records.
+  // The clients' keys are known no sooner than the records.
   if (mode === 'seed' && attribute.target.shownKey !== undefined) return undefined
   // A new record may give its own key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !(resource.generatedKey && resource.shownKey === undefined)) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
-/** Whether a list of IDs is pivot rows, and nothing else. */
+/** IDs are pivot rows, and nothing else. */
 function isPlainList(list: ToManyAttribute, { key }: Resource): boolean {
   return canWritePivot(list) && key.length === 1 && list.where === undefined && !list.readOnly && list.target.shownKey === undefined
 }
 
-/** Whether a link is neither unique nor part of another key. */
+/** Neither unique nor part of another key. */
 function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boolean {
   const [linkColumn] = attribute.columns
   return (

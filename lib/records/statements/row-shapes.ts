@@ -1,4 +1,4 @@
-/** Row shapes: keeps the shapes of bodies by names, and binds values. */
+/** Row shapes: keeps shapes by names, and binds values. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
@@ -10,12 +10,12 @@ import { isFilled } from '../validate/fill-body.ts'
 import { compute, toKeyPart, type BoundInsert } from './bind-write.ts'
 import { makeRowShape, toMadeParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
-/** Clients choose the names, so shapes need a limit. */
+/** A limit: clients choose the names. */
 const SHAPES = 200
 
 interface KnownShapes {
   readonly shapes: LruCache<RowShape | 'none'>
-  /** Comparing names costs less than building a text of names. */
+  /** Comparing names costs less than building a text. */
   last: RowShape | undefined
 }
 
@@ -25,11 +25,11 @@ export interface NewFlatRow {
   readonly body: JsonObject
   /** `bindNewRow` adds the other columns. */
   readonly fields: unknown[]
-  /** A member of an array may have to be created singly; undefined: the record is alone. */
+  /** Undefined: not a member of an array. */
   readonly member?: JsonObject
 }
 
-/** Results of the model's functions for members of refused arrays. */
+/** Of members of refused arrays, to be created singly. */
 const madeForMembers = new WeakMap<JsonObject, readonly unknown[]>()
 
 export class RowShapes {
@@ -73,7 +73,7 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** Whether the engine has filled read-only attributes, no schema refuses a value, and no link nests a body. */
+/** The engine has filled read-only attributes, no schema refuses a value, and no link nests a body. */
 function isAllowed(body: JsonObject, { filled, links }: RowShape): boolean {
   return filled.every(name => isFilled(body, name)) && !hasIssues(body) && links.every(({ name }) => !isObject(body[name]))
 }

@@ -1,6 +1,6 @@
 /**
- * Apply: turns a RecordInput into changes of entities, in an open transaction. Refuses with version_conflict, unique_conflict,
- * owner_required, forbidden and validation_failed.
+ * Apply: a RecordInput becomes changes of entities, in an open transaction. Refuses with version_conflict, unique_conflict, owner_required,
+ * forbidden and validation_failed.
  *
  * ```
  * PUT /v1/users/3 { "name": "Ann", "posts": [4, { "title": "x" }] }
@@ -31,7 +31,7 @@ import { toProperties } from '../validate/property-values.ts'
 import { refuseShared } from '../validate/shared-columns.ts'
 import { checkVersion } from '../validate/precondition.ts'
 
-/** @param implied properties that the parent gives: `user` of a new post in the list of a user */
+/** @param implied of the parent: `user` of a new post in the list of a user */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...addNeededEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
@@ -47,7 +47,7 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   // `retime` replaces times that the constructor has read from the system.
   const from = Date.now()
   const values = nameByAccessor(data, entityMeta(change.resource, work))
-  // The application may have set that `em.create` does not persist.
+  // The application may keep `em.create` from persisting.
   const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
   const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
@@ -84,9 +84,9 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
 }
 
 /**
- * Returns the entity, or its key. Flushes a new entity first, if the database makes the key.
+ * The entity, or its key. Flushes a new entity first, if the database makes the key.
  *
- * @param linking the resource of the record with the link, if the record is new
+ * @param linking of the record with the link, if new
  */
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, linking?: Resource): Promise<unknown> {
   const { targetKey } = attribute
@@ -103,9 +103,9 @@ async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em 
 }
 
 /**
- * Sets the foreign key of a member: `post.user = user`.
+ * `post.user = user`.
  *
- * @param parent the record with the list, or with the inverse side
+ * @param parent with the list, or the inverse side
  */
 async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
@@ -127,7 +127,7 @@ async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent:
   return entity
 }
 
-/** Remembers a member of a list with a condition (`where`), to be checked after the flush. */
+/** A list with a condition (`where`) is checked after the flush. */
 function rememberMember(list: ToManyAttribute, ref: RecordRef, entity: Entity, { conditional }: Work): Entity {
   if (list.where !== undefined) conditional.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
   return entity
@@ -154,7 +154,7 @@ export function update(entity: Entity, change: RecordInput, work: Work): Awaitab
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/** Loads lists before values are set: the record may be a member of its own list, and loading an entity again undoes set values. */
+/** Before values are set: the record may be in its own list, and loading an entity again undoes set values. */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -169,9 +169,7 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
-/**
- * Makes MikroORM write each given value. MikroORM reads a 2 of an existing file as `true`, and would not write the `true` of a body.
- */
+/** MikroORM reads a 2 of an existing file as `true`, and would not write the `true` of a body. */
 function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
   for (const { attribute } of values)
@@ -192,7 +190,7 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
 
-/** Lists `Post 4`, and the link `user` of `Post 4`, for each linked record. */
+/** `Post 4`, and the link `user` of `Post 4`, for each linked record. */
 export function* listLinkedNames(change: RecordInput): Generator<string> {
   for (const { relation, ref } of listReferences(change)) {
     if (ref.kind === 'new') {
@@ -244,7 +242,7 @@ async function replaceLink(
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
     await unlinkFromParent(current, attribute, path, work)
-    // The old link is flushed before the new link: both at once would break the foreign key's uniqueness.
+    // The old link first: both at once would break the foreign key's uniqueness.
     await work.em.flush()
     if (link !== null) refuseRemovedParent(entity, path, work)
   }
@@ -286,7 +284,7 @@ async function replaceList(
   }
   const released = current.filter(member => (removed === undefined ? !isKept(member) : isRemoved(member)))
   for (const member of released) await unlinkFromParent(member, attribute, path, work)
-  // Old members are flushed first: new members may take over a unique value.
+  // Old members first: new members may take over a unique value.
   if (released.length > 0) {
     await work.em.flush()
     if (items.length > 0) refuseRemovedParent(entity, path, work)
@@ -308,7 +306,7 @@ function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
   return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
-/** Returns the keys of stored records that join or leave the list. */
+/** Of stored records that join or leave the list. */
 function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]

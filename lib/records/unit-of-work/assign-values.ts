@@ -1,4 +1,4 @@
-/** Assign values: sets plain values of entities and embedded objects. */
+/** Assign values: of entities and embedded objects. */
 import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
 import { RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
@@ -9,7 +9,7 @@ import type { EntityName } from './unit-of-work.ts'
 import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
 import { addTo, toProperties } from '../validate/property-values.ts'
 
-/** A body may leave out a needed object where all attributes of the object may be left out. */
+/** A body may leave out a needed object whose attributes may all be left out. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
   for (const attribute of attributes) {
     if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue
@@ -19,8 +19,8 @@ export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]
 }
 
 /**
- * `em.assign` would reject the objects of custom types. An embedded object keeps values not given; a list of objects is replaced, and so is
- * an object that may change class.
+ * `em.assign` rejects objects of custom types. An embedded object keeps values not given; a list of objects is replaced, and an object that
+ * may change class.
  */
 export function assignValues(holder: Entity, changes: readonly ValueInput[], em: EntityManager): void {
   for (const { attribute, path, value } of changes) {
@@ -44,7 +44,7 @@ export function assignValues(holder: Entity, changes: readonly ValueInput[], em:
 }
 
 /**
- * @param path of the value, or of the record, in the body
+ * @param path of the value or record, in the body
  * @throws RestError validation_failed with the code's message, where the code throws.
  */
 export function callClass<T>(className: string, path: string, call: () => T): T {

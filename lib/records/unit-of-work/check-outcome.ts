@@ -1,6 +1,6 @@
 /**
- * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records that a
- * body puts in. Refuses with outside_scope and validation_failed.
+ * Check outcome: of a flushed write. A caller may only make visible records, and a list with a condition must show the records that a body
+ * puts in. Refuses with outside_scope and validation_failed.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -18,7 +18,7 @@ export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): 
   yield* wait(work.em.flush())
   const { conditional, touched } = work
   if (conditional.length > 0) yield* wait(refuseUnlisted(work, reader))
-  // Reading the answer shows whether the only record is visible.
+  // Reading the answer shows whether a record is visible.
   else if (touched.length < 2 && isAnswered(touched, answered)) return
   yield* refuseUnseen(work, reader)
 }
@@ -52,8 +52,8 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
 }
 
 /**
- * Refuses a change by which a record leaves the caller's scope. A missing record was removed by the model's own rules; a record outside a
- * fixed filter alone is softly deleted.
+ * A record leaves the caller's scope. A missing record was removed by the model's own rules; a record outside a fixed filter alone is
+ * softly deleted.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
   if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return

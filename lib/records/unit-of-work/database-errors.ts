@@ -1,4 +1,4 @@
-/** Database errors: translates a refused write into errors in terms of the model. */
+/** Database errors: in terms of the model. */
 import {
   CheckConstraintViolationException,
   DriverException,
@@ -55,7 +55,7 @@ export function translateDatabaseError(error: unknown, { dialect, model, work }:
   return error
 }
 
-/** Foreign keys that refer to more than a primary key: the database does not name the broken foreign key. */
+/** The database does not name broken foreign keys to more than a primary key. */
 function describeBeside({ resources }: Model): string {
   const links = resources.flatMap(({ attributes, singular }) =>
     attributes.flatMap(attribute => {
@@ -73,7 +73,7 @@ function missing(violation: ReturnType<Dialect['violation']>): string {
   return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
 }
 
-/** The database may spell a name in another case than the model. */
+/** The database may spell names in another case. */
 function findRow(error: Error, dialect: Dialect, resources: readonly Resource[]): RefusedRow | undefined {
   const violation = dialect.violation(error)
   const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]

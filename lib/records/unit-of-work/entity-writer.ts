@@ -43,7 +43,6 @@ export interface EntityWriterParts {
   readonly reader: Reader
   readonly validator: ChangeValidator
   readonly traits: ModelTraits
-  /** Adds the values of the option `fill`. */
   readonly addFills: (body: JsonObject, resource: Resource, mode: FillMode, view: View) => Coroutine<JsonObject>
 }
 
@@ -73,7 +72,7 @@ export class EntityWriter {
     this.#view.end?.throwIfReached()
     // A query must not flush half-changed entities.
     work.em.setFlushMode(FlushMode.COMMIT)
-    // MikroORM does not order inserts and deletes where a class refers to an inheriting class.
+    // MikroORM orders no inserts and deletes where a class refers to an inheriting class.
     if (this.#traits.hasHierarchies) yield* wait(this.#connection.deferReferences())
     const result = yield* steps(this)
     if (work.writing !== undefined) yield* confirmWritten(work, work.writing)
@@ -130,7 +129,7 @@ export class EntityWriter {
     let before: JsonRecord | undefined
     let stored: JsonRecord | undefined
     if (linked === undefined) {
-      // Refuses as for an ID, since creating would set the link.
+      // As for an ID: creating would set the link.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, this.#view)
       if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], this.work))
       const { otherSide } = attribute
@@ -157,7 +156,7 @@ export class EntityWriter {
 
   *delete(address: RecordAddress): Coroutine<Written> {
     const { resource, key, id } = address
-    // The answer shows existence. A version may have a precondition; a record of a hierarchy may be several rows.
+    // A version may have a precondition; a record of a hierarchy may be several rows.
     const isPlain = resource.version === undefined && resource.hierarchy === undefined
     const isAlone = isPlain && this.#view.visibility === EVERYTHING && removesAlone(resource, this.work)
     const loaded = isAlone ? undefined : yield* this.#loaded(address, {})
@@ -222,7 +221,7 @@ export class EntityWriter {
     return key
   }
 
-  /** @param body the planned change: `{}` for the whole record; undefined: none */
+  /** @param body `{}` for the whole record; undefined: no change */
   *#loaded(address: RecordAddress, body?: JsonObject): Coroutine<Entity> {
     const { resource, key, id } = address
     const isAlone = this.#view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, this.work)
@@ -234,7 +233,7 @@ export class EntityWriter {
     return entity
   }
 
-  /** Evaluates the answer's access rules; returns the record where the change may remove it. */
+  /** Evaluates the answer's access rules; returns a record that the change may remove. */
   #before({ resource, key }: RecordAddress, change: RecordInput | undefined): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return (this.#traits.removesOrphans && !isPlain) || hasFixed(resource)
@@ -242,7 +241,7 @@ export class EntityWriter {
       : chain(this.#reader.prepare(resource, this.#view), () => undefined)
   }
 
-  /** Returns the former record, where rules of the model removed the record. */
+  /** The former record, where rules of the model removed the record. */
   *#changed(resource: Resource, key: KeyValues, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, this.#view))
     if (record !== undefined) return { resource, key, record }

@@ -1,7 +1,7 @@
 /**
- * Insert order: inserts records after the records that they require. MikroORM's order can put a required relation last where a nullable
- * relation leads back, directly or by a third table, and then refuses the record. Within a table, records keep the order of a list, where
- * MikroORM would insert linked records first.
+ * Insert order: required records first. MikroORM's order can put a required relation last where a nullable relation leads back, directly or
+ * by a third table, and then refuses the record. Within a table, records keep the order of a list, where MikroORM would insert linked
+ * records first.
  */
 import { ChangeSetType, type ChangeSet, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { type Entity, hasKey } from '../../model/entity-key.ts'
@@ -13,7 +13,7 @@ interface OrderedWork {
   getChangeSetGroups(): Record<ChangeSetType, Map<unknown, ChangeSets>>
 }
 
-/** @param placeOf the place of a record in the list */
+/** @param placeOf in the list */
 export function orderInserts(em: EntityManager, placeOf: (entity: Entity) => number): void {
   const work = em.getUnitOfWork() as unknown as OrderedWork
   const order = work.getCommitOrder.bind(work)
@@ -27,12 +27,12 @@ export function orderInserts(em: EntityManager, placeOf: (entity: Entity) => num
   }
 }
 
-/** A counted key could equal a later given key: records with keys come first. */
+/** A counted key could equal a later given key. */
 function rank({ entity }: ChangeSet<Entity>): number {
   return hasKey(entity) ? 0 : 1
 }
 
-/** Changes MikroORM's order only where a table must come before another. MikroORM may have several metadata objects for a class. */
+/** Keeps MikroORM's order but where a table must come before another. MikroORM may have several metadata objects for a class. */
 function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetadata[]): EntityMetadata[] {
   const ordered = new Set<EntityMetadata>()
   const open = new Set<EntityMetadata>()
@@ -56,7 +56,7 @@ function listNeeded(table: EntityMetadata, all: readonly EntityMetadata[]): Enti
     const own = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
     return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...own.flatMap(needed)]
   }
-  // In a table of several classes, the columns of a class may be null.
+  // In a table of several classes, columns may be null.
   return all.filter(({ root }) => root.class === table.class).flatMap(({ relations }) => relations.flatMap(needed))
 }
 

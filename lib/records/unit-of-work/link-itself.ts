@@ -1,7 +1,6 @@
 /**
- * Link itself: inserts a new entity together with a link to itself. MikroORM would insert without the link, which fails where the link is
- * required, and then set the link by an update, with another version than statements give. Refuses a key that comes too late with
- * validation_failed.
+ * Link itself: inserts a new entity with a link to itself. MikroORM would insert without the link, which fails where required, and then set
+ * the link by an update, with another version than statements give. Refuses a key that comes too late with validation_failed.
  */
 import type { ChangeSet, EntityManager, EntityProperty } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -15,7 +14,7 @@ import type { LinkInput, RecordInput } from '../validate/record-input.ts'
 
 export async function linkItself(entity: Entity, change: RecordInput, { em, touched }: Work): Promise<void> {
   for (const link of change.links) if (link.attribute.owner && isItself(link.link)) await setOwnLink(entity, link, change, em)
-  // Linked as another class, the record may fall under other rules.
+  // Another class may have other rules.
   for (const { relation, ref } of listReferences(change))
     if (isItself(ref) && relation.target !== change.resource) touched.push({ resource: relation.target, entity })
 }
@@ -23,7 +22,7 @@ export async function linkItself(entity: Entity, change: RecordInput, { em, touc
 async function setOwnLink(entity: Entity, { attribute, within }: LinkInput, change: RecordInput, em: EntityManager): Promise<void> {
   const { targetKey, holdsKey } = attribute
   insertOwnLink(entity, attribute, change, em)
-  // The database sets a default, or counts the key, when the record is written.
+  // The database sets a default, or counts the key.
   const lacks = targetKey === undefined ? holdsKey && !hasKey(entity) : (entity[targetKey.property] ?? null) === null
   if (lacks) await em.flush()
   requireTargetKey(attribute, entity)
@@ -49,7 +48,7 @@ export function insertOwnLink(entity: Entity, attribute: ToOneAttribute, change:
     )
 }
 
-/** Refuses a record whose required link needs a key made by the database. */
+/** Whose required link needs a key made by the database. */
 function requireKey(entity: Entity, { name, nullable }: ToOneAttribute, { resource, path }: RecordInput, em: EntityManager): void {
   if (nullable || hasKey(entity)) return
   const parts = em.getMetadata().get(entity.constructor).getPrimaryProps()

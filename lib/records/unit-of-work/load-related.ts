@@ -1,4 +1,4 @@
-/** Load related: loads all or visible records of a relation. */
+/** Load related: all or visible records of a relation. */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
@@ -34,7 +34,7 @@ async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource:
   return sortByKey(found, attribute.target)
 }
 
-/** The order of databases differs; the first record refused or changed must not. */
+/** Databases differ in order; the first record refused or changed must not. */
 function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
   return entities
     .map(entity => ({ entity, key: keyOfEntity(resource, entity) }))
@@ -67,7 +67,7 @@ function buildLinkCondition(parent: Entity, relation: RelationAttribute, resourc
   if (discriminator !== undefined) return linkOneOf(property, discriminator, parent, resource)
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
-    // MikroORM would compare all columns of the foreign key with the single value.
+    // MikroORM would compare all columns with the single value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
     if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
     // Of a nested key, MikroORM counts the outer parts only.
@@ -77,7 +77,7 @@ function buildLinkCondition(parent: Entity, relation: RelationAttribute, resourc
   return value === null ? undefined : { [property]: value }
 }
 
-/** Whether parts of a key have custom types, and no part is a link. */
+/** Parts of a key have custom types, and no part is a link. */
 function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
   const parts = em
     .getMetadata()
@@ -90,12 +90,12 @@ function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boo
   )
 }
 
-/** MikroORM compares a key of several parts without the conversions of custom types, so each part is compared by itself. */
+/** MikroORM compares a key of several parts without the conversions of custom types: parts are compared singly. */
 function compareParts(property: string, key: readonly unknown[], { keyNames, byName }: Resource): object {
   return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
 }
 
-/** Of a key of several parts, MikroORM takes the names of the first entity, which other entities lack. */
+/** Of a key of several parts, MikroORM takes the first entity's names, which others lack. */
 export function linkOneOf(property: string, { value }: Discriminator, parent: Entity, resource: Resource): object {
   const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
   return { [property]: Array.isArray(key) ? [value, ...(key.flat(Infinity) as unknown[])] : parent }

@@ -1,6 +1,6 @@
 /**
- * Ordered lists: keeps MikroORM from writing a new member's row twice: once for each side, where only a single side's list is loaded.
- * Nothing keeps the rows of an ordered list unique.
+ * Ordered lists: MikroORM must not write a new member's row twice: once for each side, where only one side's list is loaded. Nothing keeps
+ * the rows of an ordered list unique.
  */
 import type { Collection, EntityManager, EntityProperty } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'

@@ -1,6 +1,6 @@
 /**
- * Refused members: explains why the database refuses the rows of many-to-many lists, where the rows are records of an entity. A body names
- * no such record, so errors name the members.
+ * Refused members: why the database refuses rows of many-to-many lists that are records of an entity. A body names no such record, so
+ * errors name the members.
  */
 import {
   ForeignKeyConstraintViolationException,
@@ -24,13 +24,13 @@ export function refuseMembers(error: Error, row: RefusedRow | undefined, work: M
   const lists = work.newMembers.filter(({ attribute: { via } }) => via.kind === 'pivot' && via.table === row.resource.table)
   const needed = listNeeded(row.resource, lists)
   const isMissing = error instanceof NotNullConstraintViolationException
-  // The body may also nest records of the pivot with the same error, unless these have been validated for missing values.
+  // The body may nest records of the pivot with the same error, unless validated for missing values.
   if (work.touched.some(({ resource }) => resource === row.resource) && !(isMissing && needed.length > 0)) return undefined
   const paths = lists.flatMap(({ attribute, items }) =>
     items.map(item => (item.kind === 'new' ? item.record.path : item.path) || attribute.name),
   )
   const errors = new FieldErrors()
-  // A value is missing in all rows; for other errors, the database does not name the row.
+  // A value is missing in all rows; else the database does not name the row.
   const places = isMissing || paths.length < 2 ? paths : new Set(paths.map(path => path.replace(/\.\d+$/, '')))
   for (const attribute of places) {
     if (isMissing) {

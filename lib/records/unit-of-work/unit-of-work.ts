@@ -15,21 +15,20 @@ export interface Work {
   readonly connection: Connection
   /** Whether the record exists for the caller. */
   exists(resource: Resource, key: KeyValues): Awaitable<boolean>
-  /** Whether only the model's fixed filters hide the record: a change may move a record out of such a filter. */
+  /** Only the model's fixed filters hide the record: a change may move a record out of such a filter. */
   mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>
   mayMention(resource: Resource): Awaitable<boolean>
-  /** Whether the record meets the list's own condition. */
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
-  /** Members of lists with a condition (`where`): after the flush each must meet the condition. */
+  /** Of lists with a condition (`where`), to be met after the flush. */
   readonly conditional: ConditionalMember[]
-  /** New members of many-to-many lists: the database may refuse the linking rows. */
+  /** Of many-to-many lists: the database may refuse the linking rows. */
   readonly newMembers: Pick<ListInput, 'attribute' | 'items'>[]
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
-  /** Records created or linked: after the flush each must exist for the caller. */
+  /** Created or linked: must exist for the caller after the flush. */
   readonly touched: Touched[]
-  /** Names of records and links that the body sets (`listLinkedNames`): its lists must not remove them. */
+  /** Records and links (`listLinkedNames`) that lists of the body must not remove. */
   readonly setByBody: Set<string>
 }
 
@@ -59,7 +58,7 @@ export function entityName(resource: Resource): EntityName {
   return resource.entity as EntityName
 }
 
-/** Returns an unloaded entity, fit to be linked. */
+/** An unloaded entity, fit to be linked. */
 export function reference(resource: Resource, key: KeyValues, em: EntityManager): Entity {
   return em.getReference(entityName(resource), toPrimaryKey(resource, key)) as Entity
 }
@@ -68,12 +67,12 @@ export function load(resource: Resource, key: KeyValues, { em, connection }: Wor
   return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
-/** Whether a record is a single row of a single table, so that loading shows its existence. */
+/** A single row of a single table: loading shows existence. */
 export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(entityName(resource))
 }
 
-/** Whether the key alone is enough for a removal. */
+/** The key alone is enough for a removal. */
 export function removesAlone(resource: Resource, { connection }: Work): boolean {
   return connection.removesAlone(entityName(resource))
 }

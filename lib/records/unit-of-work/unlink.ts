@@ -10,10 +10,10 @@ import { owningAttribute } from '../validate/relation-sides.ts'
 import { cascadesOrUnlinks, leftWithout } from '../validate/referrers.ts'
 
 /**
- * Changes a record's own link. For an orphan, the caller needs permission to delete; a hidden orphan stays.
+ * For an orphan, the caller needs permission to delete; a hidden orphan stays.
  *
- * @param holder the record, or the embedded object with the link
- * @param resource the resource of the record
+ * @param holder the record, or the object with the link
+ * @param resource of the record
  */
 export async function changeOwnLink(
   holder: Entity,

@@ -7,7 +7,7 @@ import type { RelationAttribute, Resource, ScalarAttribute } from '../../model/m
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** Whether the IDs set the link. A relation given as well must agree, and sets the link itself. */
+/** Whether the IDs set the link. A relation given as well must agree, and sets the link. */
 export function takesIds(ids: RelationAttribute & { readonly idsOf: string }, body: JsonObject, context: ValidationContext): boolean {
   const { kind, target, idsOf } = ids
   const value = body[ids.name]
@@ -33,7 +33,7 @@ export function readId(value: unknown, target: Resource): RecordKey | undefined 
   return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
 }
 
-/** Returns the key of a new record, which nested records may repeat. */
+/** Nested records may repeat the key. */
 export function readGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of resource.keyNames) {

@@ -16,7 +16,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** The link that the owner of a new record sets; the owner may be new as well. */
+/** Set by the owner of a new record; the owner may be new, too. */
 export interface Implied {
   readonly name: string
   readonly owner: KeyValues | RecordInput
@@ -26,14 +26,14 @@ export interface Checking {
   /** undefined: the records are new. */
   readonly self?: KeyValues | undefined
   readonly implied?: Implied | undefined
-  /** Names (`recordName`) of records that will exist when the references are followed. */
+  /** Names (`recordName`) of records that will exist when references are followed. */
   readonly known?: ReadonlySet<string>
   /** See `Validation`. */
   readonly uniquesLater?: boolean
   readonly linksLater?: boolean
 }
 
-/** Returns the same name by every class of a hierarchy. */
+/** The same by every class of a hierarchy. */
 export function recordName(resource: Resource, key: KeyValues): string {
   return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
 }
@@ -42,7 +42,7 @@ export function formatMissing(id: RecordKey, target: Resource): string {
   return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
-/** Returns the key that a new record gives itself or gets from its owner; undefined where a part is not known. */
+/** Given by a new record or its owner; undefined where a part is not known. */
 export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
@@ -69,7 +69,7 @@ interface DatabaseCheck extends Checking {
   readonly dialect: Dialect
   readonly visibility: Visibility
   readonly errors: FieldErrors
-  /** Two records of a body must not share a unique value either. */
+  /** Two records of a body must not share a unique value. */
   readonly seen: Set<string>
   /** Whether a record exists: a body may link one often. */
   readonly found: Map<string, boolean>
@@ -123,7 +123,7 @@ function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): R
   for (const change of changes) yield* checkRecord(change, check)
 }
 
-/** Evaluates all access rules beforehand: the check cannot wait, and the change may alter the data of a rule. */
+/** The check cannot wait, and the change may alter the data of a rule. */
 function* evaluateRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Coroutine<void> {
   for (const change of changes) yield* evaluateRecord(change, isStored, visibility)
 }
@@ -137,7 +137,7 @@ function* evaluateRecord(change: RecordInput, isStored: boolean, visibility: Vis
     const { target: resource } = attribute
     const isLinked = refs.some(ref => ref.kind === 'existing')
     if (isLinked && !(yield* wait(visibility.permits(resource, 'get')))) continue
-    // The current records of the list, or of the inverse link, are read as well.
+    // The current records of the list, or of the inverse link, are read, too.
     const holds = attribute.kind === 'toOne' && attribute.owner
     if (isLinked || !holds) yield* wait(visibility.ask({ resource, about: 'scope' }))
     // A moved foreign key is an update, and an orphan is deleted.
@@ -204,7 +204,7 @@ interface SoughtLink {
   readonly name: string
 }
 
-/** Finds links to records that are missing, or hidden from the caller. */
+/** Missing, or hidden from the caller. */
 function* findMissing(references: readonly Reference[], check: DatabaseCheck): Reading<Set<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
@@ -228,7 +228,7 @@ function* findMissing(references: readonly Reference[], check: DatabaseCheck): R
   return missing
 }
 
-/** Whether the record comes with the body, or was just found and no rule hides records. */
+/** The record comes with the body, or was just found where no rule hides records. */
 function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
   return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
 }
@@ -237,12 +237,12 @@ export function nameReference({ name, key }: RecordRef & { readonly kind: 'exist
   return name ?? recordName(target, key)
 }
 
-/** Names a record by its class: a record of another class of the same table has another name. */
+/** A record of another class of the same table has another name. */
 function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }
 
-/** A single statement per resource, however many records a body links. */
+/** One statement per resource, however many records a body links. */
 function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
   for (const { ref, target, name } of sought) {
@@ -270,11 +270,11 @@ interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** Names the new record that the attribute links: two records of one owner must differ. */
+  /** The new record that the attribute links: two records of one owner must differ. */
   readonly newRecord?: string
 }
 
-/** @param missing links without a record for the caller, skipped so that uniqueness reveals nothing about hidden records */
+/** @param missing links without a record for the caller, skipped: uniqueness must reveal nothing about hidden records */
 function* checkUniques(
   change: RecordInput,
   { self, implied, dialect, errors, seen, leaving }: DatabaseCheck,
@@ -284,7 +284,7 @@ function* checkUniques(
   const sets = self === undefined ? [...resource.uniques, resource.keyNames] : resource.uniques
   for (const paths of sets) {
     const parts = findUniqueParts(paths, change, implied, missing)
-    // Skips unchanged sets. What a new record leaves out is NULL or a default: the database checks the set.
+    // Skips unchanged sets. A new record leaves out NULL or a default: the database checks the set.
     if (parts === undefined || !parts.some(part => part.given) || (self === undefined && !parts.every(part => part.given))) continue
     const text = `${resource.className} ${paths.join()} ${parts.map(formatPart).join()}`
     let taken = parts.every(part => part.given) && seen.has(text)
@@ -321,7 +321,7 @@ function formatPart({ values, newRecord }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Undefined where a part becomes NULL, or a record that no other can link yet: neither conflicts. */
+/** Undefined where a part becomes NULL, or a record that no other can link yet: no conflicts. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,

@@ -1,6 +1,6 @@
 /**
  * Check schemas: asks the application's schemas (`AttributeRules.schema`) about values of the right type, before hashing and the
- * transaction, since schemas may be slow. Validation adds the refusals to its errors.
+ * transaction: schemas may be slow. Validation adds the refusals to its errors.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -12,7 +12,7 @@ import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** `below` is a dotted path inside the value, empty for the value itself. */
+/** `below`: a dotted path inside the value, or empty. */
 interface Issue {
   readonly below: string
   readonly message: string

@@ -1,6 +1,6 @@
 /**
  * Contradictions: finds places of a body that set one link differently: foreign keys, other sides of a 1:1, and lists, which exclude all
- * other records. Needs the model only.
+ * other records.
  */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -14,7 +14,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 /** A new record, or the name of a stored record. */
 type Identity = RecordInput | string
 
-/** The record, or null, that a place gives a foreign key. */
+/** A place gives a foreign key the record, or null. */
 interface LinkAssignment {
   readonly path: string
   readonly value: unknown
@@ -136,7 +136,7 @@ function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, pa
   return { path: ref.path, value: ref.given, links: ref.isItself === true ? record : recordName(target, ref.key) }
 }
 
-/** Returns the same name by every class of a hierarchy. */
+/** The same by every class of a hierarchy. */
 function nameAttribute(resource: Resource, attribute: string): string {
   return `${findHierarchyRoot(resource).className}.${attribute}`
 }

@@ -1,6 +1,6 @@
 /**
- * Dropped writes: refuses with statement_dropped where rows show no effect of a statement that a trigger (`raise(ignore)` in SQLite,
- * `return null` in PostgreSQL) or a rule (`do instead nothing`) dropped in silence. The refusal undoes all writes of the request.
+ * Dropped writes: refuses with statement_dropped where a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do
+ * instead nothing`) dropped a statement in silence. The refusal undoes all writes of the request.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -46,9 +46,9 @@ export function* refuseNew(resource: Resource, key: KeyValues, { connection, rea
 }
 
 /**
- * Refuses a deletion without effect. A trigger may change the record instead (`deleted_at`), which counts as the deletion.
+ * Refuses a deletion without effect. A trigger may change the record instead (`deleted_at`).
  *
- * @param before the record as shown before
+ * @param before as shown before
  */
 export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, lookUp: LookUp): Coroutine<void> {
   const { reader, connection } = lookUp
@@ -57,7 +57,7 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* statementDropped(resource, 'deleted', connection)
 }
 
-/** Uses one statement where the database compares lists of keys. */
+/** One statement where the database compares lists of keys. */
 export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
@@ -99,14 +99,14 @@ export function* requireWritten(
   yield* requireLists(lists, resource, key, view, lookUp)
 }
 
-/** Whether the record's own row has the value, and shows it. */
+/** The record's own row has the value, and shows the value. */
 function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
   const attribute = byName.get(name)
   if (attribute === undefined || !(name in stored) || isEmpty(value)) return false
   return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
 }
 
-/** Refuses lists unlike the body, where something could drop statements. */
+/** Refuses lists unlike the body. */
 export function* requireLists(
   lists: readonly ListInput[],
   resource: Resource,

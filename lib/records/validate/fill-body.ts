@@ -61,7 +61,7 @@ export function* fillBody(body: unknown, resource: Resource, mode: FillMode, ctx
   return names.size === 0 ? filled : { ...filled, [FILLED]: names }
 }
 
-/** The application knows the caller by the primary key (`ctx.user.id`), clients by the option `key`. Either fills a link. */
+/** The application knows the caller by the primary key (`ctx.user.id`), clients by the option `key`. */
 function idOfCaller(value: unknown, attribute: Attribute, ctx: HookContext): unknown {
   if (attribute.kind !== 'toOne' || !(ctx instanceof RequestContext)) return value
   const { shownKey, keyNames, entity } = attribute.target

@@ -21,7 +21,6 @@ export function findChange(change: RecordInput, names: readonly string[]): Value
   return undefined
 }
 
-/** Returns the value of the body, for an error. */
 export function findGivenValue(change: RecordInput, path: string): unknown {
   const found = findChange(change, path.split('.'))
   if (found === undefined) return undefined

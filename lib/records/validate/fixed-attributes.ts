@@ -6,10 +6,9 @@ import type { Attribute, PolymorphicTarget, Resource, ToOneAttribute, ToOneOfAtt
 import { readScalar } from '../../foundation/values/scalar-type.ts'
 import type { References } from './references.ts'
 
-/** The link that the path or the owner sets. */
 export interface ImpliedLink {
   readonly name: string
-  /** Key of the owner; undefined: not known yet. */
+  /** Of the owner; undefined: not known yet. */
   readonly key: KeyValues | undefined
   readonly link?: ToOneAttribute | undefined
 }
@@ -82,7 +81,7 @@ function readKeyPart(attribute: Attribute & { kind: 'scalar' | 'toOne' }, value:
   return value === null ? undefined : ([readScalar(value, attribute.type)] as KeyValues)
 }
 
-/** Parses an object with the type and the ID, and nothing else. */
+/** Takes an object with the type and the ID alone. */
 export function parseBranchLink(attribute: ToOneOfAttribute, value: unknown): { branch: PolymorphicTarget; key: KeyValues } | undefined {
   if (!isObject(value)) return undefined
   const { [attribute.typeName]: type, id } = value

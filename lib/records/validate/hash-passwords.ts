@@ -1,6 +1,6 @@
 /**
- * Hash passwords: replaces plain passwords of a body by hashes, before the transaction begins, so that no lock is held meanwhile. A
- * resource without a way to users costs nothing.
+ * Hash passwords: replaces plain passwords by hashes before the transaction, so that no lock is held meanwhile. A resource without a way to
+ * users costs nothing.
  */
 import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -32,7 +32,7 @@ type Replace = (plain: string) => string
 export class PasswordHashes {
   readonly #kind: PasswordKind
   readonly #users: Resource
-  /** Resources whose bodies may hold a user. */
+  /** Their bodies may hold a user. */
   readonly #holders: ReadonlySet<Resource>
   /** Hashes made before the transaction, by request. */
   readonly #hashedAhead = new WeakMap<RequestAbort, Map<string, string[]>>()
@@ -50,7 +50,7 @@ export class PasswordHashes {
     return chain(this.#hashEach(plain, hashedAhead, end), hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** For a transaction that the application begins; undefined without a password. */
+  /** For a transaction of the application; undefined without a password. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
     const plain = this.#listPlain(body, resource)
     return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
@@ -80,7 +80,7 @@ export class PasswordHashes {
     return { ...data, ...(Object.fromEntries(hashed) as SeedData) }
   }
 
-  /** Notes plain passwords after a seeder of MikroORM, which stores values as given: such a log-in answers 401. */
+  /** A seeder of MikroORM stores values as given: log-in with a plain password answers 401. */
   async notePlain({ orm }: EntityConnection, seeder: string, notes: Notes): Promise<void> {
     const { entity, property, isHash } = this.#kind
     const em = orm.em.fork()
@@ -115,7 +115,7 @@ export class PasswordHashes {
       end?.checkTime()
       const known = hashedAhead?.get(text)
       const hash = known?.shift() ?? (await this.#kind.hash(text))
-      // Keeps the hash, since the records may be made once more, one by one.
+      // The records may be made once more, one by one.
       known?.push(hash)
       hashes.push(hash)
     }
@@ -128,7 +128,7 @@ export class PasswordHashes {
     return plain
   }
 
-  /** Returns the same value where nothing is replaced. */
+  /** The same value where nothing is replaced. */
   #walk(value: unknown, resource: Resource, replace: Replace): unknown {
     if (!this.#holders.has(resource)) return value
     return walkObjects(value, record =>
@@ -143,7 +143,7 @@ export class PasswordHashes {
     if (isRelation(attribute)) return this.#walk(value, attribute.target, replace)
     if (attribute.kind === 'toOneOf') {
       const type = isObject(value) ? value[attribute.typeName] : undefined
-      // Without a type, the body changes the linked record, whichever it is.
+      // Without a type, the body changes the linked record.
       const targets = listTargets(attribute).filter(({ singular }) => type === undefined || type === singular)
       return targets.reduce((walked, target) => this.#walk(walked, target, replace), value)
     }
@@ -160,7 +160,7 @@ export class PasswordHashes {
     return classValues === undefined || classValue === undefined || classValues.has(classValue)
   }
 
-  /** An empty text stands for no password; validation refuses the other texts. */
+  /** An empty text stands for no password. */
   #isPlain(value: unknown, attribute: Attribute): value is string {
     if (typeof value !== 'string' || value === '' || !value.isWellFormed() || this.#kind.isHash(value)) return false
     const maxLength = attribute.kind === 'scalar' ? attribute.type.length : undefined

@@ -1,4 +1,4 @@
-/** Held values: what the columns of an exact resource cannot keep, as a JSON file would: null, other types, links to no record. */
+/** Held values: what columns of an exact resource cannot keep, as a JSON file would: null, other types, links to no record. */
 import { isIds, shownName } from '../../model/ids-name.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -14,7 +14,7 @@ export function isMisfit(attribute: ScalarAttribute | EmbeddedAttribute, value: 
   return readValid(value, attribute.type, dialect) === undefined
 }
 
-/** An exact resource distinguishes null from a missing value; a column has null alone. */
+/** An exact resource tells null from a missing value; a column has null alone. */
 export function markNull(holder: ScalarAttribute, attribute: Attribute, value: unknown, context: ValidationContext): readonly ValueInput[] {
   const { path } = context
   const isStored = attribute.kind === 'scalar' && attribute.source.kind === 'within'
@@ -25,7 +25,7 @@ export function markNull(holder: ScalarAttribute, attribute: Attribute, value: u
 
 const OF_LINKS: ReadonlySet<string> = new Set(['reference_not_found', 'value_invalid'])
 
-/** Names refused links to no record; undefined where something else is refused, too. */
+/** Undefined where something else is refused, too. */
 export function findHeldLinks({ open, byName }: Resource, body: JsonObject, { listed }: FieldErrors): ReadonlySet<string> | undefined {
   if (open?.exact !== true) return undefined
   const names = listed.map(({ code, attribute: name = '' }) => {

@@ -26,7 +26,6 @@ export interface MadeLinks {
   readonly touched: readonly { readonly resource: Resource }[]
 }
 
-/** Many-to-many lists. */
 export function listNewMembers(records: readonly RecordInput[]): Pick<ListInput, 'attribute' | 'items'>[] {
   return records.flatMap(({ lists }) => lists.filter(({ attribute }) => attribute.via.kind === 'pivot'))
 }

@@ -1,6 +1,6 @@
 /**
- * List change: `{ connect: [7], disconnect: [8] }` links and unlinks some members of a list. `create: true` makes missing records, by the
- * unique attribute that clients know (`ResourceConfig.key`).
+ * List change: `{ connect: [7], disconnect: [8] }` links and unlinks some members. `create: true` makes missing records, by the unique
+ * attribute that clients know (`ResourceConfig.key`).
  */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
@@ -9,7 +9,7 @@ export const LIST_CHANGE = ['connect', 'disconnect'] as const
 
 const NAMES: readonly string[] = [...LIST_CHANGE, 'create']
 
-/** Returns the members given or connected; undefined where the value is no list. */
+/** Given or connected; undefined where the value is no list. */
 export function listGiven(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as readonly unknown[]
   if (!isListChange(value)) return undefined
@@ -21,7 +21,7 @@ export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** Returns a body for an ID without a record, where the change or the list creates; else undefined. */
+/** For an ID without a record, where the change or the list creates; else undefined. */
 export function bodyOfNew(
   change: unknown,
   id: unknown,

@@ -1,6 +1,4 @@
-/**
- * Look-ups: statements by which a write finds other records. Compiled once for each form of a scope; forks share the statements.
- */
+/** Look-ups: statements by which a write finds other records. Compiled once for each form of a scope, for all forks. */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING, notEvaluated, type Visibility } from '../plan/visibility.ts'
@@ -56,7 +54,7 @@ export function lookForTaken(
 ): Statement | undefined {
   let shape = excludeSelf ? 'other' : 'any'
   for (const { attribute, given } of attributes) shape += `\0${given ? '' : '='}${attribute.property}`
-  // Attributes of embedded objects may share a name: the statement is not kept.
+  // Attributes of embedded objects may share a name.
   return attributes.every(({ attribute }) => resource.byName.get(attribute.name) === attribute)
     ? find(dialect, resource, shape, () => dialect.taken(resource, attributes, excludeSelf))
     : dialect.taken(resource, attributes, excludeSelf)

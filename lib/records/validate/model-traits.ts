@@ -1,4 +1,4 @@
-/** Model traits: what a model has anywhere, for writes. Found once for an engine and its forks. */
+/** Model traits: what a model has anywhere, found once for an engine and its forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {

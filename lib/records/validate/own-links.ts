@@ -1,6 +1,6 @@
 /**
- * Own links: finds links of a new record to itself, by the ID in its body, since no query finds it yet. A list with the record itself, or
- * the other side of a 1:1, sets the record's foreign key.
+ * Own links: finds links of a new record to itself, by the ID in its body, since no query finds the record yet. A list with the record
+ * itself, or the other side of a 1:1, sets the record's foreign key.
  */
 import { sameKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
@@ -15,7 +15,6 @@ export function mayLeadBack({ target }: RelationAttribute, resource: Resource): 
   return target === resource || [...(target.hierarchy?.byValue.values() ?? [])].includes(resource)
 }
 
-/** Marks links of a new record to itself with `isItself`. */
 export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): RecordInput {
   const { resource, links, lists } = change
   if (!listReferences(change).some(({ relation, ref }) => ref.kind === 'existing' && mayLeadBack(relation, resource))) return change
@@ -34,7 +33,7 @@ export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): Record
   return { ...marked, links: [...marked.links, ...listImplied(marked)] }
 }
 
-/** Foreign keys that the other side alone sets. Another value contradicts. */
+/** Set by the other side alone. Another value contradicts. */
 function listImplied(change: RecordInput): LinkInput[] {
   const implied = new Map<string, LinkInput>()
   for (const { relation, ref } of listReferences(change)) {

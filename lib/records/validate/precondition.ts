@@ -1,6 +1,6 @@
 /**
- * Precondition: compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2) with the version of the record to change,
- * which tags answers too.
+ * Precondition: compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2) with the record's version, which tags
+ * answers, too.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -52,7 +52,7 @@ export function checkPrecondition(
   }
 }
 
-/** Refuses an old version: the client has seen an older state (optimistic locking). */
+/** The client has seen an older state (optimistic locking). */
 export function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue

@@ -1,4 +1,4 @@
-/** Property values: converts values from the engine's form (scalar-type.ts) to the form of properties. */
+/** Property values: from the engine's form (scalar-type.ts) to that of properties. */
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
@@ -16,7 +16,7 @@ export function toProperties(changes: readonly ValueInput[]): Entity {
   return data
 }
 
-/** A member of a JSON object stands beside the object's other members; undefined takes the member away. */
+/** A member of a JSON object stands beside others; undefined takes the member away. */
 export function addTo(current: unknown, { source, name }: ScalarAttribute, value: unknown): unknown {
   if (source.kind !== 'within') return value
   if (value !== undefined) return { ...(isObject(current) ? current : {}), [name]: value }

@@ -1,4 +1,4 @@
-/** Read version: reads the version alone, where the write loads nothing else. Refuses with precondition_failed and record_not_found. */
+/** Read version: where the write loads nothing else. Refuses with precondition_failed and record_not_found. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Dialect, Row } from '../database/dialect.ts'
@@ -17,7 +17,7 @@ export class VersionReader {
     this.#connection = connection
   }
 
-  /** Reads where headers or body (`isGiven`) depend on the version; checks the headers. */
+  /** Where headers or body (`isGiven`) depend on the version; checks the headers. */
   *read(
     { resource, key, id }: RecordAddress,
     { ctx: { headers } }: View,

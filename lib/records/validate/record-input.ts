@@ -1,4 +1,4 @@
-/** Record input: a valid body in terms of the model, from validate-record.ts, for apply.ts, insert-record.ts and change-record.ts. */
+/** Record input: a valid body in terms of the model, from validate-record.ts. */
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 
@@ -57,7 +57,7 @@ export interface RecordInput {
   readonly lists: readonly ListInput[]
 }
 
-/** Whether a new record is one row, and links stored records only. */
+/** A new record is one row, and links stored records only. */
 export function isOneRow({ links, lists }: RecordInput): boolean {
   return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
 }

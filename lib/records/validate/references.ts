@@ -1,6 +1,6 @@
 /**
- * References: links by the key that clients know (`Resource.shownKey`). Validation collects them for one statement per resource, and runs
- * again where a record is missing.
+ * References: links by the key that clients know (`Resource.shownKey`), collected for one statement per resource. Validation runs again
+ * where a record is missing.
  */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
@@ -21,7 +21,7 @@ const NO_KEY: KeyValues = Object.freeze([])
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 export class References {
-  /** References of the latest validation. */
+  /** Of the latest validation. */
   #open: OpenReference[] = []
   #wanted = new Map<Resource, Map<string, ShownKey>>()
   readonly #found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
@@ -44,7 +44,7 @@ export class References {
     return this.#wanted.size > 0
   }
 
-  /** Whether all references have keys; else validation runs again to report the missing. */
+  /** Else validation runs again to report the missing. */
   get isSettled(): boolean {
     return this.#isSettled
   }
@@ -91,12 +91,12 @@ export class References {
     }
   }
 
-  /** Makes a record known that the seed creates here, for later records. */
+  /** The seed creates a record here, for later records. */
   addNewName(target: Resource, id: ShownKey): void {
     this.#expected = new Set([...this.#expected, nameShown(target, shownText(id, target))])
   }
 
-  /** @param keep leaves the records visible to the caller: a hidden record must look like a missing record, down to the order of errors */
+  /** @param keep leaves the records visible to the caller: a hidden record must look missing, down to the order of errors */
   resolve(connection: ReadingConnection, keep: (found: RowKeys) => Awaitable<RowKeys> = found => found): Awaitable<void> {
     const wanted = this.#wanted
     return chain(chain(findRowKeys(wanted, connection), keep), found => {

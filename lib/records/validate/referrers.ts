@@ -1,5 +1,6 @@
 /**
- * Referrers: finds what goes with removed records, or is left without a needed link: the posts of a user. Refuses with owner_required.
+ * Referrers: finds records that go with removed records, or are left without a needed link: the posts of a user. Refuses with
+ * owner_required.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -11,7 +12,7 @@ import { isOpen } from '../plan/visibility.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
 
-/** Whether a removal removes other records, or unlinks records without a foreign key. */
+/** A removal removes other records, or unlinks records without a foreign key. */
 export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
   return (
     attributes.some(cascades) ||
@@ -47,7 +48,7 @@ function isForeignKey({ discriminator, document }: ToOneAttribute): boolean {
 
 const takingNeeded = new WeakMap<Resource, boolean>()
 
-/** Whether a cascade of the database may reach records that others need. */
+/** A cascade of the database may reach records that others need. */
 export function takesNeeded(resource: Resource): boolean {
   const known = takingNeeded.get(resource)
   if (known !== undefined) return known
@@ -83,7 +84,7 @@ function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneA
   return [...groups.values()]
 }
 
-/** A single statement is enough where the database compares a list of such keys. */
+/** One statement where the database compares a list of such keys. */
 function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: ReadingConnection): Coroutine<readonly Row[]> {
   const { dialect } = connection
   const given = { filters: [], limit: 1, offset: 0 }
@@ -99,10 +100,10 @@ function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: Re
   return rows
 }
 
-/** Beyond this number of cascaded records, the database alone refuses. */
+/** Beyond this number, the database alone refuses. */
 const MAX_CASCADED = 1000
 
-/** Lists the records cascaded by the database, level by level; none where there are too many. */
+/** Level by level; none where there are too many. */
 function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
   const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
   const known = new Set(removed.map(nameOf))
@@ -151,7 +152,7 @@ export function* checkReferrers(given: readonly Removed[], caller: Caller): Coro
   const cascaded = yield* listCascaded(given, connection)
   const removed = [...given, ...cascaded]
   const direct = groupReferring(given, ({ onDelete }) => onDelete === 'refuse')
-  // The database does not know links to several entities, and removes records despite such links.
+  // The database removes records despite links to several entities.
   const within = groupReferring(cascaded, attribute => attribute.onDelete === 'refuse' && isForeignKey(attribute))
   let needed: 'direct' | 'within' | undefined
   const left: string[] = []
@@ -168,7 +169,7 @@ export function* checkReferrers(given: readonly Removed[], caller: Caller): Coro
   }
   if (needed === undefined) return
   const why = needed === 'within' ? 'others need it, or what is deleted with it' : 'records that need it refer to it'
-  // For hidden records, the error says only that some exist.
+  // Of hidden records, the error says only that some exist.
   const what = left.length === 0 ? '' : `: ${left.join(', ')}`
   const { resource } = removed[0]!
   throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)

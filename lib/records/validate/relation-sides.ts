@@ -1,4 +1,4 @@
-/** Relation sides: finds the foreign key of a relation, and the other side of a 1:1. */
+/** Relation sides: the foreign key of a relation, and the other side of a 1:1. */
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
@@ -8,7 +8,7 @@ export function filledSide(relation: RelationAttribute): string | undefined {
   return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
-/** Returns the attribute with the foreign key; of a link to several entities, the relation's branch. */
+/** With the foreign key; of a link to several entities, the relation's branch. */
 export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
   const attribute = name === undefined ? undefined : relation.target.byName.get(name)
@@ -17,13 +17,13 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
   return attribute.branches.find(branch => branch.discriminator.value === discriminator!.value)
 }
 
-/** The attribute of a nested record that the owner sets, where the nested record holds the foreign key. */
+/** Of a nested record that holds the foreign key: set by the owner. */
 export function owningName(relation: RelationAttribute): string | undefined {
   if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
   return relation.owner ? undefined : relation.otherSide
 }
 
-/** The link of a new member to the list's record, where the member holds the foreign key. */
+/** Of a new member that holds the foreign key. */
 export function implyOwner(list: ToManyAttribute, key: KeyValues): { implied?: ImpliedLink } {
   return list.via.kind === 'foreign' ? { implied: { name: list.via.attribute, key, link: owningAttribute(list) } } : {}
 }

@@ -1,6 +1,6 @@
 /**
- * Required attributes: finds what a new record or embedded object lacks. Refuses with forbidden where a missing link leads to a hidden
- * resource: an error would reveal it.
+ * Required attributes: finds missing attributes of a new record or embedded object. Refuses with forbidden where a missing link leads to a
+ * hidden resource: an error would reveal the resource.
  */
 import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -48,7 +48,7 @@ function isGiven(given: JsonObject, name: string): boolean {
 /** The check asks for presence, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** The change sets the object where null was before. */
+/** Where null was before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],
@@ -75,7 +75,7 @@ interface NewEmbedded {
 
 function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
-    // Lists, and objects of several classes, are given as a whole.
+    // Lists, and objects of several classes, are whole.
     if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
     const inner = value as readonly ValueInput[]
@@ -84,7 +84,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** Validation cannot find missing attributes of a new object: a change of a stored object need not give everything. */
+/** Beyond validation: a change of a stored object need not give everything. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

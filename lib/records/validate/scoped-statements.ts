@@ -1,11 +1,10 @@
-/** Scoped statements: a statement under callers' scopes, compiled once for each form of the scopes. */
+/** Scoped statements: compiled once for each form of callers' scopes. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Resource } from '../../model/model.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 import { LastPlans, findOrMake, type CacheStep } from '../read/plan-cache.ts'
 
-/** Maximum of forms kept. */
 const FORMS = 200
 
 export class ScopedStatements<T> {

@@ -1,6 +1,6 @@
 /**
- * Shared columns: a foreign key `(tenant_id, order_id)` may share `tenant_id` with the attribute `tenant`. Both must give the same value.
- * Refuses with validation_failed.
+ * Shared columns: a foreign key `(tenant_id, order_id)` may share `tenant_id` with the attribute `tenant`. Both must agree. Refuses with
+ * validation_failed.
  */
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'

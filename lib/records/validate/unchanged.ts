@@ -1,6 +1,6 @@
 /**
- * Unchanged: omits values equal to the shown ones. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case, a
- * stray value of a file.
+ * Unchanged: omits values as shown. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case, a stray value of
+ * a file.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -16,10 +16,10 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
 
-/** Kinds with one stored form: setting the same value again changes nothing. */
+/** Setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** Whether a value may have another stored form, or MikroORM cannot see it as stored. */
+/** A value may have another stored form, or MikroORM cannot see the stored form. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -50,10 +50,10 @@ export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   })
 }
 
-/** Errors of a relation repeated as shown: the record is gone or hidden, or two lists contradict. */
+/** Of a relation repeated as shown: the record is gone or hidden, or two lists contradict. */
 const OF_SHOWN: ReadonlySet<string> = new Set(['reference_not_found', 'null_not_allowed', 'value_invalid', 'conflict'])
 
-/** Names refused relations that may be as shown, in groups: lists that contradict (all books, the favourite books) do so together. */
+/** Refused relations that may be as shown, in groups: contradicting lists (all books, the favourite books) go together. */
 export function listRefusedLinks(body: JsonObject, { byName }: Resource, errors: readonly FieldError[]): string[][] {
   const groups = new Map<string, string[]>()
   for (const { code, attribute: path = '' } of errors) {
@@ -84,8 +84,7 @@ export function omitUnchangedLinks(body: JsonObject, groups: readonly (readonly 
 }
 
 /**
- * @param byValue whether other spellings are equal too (a time in two zones, `1.5` and `1.50`), as in an existing database, where links are
- * compared as well
+ * @param byValue other spellings are equal, too (a time in two zones, `1.5` and `1.50`), and links are compared, as in an existing database
  */
 export function omitUnchanged(
   body: JsonObject,
@@ -100,7 +99,7 @@ export function omitUnchanged(
     const given = body[name]
     // What is shown as null may be lacking.
     if (given === null && open?.exact === true) continue
-    // A trigger outside of the application may refuse even a statement without effect.
+    // A trigger may refuse even a statement without effect.
     if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
     const shownValues = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     const isSame = (value: unknown): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Validate change: validates a body against the model, the caller's rules, the changed record and the database, and reports all errors at
- * once. Refuses with validation_failed, unique_conflict, forbidden and body_invalid.
+ * Validate change: against the model, the caller's rules, the changed record and the database, with all errors at once. Refuses with
+ * validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -57,7 +57,7 @@ export class ChangeValidator {
   /**
    * A missing record gives record_not_found alone.
    *
-   * @param later what the database itself refuses
+   * @param later what the database refuses
    */
   *validateGiven(given: GivenBody, later: Pick<Validation, 'uniquesLater' | 'linksLater'> = {}, entity?: Entity): Coroutine<RecordInput> {
     const { body, resource, validation, view, id } = given
@@ -79,7 +79,7 @@ export class ChangeValidator {
     const validated = yield* wait(this.#validateByModel(body, resource, validation, view))
     const { change, errors } =
       validation.mode === 'update' ? yield* this.#omitUnchanged(validated, body, resource, validation, view) : validated
-    // Checked first, so that errors of a nested body reveal nothing to callers who may not create such records.
+    // First: errors of a nested body must reveal nothing to callers who may not create such records.
     if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))
@@ -103,10 +103,7 @@ export class ChangeValidator {
     return checked
   }
 
-  /**
-   * Returns the body without refused relations that equal the shown relations, such as links to missing records; undefined: no such
-   * relation.
-   */
+  /** The body without refused relations as shown, such as links to missing records; undefined: none. */
   *#omitUnchangedLinks(
     body: JsonObject,
     resource: Resource,
@@ -124,7 +121,7 @@ export class ChangeValidator {
     return rest === body ? undefined : rest
   }
 
-  /** Even a shown ID cannot be given without permission to get the record. */
+  /** Even a shown ID needs permission to get the record. */
   *#leaveForbidden(groups: readonly string[][], { byName }: Resource, { visibility }: View): Coroutine<string[][]> {
     const permitted: string[][] = []
     for (const group of groups) {
@@ -156,7 +153,6 @@ export class ChangeValidator {
     })
   }
 
-  /** Leaves out hidden rows. */
   *#leaveHidden(found: RowKeys, visibility: Visibility): Coroutine<RowKeys> {
     const left = new Map<Resource, ReadonlyMap<string, KeyValues>>()
     for (const [resource, keys] of found) {
@@ -169,7 +165,7 @@ export class ChangeValidator {
     return left
   }
 
-  /** A value equal to the shown value is no change, even where the model would refuse the value. */
+  /** A value as shown is no change, even where the model would refuse the value. */
   *#omitUnchanged(
     validated: ValidatedInput,
     body: JsonObject,

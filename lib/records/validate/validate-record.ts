@@ -1,7 +1,4 @@
-/**
- * Validate record: turns a body into a RecordInput, or reports all errors at once. Whatever needs the database is left to
- * check-database.ts.
- */
+/** Validate record: turns a body into a RecordInput, or reports all errors at once, without the database (check-database.ts). */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -41,9 +38,9 @@ export interface Validation {
   readonly mode: 'create' | 'update'
   /** The body may repeat the key. */
   readonly key?: KeyValues
-  /** Inverse side of the parent's 1:1, optional in the body. */
+  /** Inverse side of the parent's 1:1, optional. */
   readonly linkedFrom?: string | undefined
-  /** The link that the path or the parent record sets, optional in the body. */
+  /** Set by the path or the parent record, optional in the body. */
   readonly implied?: ImpliedLink
   /** The database refuses taken values: nothing looks before. */
   readonly uniquesLater?: boolean
@@ -136,7 +133,7 @@ function findAttribute(
     attribute === undefined ||
     (attribute.hidden && attribute.readOnly && !mayBeSet) ||
     !isOfClass(attribute, resource) ||
-    // The place of the record shows the link already.
+    // The place of the record shows the link.
     !(withoutIds(attribute, resource.byName).name === implied?.name || hasVisibleTarget(attribute, context.visibility))
   ) {
     const attributes = (): Attribute[] => resource.attributes.filter(known => isOfClass(known, resource))
@@ -150,7 +147,6 @@ function findAttribute(
   return attribute.readOnly && !mayBeSet ? context.error('read_only', 'is read-only.') : attribute
 }
 
-/** A computed attribute cannot be written. */
 function isStored(attribute: Attribute): boolean {
   return attribute.kind !== 'scalar' || (attribute.source.kind === 'column' && !attribute.source.generated)
 }
@@ -213,7 +209,7 @@ function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Hol
   return changes
 }
 
-/** The discriminator determines the class; the object is replaced as a whole. */
+/** The object is replaced as a whole. */
 function validateVariant(
   attribute: EmbeddedAttribute,
   { discriminator, byValue }: Variants,
@@ -287,7 +283,7 @@ function validateListChange(
   return { attribute, path: context.path, items, removed }
 }
 
-/** Links the record of an ID, or creates a missing one where list or change says so. */
+/** Creates a missing record where list or change says so. */
 function connect(
   key: RecordKey,
   id: unknown,

@@ -1,4 +1,4 @@
-/** Validate scalar: checks type, enum items and length of a value. */
+/** Validate scalar: type, enum items and length. */
 import { isUnreachable } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -26,7 +26,7 @@ export function refuseUnreachable({ attribute, value }: ValueInput, resource: Re
 /**
  * Undefined where refused.
  *
- * @param dialect undefined: the database stores all values of the type
+ * @param dialect undefined: the database stores all values
  */
 export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect'] | undefined): ScalarValue | undefined {
   const typed = readTyped(value, type)

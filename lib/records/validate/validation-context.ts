@@ -1,4 +1,4 @@
-/** Validation context: the place in a body (`address.0.city`), the errors so far, and what the body may do. */
+/** Validation context: the place in a body (`address.0.city`), the errors so far, permissions. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -12,7 +12,7 @@ export interface ValidationRules {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** Seeds may set what clients may only read. */
   readonly seeding?: boolean
-  /** Whether IDs may be what no path can name, such as `..` in a JSON file. */
+  /** IDs that no path can name, as `..` in a JSON file. */
   readonly keepsUnreachable?: boolean
   /** What exists for the caller: other links are errors. Default: everything. */
   readonly visibility?: Visibility
@@ -48,7 +48,7 @@ export class ValidationContext {
   }
 
   /**
-   * Returns undefined, as validators do for invalid values.
+   * Undefined, as validators return for invalid values.
    *
    * @param text the end of the sentence, after the path
    */
@@ -82,7 +82,7 @@ export function suggestName(name: string, known: readonly string[]): { suggestio
   return suggestion === undefined ? {} : { suggestion }
 }
 
-/** Returns `"posts.0"`, or `the user` for the body itself. */
+/** `"posts.0"`, or `the user` for the body itself. */
 export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
   return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

@@ -1,6 +1,6 @@
 /**
- * Write rules: checks each row that planned statements or the unit of work touch against `ResourceConfig.write`, before and after the
- * change, in few statements for any number of rows. Refuses with forbidden, or token_missing where a log-in would help.
+ * Write rules: checks each touched row against `ResourceConfig.write`, before and after the change, in few statements. Refuses with
+ * forbidden, or token_missing where a log-in would help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -21,7 +21,7 @@ export class WriteRules {
   readonly #reader: Reader
   readonly #view: View
   readonly #writing: Visibility
-  /** Rows to be checked after the write, by hierarchy root. */
+  /** To be checked after the write, by hierarchy root. */
   readonly #touched = new Map<Resource, Keys>()
 
   private constructor(reader: Reader, view: View, writing: Visibility) {
@@ -47,12 +47,12 @@ export class WriteRules {
     return chain(asking, () => undefined)
   }
 
-  /** Refuses to change the record of a path, except by links in other rows; returns whether the record was found. */
+  /** Refuses the record of a path, except for links in other rows; returns whether the record was found. */
   *admit({ resource, key }: RecordAddress, body: JsonObject): Coroutine<boolean> {
     return this.hasRules(resource) && isAboutOwnRow(body, resource) && (yield* this.requireWritable(resource, [key]))
   }
 
-  /** Refuses rows the caller may not write; call before the change. Returns whether all were found; false without a rule. */
+  /** Call before the change. Returns whether all were found; false without a rule. */
   *requireWritable(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
     if (keys.length === 0 || !this.hasRules(resource)) return false
     const known = this.#rowsOf(resource)
@@ -78,7 +78,7 @@ export class WriteRules {
     if (this.hasRules(resource)) this.#rowsOf(resource).set(formatKey(key), key)
   }
 
-  /** Refuses rows the caller may not write, also those that the database deletes or unlinks along. To be asked before the deletion. */
+  /** Also for rows that the database deletes or unlinks along. Call before the deletion. */
   *requireRemovable(
     removed: readonly { readonly resource: Resource; readonly key: KeyValues }[],
     connection: ReadingConnection,
@@ -132,7 +132,7 @@ export class WriteRules {
     return found
   }
 
-  /** Refuses changed rows outside of what the caller may write. To be asked after all writes. */
+  /** Call after all writes. */
   *confirm(): Coroutine<void> {
     for (const [root, rows] of this.#touched) {
       const keys = [...rows.values()]
@@ -151,14 +151,12 @@ export class WriteRules {
     return rows
   }
 
-  /** Omits keys without a row. */
   *#omitGone(resource: Resource, outside: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
     if (outside.length === 0) return outside
     const gone = new Set(yield* this.#findOutside(resource, outside, EVERYTHING))
     return outside.filter(key => !gone.has(key))
   }
 
-  /** Returns the keys of rows outside a visibility. */
   *#findOutside(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Coroutine<readonly KeyValues[]> {
     if (keys.length === 0) return keys
     const found = keys.length === 1 ? undefined : yield* wait(this.#reader.existing(resource, keys, visibility))
@@ -168,7 +166,7 @@ export class WriteRules {
     return missing
   }
 
-  /** Names the row only where visible to the caller. */
+  /** Names only visible rows. */
   *#refuse(resource: Resource, key: KeyValues, what: 'change' | 'make'): Coroutine<Error> {
     const { visibility, ctx } = this.#view
     requireLogIn(resource, what === 'change' ? 'update' : 'create', ctx)
@@ -208,13 +206,13 @@ function findRuled(resource: Resource): readonly Resource[] {
   return ruled
 }
 
-/** Whether a body has more than links that other rows hold. */
+/** More than links that other rows hold. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
   return names.length === 0 || names.some(name => !isHeldByOtherRows(byName.get(name)))
 }
 
-/** Whether other rows hold the links. A many-to-many link belongs to the record on the owning side. */
+/** A many-to-many link belongs to the record on the owning side. */
 export function isHeldByOtherRows(attribute: Attribute | undefined): boolean {
   if (attribute?.kind === 'toMany') return attribute.via.kind === 'foreign' || !attribute.via.owner
   return attribute?.kind === 'toOne' && !attribute.owner

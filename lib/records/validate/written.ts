@@ -3,7 +3,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 
-/** `record` has the form asked for by the request. */
+/** `record` has the form asked for. */
 export interface Written {
   readonly resource: Resource
   readonly key: KeyValues
@@ -12,7 +12,7 @@ export interface Written {
   readonly removed?: boolean
 }
 
-/** `id` is the key as sent by the client. */
+/** `id`: the key as sent. */
 export interface RecordAddress {
   readonly resource: Resource
   readonly key: KeyValues

@@ -1,4 +1,4 @@
-/** Explain refused: validates, with all look-ups, a refused body. Without an error returns the written lists. */
+/** Explain refused: validates a refused body with all look-ups. Without an error returns the written lists. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -35,7 +35,7 @@ export function* explainRefused(
   return { newMembers, touched: made }
 }
 
-/** Whether another request may have changed the refusal, or only a guard has left out the row. */
+/** Another request may have changed the refusal, or a guard alone has left out the row. */
 export function mayPass(error: unknown, { failsWhole }: Dialect): boolean {
   return failsWhole && (error instanceof UniqueConstraintViolationException || error instanceof RestError)
 }

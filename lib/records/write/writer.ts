@@ -47,7 +47,7 @@ type EntityWriterClass = UnitOfWork['EntityWriter']
 type EntityParts = ConstructorParameters<EntityWriterClass>[1]
 type Steps<T> = (writer: InstanceType<EntityWriterClass>) => Coroutine<T>
 
-/** Loaded by the first write that statements cannot do. */
+/** Loaded by the first write beyond statements. */
 let unitOfWork: UnitOfWork | undefined
 
 export class Writer {
@@ -131,7 +131,7 @@ export class Writer {
     return this.#write(this.#changer.update(address, body, view), writer => writer.update(address, body), view, why)
   }
 
-  /** Changes the linked record; where none is linked, or the object names another type, creates and links one. */
+  /** Where no record is linked, or the object names another type, creates a record. */
   protected changeOneOf(address: RecordAddress, attribute: ToOneOfAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const why = (): string => `"${attribute.name}" is a link to one of several entities`
     return this.#write(undefined, writer => writer.updateOneOf(address, attribute, body), view, why)
@@ -142,7 +142,7 @@ export class Writer {
     return body
   }
 
-  /** Creates and links a record where none is linked. */
+  /** Where no record is linked, creates a record. */
   protected changeLinked(address: RecordAddress, attribute: ToOneAttribute, body: JsonObject, view: View): Awaitable<Written> {
     const planned = this.#changer.updateLinked(address, attribute, body, view)
     const create = (why: Why): Awaitable<Written> =>
@@ -174,7 +174,7 @@ export class Writer {
     return this.#write(planned, writer => writer.deleteRelated(address, attribute), view, why)
   }
 
-  /** Whether a write may begin again: functions of the application are called once for a request. */
+  /** Functions of the application are called once for a request. */
   isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
@@ -200,7 +200,7 @@ export class Writer {
     return runTraced(transact, refuse, view)
   }
 
-  /** Throws errors of validation, if any, for a refused row; else the error of the database. */
+  /** Throws errors of validation, if any, else the database's error. */
   #refuse<T>(error: unknown, planned: PlannedWrite<T>, view: View): Awaitable<T> {
     const { given } = planned
     if (given === undefined || !this.#isRefusedRow(error)) return this.#throwTranslated(error)
@@ -214,7 +214,7 @@ export class Writer {
     return keepSurroundings(() => chain(loadRefusals(), explain))
   }
 
-  /** A server leaves out a row with taken values, as a trigger does. */
+  /** A server leaves out rows with taken values, as triggers do. */
   #isRefusedRow(error: unknown): boolean {
     return this.#connection.dialect.breaksConstraint(error) || (error instanceof RestError && error.code === 'statement_dropped')
   }

@@ -21,10 +21,10 @@ interface CheckContext {
 }
 
 /**
- * Reads as many rows as are shown. Keys are texts, shown without quotes.
+ * Reads as many rows as are shown. Keys are texts.
  *
- * @param rest SQL behind the name of the table
- * @param value SQL of a text that is shown behind the key
+ * @param rest SQL behind the table
+ * @param value SQL of a text to show behind the key
  */
 async function findRows(session: PoolClient, table: DatabaseTable, rest: string, value?: string): Promise<FoundRows> {
   const { names: key, sql } = keyOf(table)
@@ -35,7 +35,6 @@ async function findRows(session: PoolClient, table: DatabaseTable, rest: string,
   return { key, count: Number(count), rows: named.map(row => row.map(each => new BareValue(each))) }
 }
 
-/** Adds refused rows to the plan's faults. */
 export async function checkRows(difference: TableDifference, context: CheckContext): Promise<void> {
   const { toTable, fromTable } = difference
   for (const { column, fromColumn, changedProperties } of Object.values(difference.changedColumns)) {
@@ -53,7 +52,7 @@ export async function checkRows(difference: TableDifference, context: CheckConte
   }
 }
 
-/** Types that read several spellings of a value and store one: `2024-1-5` is stored as `2024-01-05`. */
+/** Types that read several spellings and store one: `2024-1-5` as `2024-01-05`. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
 async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Drop tables: drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's own tables, and what
+ * Drop tables: drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's tables, and what
  * other objects depend on.
  */
 import type { PoolClient } from 'pg'
@@ -83,7 +83,7 @@ export async function dropColumn(table: DatabaseTable, column: string, session: 
   else plan.faults.push(`${table.name}.${column} cannot be dropped, since other objects depend on it`)
 }
 
-/** False where other objects depend on what is dropped. */
+/** False where other objects depend on the dropped object. */
 export async function isDone(sql: string, session: PoolClient): Promise<boolean> {
   await command(session, 'savepoint mikro_drop')
   try {

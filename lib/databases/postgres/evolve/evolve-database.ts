@@ -1,6 +1,6 @@
 /**
  * Evolve database: makes a server's tables fit the entities, with all rows, in the open transaction. Renames, fills and checks before
- * MikroORM's generator runs. The server takes back what fails.
+ * MikroORM's generator runs.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
@@ -91,7 +91,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   if (plan.steps.length > 0) for (const sentence of plan.stays) notes.add(sentence)
 }
 
-/** All begins again when others drop tables meanwhile. */
+/** Begins again when others drop tables meanwhile. */
 async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   try {
     return await compare(databaseOf(evolution))
@@ -109,7 +109,7 @@ function hasNoDefault({ default: fallback }: Column): boolean {
   return fallback === undefined || fallback === null || /^null$/i.test(fallback)
 }
 
-/** Adds and fills mandatory columns, and lets new rows leave out columns that the model lacks. */
+/** Adds and fills mandatory columns; new rows may leave out columns that the model lacks. */
 async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
   const { session, request, plan, views } = evolution
   const { toTable, fromTable } = table
@@ -205,7 +205,7 @@ async function listOwnStatements(difference: SchemaDifference, evolution: Evolut
   return statements.filter(statement => !isOfView(statement, evolution.views.tables))
 }
 
-/** A statement repeated at each start, such as a default over several lines, is no step. */
+/** A statement of each start, as a default over several lines, is no step. */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listOwnStatements(difference, evolution)

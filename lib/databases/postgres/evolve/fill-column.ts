@@ -1,4 +1,4 @@
-/** Fill column: gives old rows their values in a column, the same or each its own, without triggers. */
+/** Fill column: gives old rows their values in a column, without triggers. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { computeValues } from '../../evolve/compute-fill.ts'
@@ -23,7 +23,6 @@ interface Filled {
   readonly value: Filling
 }
 
-/** Existing rows get the value. */
 export async function addFilled(filled: Filled, context: FillContext): Promise<void> {
   const { table, column, value } = filled
   const { session, plan } = context
@@ -69,7 +68,7 @@ export async function fillEmpty(filled: Filled, context: FillContext): Promise<v
 
 const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** A trigger would see a change of the application. */
+/** A trigger would see the application's change. */
 async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
   const quoted = table.getQuotedName()
   const triggers = await ask(
@@ -95,7 +94,7 @@ async function addComputed(filled: Filled, context: FillContext): Promise<void> 
 /** Rows in one statement. */
 const BATCH = 1000
 
-/** Gives the number of rows that have been asked about. */
+/** The number of rows asked about. */
 async function updateComputed(
   { table, old: before, column, value }: Filled,
   where: string,

@@ -1,6 +1,6 @@
 /**
- * Guard statement: the last look at a statement of MikroORM's generator. A statement may add, and change columns whose rows were checked.
- * A statement with any other drop or change is named, and nothing runs.
+ * Guard statement: the last look at a statement of MikroORM's generator, which may add, and change columns whose rows were checked. Any
+ * other drop or change is named, and nothing runs.
  */
 import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'
@@ -48,7 +48,7 @@ function say(place: string, statement: string): string {
   return `${place} would lose what it holds, which nobody asked for: "${statement.split('\n')[0]!}" is not run`
 }
 
-/** A computed column that gets another expression. */
+/** A computed column with another expression. */
 function mayDrop(table: TableDifference | undefined, column: string): boolean {
   const [found, wanted] = [table?.fromTable.getColumn(column), table?.toTable.getColumn(column)]
   return found !== undefined && wanted !== undefined && isComputed(found) && isComputed(wanted)

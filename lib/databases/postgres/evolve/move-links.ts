@@ -1,4 +1,4 @@
-/** Move links: reads the links of a server's database that move between columns and tables of links. */
+/** Move links: reads links that move between columns and tables of links. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -56,7 +56,6 @@ export async function findMoves({ orm, session, request, plan, schemas }: Moving
   return findMovedLinks(orm, request, old, plan)
 }
 
-/** Gives the rows of new tables of links. */
 export async function moveLinks({ spread, gather }: MovedLinks, { orm, session, request, plan, schemas }: Moving): Promise<FilledRows[]> {
   const place = (table: string): string => `${name(schemas[0]!)}.${name(table)}`
   for (const each of gather) {

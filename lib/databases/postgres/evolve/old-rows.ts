@@ -1,4 +1,4 @@
-/** Old rows: reads the rows of a table for functions of `fill`, with JSON values. */
+/** Old rows: a table's rows for functions of `fill`, with JSON values. */
 import type { PoolClient } from 'pg'
 import type { DatabaseTable } from '@mikro-orm/postgresql'
 import type { OldRows } from '../../evolve/compute-fill.ts'

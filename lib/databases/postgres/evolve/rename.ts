@@ -1,4 +1,4 @@
-/** Rename: gives tables, their constraints, indexes and sequences, and columns their new names. */
+/** Rename: gives tables, with constraints, indexes and sequences, and columns new names. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -48,7 +48,7 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   }
 }
 
-/** Puts the name into the schema of the renamed table. */
+/** In the schema of the renamed table. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
   const own = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
   return own.replace(/"(?:[^"]|"")*"$/, () => name(table))
@@ -120,7 +120,7 @@ async function takeAway(quoted: string, table: string, { session, plan }: Renami
   return false
 }
 
-/** Renames constraints, indexes and sequences with the old name of a table. */
+/** Constraints, indexes and sequences with the old name. */
 async function listParts(quoted: string, old: string, next: string, session: PoolClient): Promise<string[]> {
   const renamed = (part: unknown): string => name(next + String(part).slice(old.length))
   const bears = (part: unknown): boolean => String(part).startsWith(`${old}_`)

@@ -1,7 +1,4 @@
-/**
- * Catalogue: reads the system catalogues on the tables of some schemas, by five statements sent together. tables.ts makes tables of the
- * rows.
- */
+/** Catalogue: reads the system catalogues on some schemas, by five statements sent together, for tables.ts. */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
@@ -50,7 +47,7 @@ export interface TypeRow {
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** Of an array; 0 for other types, boxes and `int2vector`, which are written otherwise. */
+  /** Of an array; 0 for other types, boxes and `int2vector`. */
   readonly element: string
   /** Of a domain. */
   readonly base: string

@@ -41,14 +41,14 @@ class ServerMapping implements TableMapping {
       ...(isKey ? { primary: true } : {}),
       ...(isKey && this.key.length === 1 ? { autoincrement: isCounted } : {}),
       ...(column.notNull || isKey ? {} : { nullable: true }),
-      // MikroORM loses a record if the server gives one of several parts of the key.
+      // MikroORM loses a record whose key the server gives in part.
       ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1) ? {} : this.#describeDefault(column)),
       ...(column.generated ? { generated: column.name } : {}),
       ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
     }
   }
 
-  /** A value always given by the server is generated. */
+  /** A value always of the server is generated. */
   #describeDefault({ always, defaultSql }: ServerColumn): object {
     return always ? { generated: defaultSql! } : { defaultRaw: defaultSql! }
   }

@@ -112,7 +112,7 @@ function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>
   return plain(members, NO_KEYS.has(name) ? undefined : asText(`pg_catalog.${name}`))
 }
 
-/** One number holds digits and scale; the scale may be negative. */
+/** Digits and scale in one number; the scale may be negative. */
 function describeNumeric(modifier: number): ServerType {
   const key = asText('pg_catalog.numeric')
   if (modifier < 4) return plain({ type: new DecimalType(), precision: undefined, scale: undefined, columnType: 'numeric' }, key)
@@ -122,7 +122,7 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/** Served as the server's text: MikroORM does not know the type by its full name. */
+/** As the server's text: MikroORM does not know the type's full name. */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

@@ -1,6 +1,5 @@
 /**
- * Tables: makes the tables of a catalogue. Leaves out unreadable tables and columns, with a note, and keys, links and unique sets over
- * unreadable columns.
+ * Tables: made of a catalogue. Leaves out unreadable tables and columns, with a note, and keys, links and unique sets over such columns.
  */
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
@@ -21,19 +20,17 @@ export interface ServerTable extends Table {
   readonly columns: readonly ServerColumn[]
   /** Whether rows have a `ctid`, as in tables. */
   readonly hasPlaces: boolean
-  /** Whether columns are left out. */
   readonly isPartial: boolean
 }
 
 const ON_DELETE: Readonly<Record<string, DeleteAction>> = { a: 'no action', r: 'restrict', c: 'cascade', n: 'set null', d: 'set default' }
 
-/** Each note names an omitted part. */
 export interface ServerTables {
   readonly tables: readonly ServerTable[]
   readonly notes: readonly string[]
 }
 
-/** @param qualified whether tables are called by schema and name */
+/** @param qualified tables are called by schema and name */
 export function buildTables(catalogue: Catalogue, qualified: boolean): ServerTables {
   const notes: string[] = []
   const nameOf = ({ schema, name }: RelationRow): string => qualifyTable(name, qualified ? schema : undefined)

@@ -1,6 +1,6 @@
 /**
- * Change log: a table of changed rows, filled by triggers, also for changes by other programs. Snapshots are positions in the log, and
- * `reset` undoes all entries behind a position. Only a schema that an engine found empty gets table and triggers.
+ * Change log: a table of changed rows, filled by triggers, also for changes by other programs. Snapshots are positions, and `reset` undoes
+ * all behind one. Only a schema that an engine found empty gets table and triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -11,14 +11,13 @@ import { ask, command } from '../server/sessions.ts'
 import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
 import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
 
-/** The triggers and their function. */
 const TRIGGER = 'mikro_changed'
 
 export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
 
 export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
 
-/** Approximate number of kept entries. Nothing can go back behind the oldest. */
+/** About as many are kept. Nothing can go back behind the oldest. */
 const MOST_ENTRIES = 500_000
 
 export interface LoggedTable {
@@ -48,7 +47,7 @@ export function findLogged({ tables, schemas }: ChangeLog, table: string): Logge
   return tables.find(each => each.table === own && each.schema === schema)
 }
 
-/** Whether the schemas are empty, except for extensions. */
+/** Except for extensions. */
 export async function isVacant(session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   const found = await ask(
     session,
@@ -68,7 +67,7 @@ export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<s
   return [...new Set([first, ...others])]
 }
 
-/** @param survives whether the log must survive a failure of the server; PGlite copies itself as after a failure */
+/** @param survives a failure of the server; PGlite copies itself as after a failure */
 export async function createLog(session: PoolClient, schema: string, survives: boolean): Promise<void> {
   const log = `${name(schema)}.${name(LOG_TABLE)}`
   await command(
@@ -123,7 +122,7 @@ export async function hasLog(session: PoolClient, schema: string): Promise<boole
   return found === 't'
 }
 
-/** @param readOnly whether nothing may be created, as on a read-only server */
+/** @param readOnly nothing may be created, as on a read-only server */
 export async function openLog(session: PoolClient, orm: MikroORM, schemas: readonly string[], readOnly: boolean): Promise<ChangeLog> {
   const quoted = `${name(schemas[0]!)}.${name(LOG_TABLE)}`
   const [[refusesWrites] = []] = await ask(session, 'show transaction_read_only')
@@ -131,7 +130,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   if (isKept) {
     await checkLogRights(session, quoted)
     await addTriggers(session, orm, schemas)
-    // Marks the beginning. After a failure, the server empties the unlogged table, with the mark.
+    // The mark of the beginning. A failure of the server empties the unlogged table.
     await command(
       session,
       `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') ` +
@@ -168,7 +167,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   }
 }
 
-/** Undoing changes in any order needs a session without checks of references, which not every user may have. */
+/** Undoing in any order needs a session without checks of references, which not every user may have. */
 async function findHindrance(session: PoolClient, tables: readonly LoggedTable[]): Promise<string | undefined> {
   const keyless = tables.find(({ key }) => key.length === 0)
   if (keyless !== undefined) return `the table ${keyless.quoted} has no primary key`
@@ -183,7 +182,6 @@ export async function readEnd(session: PoolClient, { quoted }: ChangeLog): Promi
   return Number(end ?? 0)
 }
 
-/** Forgets the oldest entries of a long log. */
 export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await ask(
     session,
@@ -192,7 +190,7 @@ export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promi
   )
 }
 
-/** Lets the server count entries and plan statements anew. Without effect if the role does not own the log. */
+/** Lets the server count and plan anew. Without effect if the role does not own the log. */
 export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await command(session, `analyze ${quoted}`)
 }

@@ -1,4 +1,4 @@
-/** Fork databases: copies databases for an engine and its forks, and drops the copies, also copies of killed processes. */
+/** Fork databases: copies databases for an engine and its forks, and drops the copies, also those of killed processes. */
 import { Client } from 'pg'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { literal, name } from '../../sql/sql.ts'
@@ -26,12 +26,11 @@ export class ForkDatabases {
   /** Statements run one after another. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param url of the engine's database */
   constructor(url: string) {
     this.#url = new URL(url)
   }
 
-  /** Counts an engine as a user until `leave`. */
+  /** Adds a user until `leave`. */
   join(): this {
     this.#users++
     return this
@@ -60,7 +59,7 @@ export class ForkDatabases {
   }
 
   /**
-   * Copies a database without connections.
+   * Of a database without connections.
    *
    * @returns the name of the copy
    * @throws Error in one line if there are connections, or if the user may not create databases
@@ -97,7 +96,7 @@ export class ForkDatabases {
         return await this.#attempt(work)
       } catch (error) {
         if (!isLost(error)) throw error
-        // The connection may have been lost long ago; the server has undone unfinished work.
+        // The connection was lost; the server has undone unfinished work.
         this.#keeper = undefined
         return this.#attempt(work)
       }
@@ -131,7 +130,7 @@ export class ForkDatabases {
     try {
       await keeper.connect()
       await keeper.query('set statement_timeout = 0')
-      // A new connection keeps the token in the names of existing databases.
+      // Existing databases have the token in their names.
       while (this.#token === 0 || !(await lock(keeper, this.#token))) this.#token = builtin.crypto.randomInt(1, 2 ** 31 - 1)
       await dropLeftOvers(keeper, this.#token)
     } catch (error) {

@@ -1,10 +1,10 @@
-/** Image: a database's content at one moment: a position in its log, or changes to another image. */
+/** Image: content of one moment: a position in the log, or changes to another image. */
 import type { WorldImage } from '../../../records/database/world-store.ts'
 import type { SequenceValues, TableChanges } from './row-changes.ts'
 
 /** A database with a log, compared by identity. */
 export interface LogPlace {
-  /** The origin of a fork, and the position up to which both logs agree. */
+  /** Of a fork; both logs agree up to the position. */
   readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
   /** @throws Error in one line when the database is closed */
   changes(from: () => number, to: number): Promise<TableChanges[]>
@@ -28,7 +28,7 @@ export class PostgresImage implements WorldImage {
   }
 }
 
-/** How a database reaches an image: goes back to a position of its own log, then applies changes. */
+/** How to reach an image: back to a position of the own log, then by changes. */
 export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]
@@ -50,16 +50,16 @@ export async function findRoute(image: PostgresImage, place: LogPlace): Promise<
     sameUpTo = Math.min(sameUpTo, origin.sameUpTo)
     if (content.place !== from) continue
     if (position <= sameUpTo) return { position, changes: [] }
-    // Meanwhile the other log may lose entries, so both agree for a shorter part.
+    // The other log may lose entries meanwhile.
     const least = (): number => (sameUpTo = Math.min(sameUpTo, origin.sameUpTo))
     const changes = await from.changes(least, position)
     return { position: sameUpTo, changes: [changes] }
   }
-  // A fork, of this database or of a common origin.
+  // A fork of this database or of a common origin.
   return findRoute(await relateToOrigin(content.place, position, image), place)
 }
 
-/** Describes a fork's image by its differences from the origin. */
+/** By differences from the origin. */
 export async function relateToOrigin(fork: LogPlace, position: number, { sequences, size }: PostgresImage): Promise<PostgresImage> {
   const { origin } = fork
   if (origin === undefined)

@@ -1,6 +1,6 @@
 /**
- * Recorder: reads changed rows from the log before a commit, and reports the rows after the commit: changes by the unit of work, native
- * queries, SQL of hooks, or the server itself (on delete cascade, triggers).
+ * Recorder: reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, native queries, SQL
+ * of hooks, or the server (on delete cascade, triggers).
  */
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
@@ -19,7 +19,7 @@ const TRIM_EVERY = 1_000
 /** From so many entries on, the server should use the index. */
 const MANY_ENTRIES = 1_000
 
-/** Kinds of changes. Entries of other tables have the OID of their table instead. */
+/** Entries of other tables have the OID of their table instead. */
 const KINDS: ReadonlySet<unknown> = new Set(['I', 'U', 'D'])
 
 /** Estimated bytes of a change, without texts. */
@@ -42,7 +42,7 @@ interface OpenChanges {
   pending: PendingChange[]
   /** The reading that was sent behind the last write. */
   asked: AskedEntries | undefined
-  /** The owners of the changes of the transaction and of each savepoint. */
+  /** Of the transaction and of each savepoint. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
 }
 
@@ -111,7 +111,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #committed = 0
   /** The position at which `measureLog` runs next. */
   #measureAt = MANY_ENTRIES
-  /** The tables of the last transaction: the next often changes the same. */
+  /** Of the last transaction: the next often changes the same. */
   #lately: readonly WatchedRows[] = []
 
   constructor(parts: LogRecorderParts) {
@@ -152,7 +152,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (from !== undefined) this.#open.get(session)!.pending.length = from
   }
 
-  /** Ends a savepoint with all savepoints inside. Returns the number of earlier changes. */
+  /** With all savepoints inside. Returns the number of earlier changes. */
   #end(session: PoolClient, name: string): number | undefined {
     const owners = this.#open.get(session)?.owners ?? []
     const at = owners.findLastIndex(({ savepoint }) => savepoint === name)
@@ -206,7 +206,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     return { tables: new Set(touched.map(([oid]) => Number(oid))), last: lastOf(touched, 1), entries }
   }
 
-  /** A single statement for one guessed table: most requests change one table. */
+  /** One statement for one guessed table: most requests change one table. */
   async #askOne(session: PoolClient, { oid, withOthers }: WatchedRows, limits: readonly number[]): Promise<FoundEntries> {
     const [rows = []] = await this.#ask(session, [{ sql: withOthers }], limits)
     const tables = new Set<number>()

@@ -1,4 +1,4 @@
-/** Rights: refuses a role without rights to the change log or its triggers, and says what to grant. */
+/** Rights: refuses a role without rights to the change log or its triggers, with what to grant. */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'
@@ -26,7 +26,7 @@ export async function checkLogRights(session: PoolClient, log: string): Promise<
 }
 
 /**
- * @param tables tables without a trigger, with their schemas, quoted
+ * @param tables without a trigger, with schemas, quoted
  * @throws Error in one line if the role does not own a table
  */
 export async function checkOwner(session: PoolClient, tables: readonly string[]): Promise<void> {

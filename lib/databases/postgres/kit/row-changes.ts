@@ -1,5 +1,5 @@
 /**
- * Row changes: undoes entries of the change log, and copies changes to another database. Without checks of references and triggers of the
+ * Row changes: undoes entries of the change log, and copies changes to another database. Checks no references, and runs no triggers of the
  * application: the resulting state existed before.
  */
 import type { PoolClient } from 'pg'
@@ -19,7 +19,7 @@ export interface TableChanges {
 /** `isGiven`: the value was used; else the value comes next. */
 export type SequenceValues = readonly (readonly [oid: string, value: string, isGiven: boolean])[]
 
-/** Begins a transaction that restores rows, unnoticed by the log. */
+/** Begins to restore rows, unnoticed by the log. */
 export async function beginReplay(session: PoolClient): Promise<void> {
   await command(session, 'begin')
   await command(session, `set local session_replication_role = replica; set local statement_timeout = 0; ${SILENT}`)
@@ -31,7 +31,7 @@ function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
   return found
 }
 
-/** Undoes all entries behind a position, after `beginReplay`. */
+/** After `beginReplay`. */
 export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
   for (const [oid] of touched) {
@@ -45,7 +45,7 @@ export async function rewind(session: PoolClient, log: ChangeLog, position: numb
       `delete from ${quoted} as x using (select distinct ${listKey(table, '(r)')} from (${rows}) as l) as k where ${isOfKey(table)}`,
       [position],
     )
-    // The first entry of a key has the row before: its old row, or none for an insert.
+    // A key's first entry has the row before: none for an insert.
     await ask(
       session,
       `insert into ${quoted} (${columns.map(name).join(', ')}) overriding system value
@@ -65,7 +65,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
     const table = findTable(log, Number(oid))
     const { quoted } = table
     const where = `n > $1 and n <= $2 and tbl = ${table.oid}`
-    // The last entry of a key has the row after: its new row, or none for a delete.
+    // A key's last entry has the row after: none for a delete.
     const last = await ask(
       session,
       `select distinct on (${listKey(table, '(r)')}) side, t from (
@@ -83,7 +83,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
   return changes
 }
 
-/** Applies changes in the open transaction. The log records them. */
+/** In the open transaction. The log records the changes. */
 export async function writeChanges(session: PoolClient, log: ChangeLog, changes: readonly TableChanges[]): Promise<void> {
   await command(session, LOGGED)
   for (const { oid, touched, rows } of changes) {
@@ -122,7 +122,7 @@ export async function readSequences(session: PoolClient, { schemas }: ChangeLog)
     [schemas],
   )
   if (found.length === 0) return []
-  // No function returns the next value of an unused sequence, maybe restarted.
+  // No function gives the next value of an unused sequence, maybe restarted.
   const rows = await ask(
     session,
     found.map(([oid, quoted]) => `select ${String(oid)}, last_value, is_called from ${String(quoted)}`).join(' union all '),

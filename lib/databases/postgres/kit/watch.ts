@@ -14,13 +14,13 @@ const NEW = '"new"'
 const MAX_POSITION = 2n ** 63n - 1n
 
 /**
- * The transaction's entries behind a position. With the position in a subquery and a range with two ends, PostgreSQL expects few rows, uses
- * the index and keeps the plan. With a bare parameter, plans for the value would look far cheaper than a generic plan, and PostgreSQL would
- * plan each time, which takes longer than to run the statement.
+ * With the position in a subquery and a range with two ends, PostgreSQL expects few rows, uses the index and keeps the plan. With a bare
+ * parameter, plans for the value would look far cheaper than a generic plan, and PostgreSQL would plan each time, which takes longer than
+ * the statement.
  */
 const behind = (position: string): string => `n > (select ${position}) and n < ${MAX_POSITION} and tx = pg_current_xact_id_if_assigned()`
 
-/** Parameters: the position behind which to read, and the start of the transaction. */
+/** Parameters: the position behind which to read, the transaction's start. */
 const MINE = behind('greatest($1::bigint, $2::bigint)')
 
 export type WatchedRows = {
@@ -28,7 +28,7 @@ export type WatchedRows = {
   readonly table: string | undefined
   /** Reads position, kind, and columns of the old and the new row. */
   readonly sql: string
-  /** As `sql`, with entries of all other tables, which have an OID instead of a kind, and no columns. */
+  /** With entries of all other tables, which have an OID for a kind, and no columns. */
   readonly withOthers: string
   readonly oid: number
 } & (
@@ -95,7 +95,7 @@ function selectEntries(
   columns: readonly string[],
   isMeant?: string,
 ): Pick<WatchedRows, 'oid' | 'sql' | 'withOthers'> {
-  // `offset 0` parses each text once, instead of once for each column.
+  // `offset 0` parses each text once, not once for each column.
   const select = (entries: string, where: string): string =>
     `select l.n, l.op, ${columns.join(', ')} from (select ${entries} offset 0) as l, ` +
     `lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
@@ -115,7 +115,7 @@ function selectEntries(
   }
 }
 
-/** Finds the old key of a record that was deleted or relinked in the transaction. */
+/** Finds the old key of a record deleted or relinked in the transaction. */
 function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
   const recalled = new Map(keys.map(key => [key.name, key]))
   return (found, referred, part, column) => {

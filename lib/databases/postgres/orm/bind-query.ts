@@ -1,7 +1,7 @@
 /**
- * Bind query: binds the values of a MikroORM statement, where MikroORM itself writes literals. A bound value means what the literal would:
- * texts take the type of their surroundings, numbers and booleans have the literal's type. `undefined` for texts without parameters: DDL,
- * several statements, orders or groupings with values, too many values.
+ * Bind query: binds the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the type of their
+ * surroundings, numbers and booleans have the literal's type. `undefined` for texts without parameters: DDL, several statements, orders or
+ * groupings with values, too many values.
  */
 import { JsonProperty, Utils, isRaw, type Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
@@ -48,7 +48,7 @@ class Binder {
     this.#platform = platform
   }
 
-  /** Numbers the parameters, of fragments among the values, too. */
+  /** Numbers the parameters, of fragments, too. */
   write(sql: string, params: readonly unknown[]): string {
     if (params.length === 0) return sql
     const { places, rest, isBindable } = findTemplate(sql)
@@ -128,10 +128,7 @@ interface ParameterPlace {
   /** The text from the place before. */
   readonly before: string
   readonly isName: boolean
-  /**
-   * What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a `type` with the text, which would be refused
-   * without (`? is null`).
-   */
+  /** What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */
   readonly asks: 'literal' | 'keyword' | 'type' | undefined
 }
 
@@ -139,9 +136,8 @@ interface Template {
   readonly places: readonly ParameterPlace[]
   /** What stands behind the last place. */
   readonly rest: string
-  /** Whether the values may be bound. */
   readonly isBindable: boolean
-  /** Whether the text takes parameters: a `create table` takes none. */
+  /** A `create table` takes no parameters. */
   readonly isStatement: boolean
 }
 
@@ -170,7 +166,7 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-/** Begin and end `order by` and `group by`, where an expression repeats one of another clause, or is the number of a column. */
+/** Around `order by` and `group by`, where an expression repeats that of another clause, or is the number of a column. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
   'having',
@@ -188,7 +184,7 @@ const ENDS_ORDER = new Set([
   'range',
 ])
 
-/** What begins a text, name or comment without an end, or a comment in a comment. */
+/** Begin a text, name or comment without end, or a comment in a comment. */
 const OPENINGS = new Set(["'", '"', '/*', '$'])
 
 function readTemplate(sql: string): Template {
@@ -196,7 +192,7 @@ function readTemplate(sql: string): Template {
   return new TemplateReader(tokens).read(sql.slice(formatTokens(tokens).length))
 }
 
-/** What stands in parentheses: the function that they belong to, and whether a clause of an order is open. */
+/** In parentheses: their function, and whether a clause of an order is open. */
 interface QuotingLevel {
   readonly called: string
   isOrder: boolean
@@ -225,7 +221,7 @@ class TemplateReader {
 
   #take({ kind, text, gap }: SqlToken, at: number): void {
     this.#before += unescapeMarks(gap)
-    // A parameter that is numbered already cannot stand among others.
+    // A numbered parameter cannot stand among others.
     const isOdd = kind === 'mark' ? OPENINGS.has(text) : kind === 'parameter' && text.startsWith('$')
     if (this.#isEnded || isOdd) this.#isBindable = false
     if (kind === 'parameter' && text.startsWith('?')) this.#addPlace(at, text === '??')

@@ -21,7 +21,7 @@ interface PreparedQueryText {
   readonly compiled: CompiledQuery
 }
 
-/** MikroORM hides options that abort a statement among the options of the log. */
+/** MikroORM hides options that abort a statement among those of the log. */
 function splitContext(context: LoggingOptions | undefined): {
   abort: AbortableQueryOptions | undefined
   logged: LoggingOptions | undefined
@@ -49,7 +49,7 @@ export class BoundPostgresConnection extends PostgreSqlConnection {
     })
   }
 
-  /** A deferred constraint may refuse here. */
+  /** Deferred constraints refuse here. */
   override async commit(...[ctx, events, context]: Parameters<PostgreSqlConnection['commit']>): Promise<void> {
     try {
       await super.commit(ctx, events, context)

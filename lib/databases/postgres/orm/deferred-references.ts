@@ -1,13 +1,12 @@
 /**
- * Deferred references: foreign keys checked when the transaction ends, as SQLite checks all. MikroORM writes the tables of a class one by
- * one, maybe with links between, and does not know the record behind a mere key (`mapToPk`). Concerns tables that the engine creates.
+ * Deferred references: foreign keys checked at the commit, as SQLite checks all. MikroORM writes the tables of a class one by one, maybe
+ * with links between, and does not know the record behind a mere key (`mapToPk`). Concerns tables that the engine creates.
  */
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Defers foreign keys where MikroORM's order of records does not follow references. The metadata change only meanwhile: MikroORM would
- * insert a deferred link in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on
- * SQLite.
+ * Where MikroORM's order of records does not follow references. The metadata change only meanwhile: MikroORM would insert a deferred link
+ * in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

@@ -69,7 +69,6 @@ class LentPlatform extends PostgreSqlPlatform {
     return this.timezone === 'Z' ? formatTime(date.getTime()) : super.formatDate(date)
   }
 
-  /** Sets versions that are times. */
   override getCurrentTimestampSQL(length: number): string {
     const usual = super.getCurrentTimestampSQL(length)
     const clock = findClock(this.config)
@@ -133,7 +132,7 @@ export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresCo
     return result
   }
 
-  /** The sequence must not give the inserted keys again. */
+  /** The sequence must not repeat inserted keys. */
   async #raiseSequence<T extends object>(meta: EntityMetadata<T>, rows: readonly EntityDictionary<T>[], ctx?: Transaction): Promise<void> {
     const counter = meta.props.find(prop => prop.autoincrement === true)
     if (counter === undefined) return

@@ -1,4 +1,4 @@
-/** Generated columns: before version 18, PostgreSQL has no virtual columns, and `virtual` columns are stored. Readers see no difference. */
+/** Generated columns: before version 18, PostgreSQL stores `virtual` columns. Readers see no difference. */
 import { isRaw, raw, type MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Lent dialect: lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session,
- * and makes savepoints.
+ * with savepoints.
  */
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql'
 import { CompiledQuery, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
@@ -82,7 +82,7 @@ class LentConnection implements DatabaseConnection {
       : this.#execute(query)
   }
 
-  /** A transaction keeps a single statement's changes apart, and gives a pooler's session its settings. */
+  /** A transaction keeps a statement's changes apart, and gives a pooler's session its settings. */
   async #executeAlone<R>(query: CompiledQuery, observer: WriteObserver | undefined): Promise<QueryResult<R>> {
     await this.run('begin')
     observer?.begin(this.session)
@@ -193,7 +193,7 @@ class LentDriver implements Driver {
       this.#host.observer()?.begin(lent.session)
       this.#host.transactions.begun(lent.session)
     } catch (error) {
-      // Kysely would never give back a connection whose `begin` failed.
+      // Kysely never gives back a connection whose `begin` failed.
       await this.releaseConnection(lent)
       throw error
     }
@@ -221,7 +221,7 @@ class LentDriver implements Driver {
     if (lent.savepoint === undefined) {
       lent.inTransaction = false
       this.#host.observer()?.rollback(lent.session)
-      // Kysely would never give back a connection whose `rollback` failed. The server rolls back a discarded session.
+      // Kysely never gives back a connection whose `rollback` failed. The server rolls back a discarded session.
       await lent.run('rollback').catch(() => this.#host.sessions.discard(lent.session))
       return
     }

@@ -1,4 +1,4 @@
-/** Places: finds the schemas of tables whose entities name no schema. MikroORM assumes `public`, whatever the server's search path. */
+/** Places: the schemas of tables whose entities name none. MikroORM assumes `public`, whatever the search path. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlPlatform } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
@@ -11,7 +11,7 @@ export function standardSchema(orm: MikroORM): string {
   return (orm.em.getPlatform() as AbstractSqlPlatform).getDefaultSchemaName()!
 }
 
-/** `undefined` where the search path decides. MikroORM's configuration fills in its default. */
+/** `undefined` where the search path decides: the configuration fills in MikroORM's default. */
 export function givenSchema(orm: MikroORM): string | undefined {
   const schema = orm.config.get('schema')
   return schema === standardSchema(orm) ? undefined : schema

@@ -1,6 +1,6 @@
 /**
- * Server time: puts the engine's time in the place of `now()` and `current_date`, in defaults and values. Nobody can set the server's
- * clock, so the engine writes such values itself once its clock differs.
+ * Server time: puts the engine's time in the place of `now()` and `current_date`, in defaults and values, once its clock differs from the
+ * server's, which nobody can set.
  */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../../foundation/async/clock.ts'
@@ -31,7 +31,7 @@ export function withTime(expression: string, time: number): string | undefined {
   return isChanged ? changed : undefined
 }
 
-/** Replaces the present in values, and in defaults of new rows. */
+/** In values, and in defaults of new rows. */
 export function followClock(
   { props }: Pick<EntityMetadata, 'props'>,
   rows: readonly Dictionary[],

@@ -24,13 +24,13 @@ const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 /** Written by MikroORM whether the schema exists or not. */
 export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
-/** Two engines that start at once must not create the same table. */
+/** Two engines at once must not create the same table. */
 const LOCK = 7_310_241_905
 
 /**
- * In the open transaction of the session.
+ * In the session's open transaction.
  *
- * @param schemas the schemas of the entities
+ * @param schemas of the entities
  */
 export async function addSchema(orm: MikroORM, session: PoolClient, schemas: readonly string[], notes: Notes): Promise<void> {
   try {
@@ -62,12 +62,12 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schemas: rea
   }
 }
 
-/** An empty database spares MikroORM a reading of the catalogues: seven statements, the slowest at an engine's start. */
+/** An empty database spares MikroORM the catalogues: seven statements, the slowest at the start. */
 async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   // Types and routines may exist without any table.
   const needsMore = orm.config.getRoutines().length > 0 || [...orm.getMetadata()].some(hasNativeEnum)
   if (needsMore) return false
-  // MikroORM looks in its own default schema, whatever the server's.
+  // MikroORM looks in a default schema, whatever the server's.
   const searchedSchemas = [...schemas, ownSchema(orm)]
   const found = await ask(
     session,
@@ -91,7 +91,7 @@ function findWay(error: unknown, orm: MikroORM): string {
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/** Views in the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
+/** In the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -99,7 +99,7 @@ export interface Views {
 
 const NO_VIEWS: Views = { tables: [], lacking: [] }
 
-/** Skips entities declared as views, which need not have all columns. */
+/** Skips entities declared as views, where columns may be missing. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
   const own = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
@@ -131,7 +131,7 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   }
 }
 
-/** Whether a statement makes, changes or references a table that is a view here. */
+/** Makes, changes or references a table that is a view here. */
 export function isOfView(statement: string, views: readonly string[]): boolean {
   return views.some(
     view =>
@@ -143,7 +143,7 @@ export function isOfView(statement: string, views: readonly string[]): boolean {
   )
 }
 
-/** Keeps other engines out until the transaction ends. */
+/** Keeps other engines out until the commit. */
 export async function lockSchema(session: PoolClient): Promise<void> {
   await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
 }
@@ -154,7 +154,7 @@ export async function createSchema(session: PoolClient, schema: string): Promise
   if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
 
-/** Whether others dropped tables or schemas while MikroORM read the database, table by table. */
+/** Others dropped tables or schemas while MikroORM read the database, table by table. */
 export function isMoving(error: unknown): boolean {
   const { cause } = error as { readonly cause?: { readonly code?: unknown } }
   return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
@@ -177,7 +177,7 @@ async function listAdditions(database: ComparedDatabase): Promise<{ readonly add
   if (isNothing(difference)) return { added: [], left: [] }
   const added = (await listStatements(additionsOf(difference), database)).filter(onlyAdds)
   const all = await listStatements(difference, database)
-  // Of a replaced constraint, `left` names only the end of the old constraint.
+  // Of a replaced constraint, `left` names the end of the old alone.
   return { added, left: all.filter(statement => !added.includes(statement) && !onlyAdds(statement)) }
 }
 

@@ -29,7 +29,7 @@ export interface ComparedDatabase {
   readonly session: PoolClient
   /** Of the entities: to read the whole database takes long, and other schemas are not the model's. */
   readonly schemas: readonly string[]
-  /** Whether to find columns, defaults and checks that the model lacks. */
+  /** Finds columns, defaults and checks that the model lacks, too. */
   readonly drop: boolean
 }
 
@@ -84,7 +84,7 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
-/** Takes out changes and removals, and additions in the place of a removed part. */
+/** Without changes, removals, and additions in the place of a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)
@@ -115,7 +115,7 @@ function copyLists(difference: SchemaDifference): SchemaDifference {
   return { ...difference, changedTables: Object.fromEntries(copied) as SchemaDifference['changedTables'] }
 }
 
-/** Each statement ends its line. */
+/** A statement ends a line. */
 export function splitStatements(text: string): string[] {
   return text
     .split(/;\s*(?:\n|$)/)
@@ -144,7 +144,7 @@ function keepOthers(table: TableDifference): void {
   if (table.changedRlsForced === false) delete table.changedRlsForced
   if ((table.toTable.comment ?? '') === '') delete table.changedComment
   if (table.toTable.getPartitioning() === undefined) delete table.changedPartitioning
-  // Columns that the model lacks are dropped by name. A generated column whose expression changes is dropped and added.
+  // Columns that the model lacks are dropped by name. A generated column with another expression is dropped and added.
   table.removedColumns = Object.fromEntries(Object.entries(table.removedColumns).filter(([key]) => table.addedColumns[key] !== undefined))
 }
 
@@ -169,7 +169,7 @@ function isEmpty(table: TableDifference): boolean {
 }
 
 /**
- * Lets MikroORM look for tables in the schemas where the server finds them.
+ * Lets MikroORM look for tables where the server finds them.
  *
  * @param run takes the schemas of such tables
  */
@@ -184,7 +184,7 @@ async function withPlaces<T>(orm: MikroORM, session: PoolClient, run: (places: r
 }
 
 /**
- * @param schemas the schemas of the entities
+ * @param schemas of the entities
  * @returns `undefined` for schemas without tables
  */
 async function describeTarget(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<DatabaseSchema | undefined> {

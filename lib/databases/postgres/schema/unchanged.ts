@@ -1,18 +1,18 @@
 /**
  * Unchanged: takes false differences out of MikroORM's comparison of a table. A part fits where the database describes the same, or has a
- * constraint of the same meaning. Otherwise identities, generated columns, enums with capitals and keys of partitioned tables would be
- * dropped and added.
+ * constraint of the same meaning. Else identities, generated columns, enums with capitals and keys of partitioned tables would be dropped
+ * and added.
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDifference } from '@mikro-orm/postgresql'
 
 export interface Fitting {
-  /** Whether an engine has made the database, so that MikroORM's assumptions hold. */
+  /** An engine has made the database: MikroORM's assumptions hold. */
   readonly isOurs: boolean
-  /** Whether parts that the model lacks are dropped. */
+  /** Parts that the model lacks are dropped. */
   readonly drop: boolean
 }
 
-/** @param described the table in the model that the database describes; `undefined` for a table of no model */
+/** @param described the table as the database describes it; `undefined` for a table of no model */
 export function keepUnchanged(table: TableDifference, described: DatabaseTable | undefined, fitting: Fitting): void {
   keepGenerated(table, described)
   for (const [column, change] of Object.entries(table.changedColumns)) {
@@ -134,7 +134,7 @@ function keepChecks(table: TableDifference, described: DatabaseTable | undefined
   )
 }
 
-/** Whether a check lists the values of one column. */
+/** Lists the values of one column. */
 function isList({ columnName, expression }: CheckDef, table: DatabaseTable): boolean {
   if (columnName === undefined || (table.getColumn(columnName)?.enumItems ?? []).length === 0) return false
   return String(expression).startsWith(`"${columnName}" in (`)
@@ -165,7 +165,7 @@ function isSameLink(one: ForeignKey, other: ForeignKey): boolean {
   return bare(one.referencedTableName) === bare(other.referencedTableName) && sameSet(pairs(one), pairs(other))
 }
 
-/** Whether a foreign key leads the same columns to another table. */
+/** Leads the same columns to another table. */
 function isOtherWay(one: ForeignKey, other: ForeignKey): boolean {
   return sameSet(one.columnNames, other.columnNames) && bare(one.referencedTableName) !== bare(other.referencedTableName)
 }

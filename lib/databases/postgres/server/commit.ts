@@ -4,7 +4,7 @@ import { isLost, uncertain } from './errors.ts'
 import { command } from './sessions.ts'
 import type { WriteObserver } from './write-observer.ts'
 
-/** @throws RestError (database_busy) for a session that is lost meanwhile, and Error where the server rolls back instead */
+/** @throws RestError (database_busy) for a session lost meanwhile, Error where the server rolls back instead */
 export async function commit(session: PoolClient, observer: WriteObserver | undefined): Promise<void> {
   await observer?.beforeCommit(session).catch((error: unknown) => {
     // After a failed statement nothing can be read.

@@ -11,7 +11,7 @@ interface ServerError {
   readonly table?: string
   readonly column?: string
   readonly constraint?: string
-  /** The place in the statement, in an inner statement or in a function: an error about a value has no such place. */
+  /** In the statement, an inner statement or a function: an error about a value has none. */
   readonly position?: string
   readonly internalQuery?: string
   readonly where?: string
@@ -35,7 +35,7 @@ const NETWORK_CODES = new Set([
   'ENOENT',
 ])
 
-/** Yields the error first: MikroORM and the engine keep a translated error as the cause. */
+/** The error first: MikroORM and the engine keep a translated error as the cause. */
 function* listCauses(error: unknown): Generator<ServerError & Error> {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     yield cause
@@ -53,13 +53,13 @@ export function isLost(error: unknown): boolean {
   return false
 }
 
-/** Whether a concurrent transaction was in the way, so that another try may succeed. */
+/** A concurrent transaction was in the way: another try may succeed. */
 export function isConflict(error: unknown): boolean {
   for (const { code } of listCauses(error)) if (code === '40001' || code === '40P01') return true
   return false
 }
 
-/** Whether a prepared statement is gone, or does not fit the changed tables. */
+/** A prepared statement is gone, or does not fit the changed tables. */
 export function isOutdated(error: unknown): boolean {
   const { code, message } = error as ServerError
   return code === '26000' || (code === '0A000' && message.includes('cached plan'))
@@ -122,10 +122,7 @@ export function conflicting(cause: unknown): RestError {
   })
 }
 
-/**
- * See `Dialect.violation`. The server names the column of a missing value, but the columns of a key only in the detail: `Key (a, "B")=(1,
- * 2) ...`.
- */
+/** See `Dialect.violation`. The server names the columns of a key only in the detail: `Key (a, "B")=(1, 2) ...`. */
 export function violation(error: Error): { schema?: string; table: string; columns: string[] } | undefined {
   const { code, schema, table, column, detail = '' } = error as ServerError
   if (table === undefined) return undefined
@@ -171,8 +168,8 @@ export function refusal(error: Error): string | undefined {
 const PARAMETER_PLACE = /^(?:unnamed portal|portal ".*") parameter \$(\d+)/m
 
 /**
- * Whether a type refuses a given text with a code for faulty statements: no such object (`regclass`), or a text with its own syntax
- * (`jsonpath`, `tsvector`, `ltree`, `hstore`). An error in a statement has a position.
+ * A type refuses a text with a code for faulty statements: no such object (`regclass`), or a syntax of the type (`jsonpath`, `tsvector`,
+ * `ltree`, `hstore`). An error in a statement has a position.
  */
 function isAboutValue(error: Error): boolean {
   const { code, position, internalQuery, where, file } = error as ServerError

@@ -1,6 +1,6 @@
 /**
- * Gate: keeps writes apart from replacements of all data. A replacement waits for running writes, and holds back new writes. Throws
- * RestError (database_busy) where a transaction does not end.
+ * Gate: keeps writes apart from replacements of all data, which wait for running writes and hold back new ones. Throws RestError
+ * (database_busy) where a transaction does not end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/errors/errors.ts'
@@ -9,7 +9,7 @@ import { Lock } from '../../../foundation/async/lock.ts'
 /** A replacement waits so long for running transactions. */
 const PATIENCE_MS = 30_000
 
-/** A waiting replacement holds back new writes only so long: a running write may need a new write. */
+/** New writes are held back only so long: a running write may need one. */
 const COURTESY_MS = 1_000
 
 export class WriteGate {

@@ -1,6 +1,6 @@
 /**
  * Lent settings: sets each transaction's settings anew behind a pooler that lends connections by the transaction (pgbouncer, Supavisor,
- * PgCat). Settings of a session would reach another client.
+ * PgCat): settings of a session would reach another client.
  */
 import { Connection, type PoolClient } from 'pg'
 import type { Answered, AskedStatement } from './statement-batch.ts'
@@ -18,13 +18,13 @@ export function isLent(session: PoolClient): boolean {
   return settingsBySession.has(session)
 }
 
-/** Adds the settings where the text begins a transaction. */
+/** Where the text begins a transaction. */
 export function withSettings(session: PoolClient, text: string): string {
   const settings = settingsBySession.get(session)
   return settings !== undefined && BEGINS.test(text) ? `${text}; ${settings}` : text
 }
 
-/** Adds the settings to a message: each message is a transaction at least. */
+/** Each message is a transaction at least. */
 export async function sendWithSettings(
   session: PoolClient,
   statements: readonly AskedStatement[],
@@ -45,7 +45,7 @@ interface Cancelled {
   readonly port: number
 }
 
-/** Cancels by the protocol: the server does not know the process number of a pooler. */
+/** By the protocol: the server does not know a pooler's process number. */
 export function cancel(session: PoolClient): Promise<void> {
   // The types of pg leave the fields out.
   const { processID, secretKey, host, port } = session as unknown as Cancelled

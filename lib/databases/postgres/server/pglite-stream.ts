@@ -1,6 +1,6 @@
 /**
- * PGlite stream: takes the place of `pg`'s socket, and exchanges messages of the protocol with a PGlite. PGlite has one backend: a new
- * stream clears the state of the last stream.
+ * PGlite stream: stands for `pg`'s socket, and exchanges messages with a PGlite. PGlite has one backend: a new stream clears the state of
+ * the last.
  */
 import { Duplex } from 'node:stream'
 

@@ -1,6 +1,6 @@
 /**
- * PGlite: PostgreSQL as WebAssembly, in memory or in a folder. Has one backend, thus one session. Throws Error in one line for a missing
- * package, or a folder that cannot be opened.
+ * PGlite: PostgreSQL as WebAssembly, in memory or in a folder, with one session. Throws Error in one line for a missing package, or a
+ * folder that cannot be opened.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
 import { PgliteStream, type Pglite } from './pglite-stream.ts'
 
-/** Names the process that has a folder open. PGlite would let a second process in, and both would destroy the folder. */
+/** Names the process that has a folder open: PGlite would let a second in, and both would destroy the folder. */
 const OWNER = 'mikro-rest.pid'
 
 const openFolders = new Set<string>()
@@ -36,12 +36,12 @@ export class PgliteDatabase {
       database: 'postgres',
       ssl: false,
       max: 1,
-      // An ended session loses its prepared statements, and idle sessions cost nothing.
+      // Ended sessions lose prepared statements, and idle ones cost nothing.
       idleTimeoutMillis: 0,
     }
   }
 
-  /** Copies all content into memory. Nobody may be using the session. */
+  /** Into memory. Nobody may be using the session. */
   async clone(): Promise<PgliteDatabase> {
     return new PgliteDatabase(await this.#pglite.clone())
   }
@@ -55,7 +55,7 @@ export class PgliteDatabase {
 /**
  * Opens `pglite:` or `pglite:DIR`; `undefined` for the URL of a server.
  *
- * @param mayCreate whether a missing folder is made
+ * @param mayCreate makes a missing folder
  */
 export async function openPglite(url: string, mayCreate: boolean): Promise<PgliteDatabase | undefined> {
   if (!isPglite(url)) return undefined
@@ -73,7 +73,7 @@ export async function openPglite(url: string, mayCreate: boolean): Promise<Pglit
   }
 }
 
-/** Copies a folder into a temporary folder. PostgreSQL recovers a copy that was taken amid a write. */
+/** Into a temporary folder. PostgreSQL recovers a copy taken amid a write. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   const folder = resolve(pgliteFolder(url)!)
   const copy = mkdtempSync(join(tmpdir(), 'mikro-rest-trial-'))

@@ -1,6 +1,6 @@
 /**
- * Sessions: a pool of connections to a server, with the settings that `databases/sql/` needs. A lost session never ends the process. Throws
- * RestError (database_busy) where no session is free.
+ * Sessions: a pool of connections to a server, with the settings that `databases/sql/` needs. Throws RestError (database_busy) where no
+ * session is free.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
@@ -26,7 +26,7 @@ const MOST_PREPARED = 500
 /** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** Lists the settings of each session; behind a pooler, of each transaction. */
+/** Of each session; behind a pooler, of each transaction. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,
@@ -52,15 +52,15 @@ export class Sessions {
   readonly #prepares: boolean
   /** Takes the place of a server. */
   readonly pglite: PgliteDatabase | undefined
-  /** Never used again. A request to end a statement may come late, and meet the next statement of its session. */
+  /** Never used again: a request to end a statement may come late, and meet the next. */
   readonly #unusable = new WeakSet<PoolClient>()
   /** By performance.now(). */
   readonly #begunAt = new WeakMap<object, number>()
-  /** When a session was last lost, or outdated by changed tables. Older sessions mostly are, too. */
+  /** When a session was last lost, or outdated by changed tables, as older sessions mostly are. */
   #lostAt = -1
   /** Statements that sessions keep prepared. */
   readonly #preparedTexts = new Set<string>()
-  /** Statements that have run once. Only repeated statements are worth keeping. */
+  /** Only repeated statements are worth keeping. */
   readonly #runOnce = new Set<string>()
 
   constructor(database: ServerDatabase, readOnly: boolean, pglite?: PgliteDatabase) {
@@ -80,7 +80,7 @@ export class Sessions {
           pipeline: true,
           fallback_application_name: 'mikro-rest',
           onConnect: client => {
-            // Without a listener, a connection's error would end the process. The running statement fails by itself.
+            // Unheard, an error would end the process. The running statement fails by itself.
             client.on('error', () => {})
             this.#begunAt.set(client, performance.now())
             if (!lends) return client.query(text) as unknown as void
@@ -124,9 +124,9 @@ export class Sessions {
   }
 
   /**
-   * A session that is lost or was discarded is closed.
+   * Closes a session that is lost or discarded.
    *
-   * @param failed the error that the work ended with
+   * @param failed the work's error
    */
   release(session: PoolClient, failed?: unknown): void {
     const isGone = failed !== undefined && (isLost(failed) || isOutdated(failed))
@@ -145,7 +145,7 @@ export class Sessions {
     return rows[0]!
   }
 
-  /** Sends all in one message. Nothing runs behind a failed statement. */
+  /** In one message. Nothing runs behind a failed statement. */
   readAll(session: PoolClient, statements: readonly AskedStatement[]): Promise<Answered> {
     return sendWithSettings(session, statements, each => sendBatch(session, each, this.#shouldPrepare))
   }
@@ -163,7 +163,7 @@ export class Sessions {
   }
 
   /**
-   * Runs work, and ends the running statement as soon as the request is to end.
+   * Ends the running statement as soon as the request is to end.
    *
    * @throws the reason of that end in the place of the statement's error
    */
@@ -195,7 +195,7 @@ export class Sessions {
     }
   }
 
-  /** Ends the running statement, outside of the pool, which may have no connection left. */
+  /** Outside of the pool, which may have no connection left. */
   async #cancel(session: PoolClient): Promise<void> {
     // PGlite has one connection, and ends no statement early.
     if (this.pglite !== undefined) return
@@ -216,7 +216,7 @@ export class Sessions {
   }
 
   /**
-   * Runs work while no session is connected. New sessions wait for the end.
+   * Runs work while no session is connected. New sessions wait.
    *
    * @throws RestError (database_busy) when a session is not given back
    */

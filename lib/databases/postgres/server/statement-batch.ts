@@ -1,6 +1,6 @@
 /**
  * Statement batch: sends statements in one message. `pg` would send single messages, ask for descriptions of columns and build rows twice,
- * at a higher cost than finding a record. Rows are arrays of texts, as sent.
+ * which costs more than finding a record. Rows are arrays of texts, as sent.
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
@@ -23,9 +23,9 @@ export interface Answered {
 /** The prepared statements of a session; `names` are by text. */
 class PreparedBatch {
   readonly names = new Map<string, string>()
-  /** Being prepared: another batch cannot count on the names yet. */
+  /** Another batch cannot count on the names yet. */
   readonly pending = new Set<string>()
-  /** Random: behind a pooler, a name must not run the statement of another session. */
+  /** Random: behind a pooler, a name must not run another session's statement. */
   readonly prefix = `mikro_${randomBytes(6).toString('base64url')}_`
   /** No name is given twice: names of a failed batch are closed late, behind messages sent meanwhile. */
   count = 0
@@ -36,7 +36,7 @@ const prepared = new WeakMap<PoolClient, PreparedBatch>()
 /**
  * The session stops at the first statement that fails.
  *
- * @param isKept whether a session is to keep a statement prepared
+ * @param isKept a session is to keep the statement prepared
  */
 export function sendBatch(session: PoolClient, statements: readonly AskedStatement[], isKept: (sql: string) => boolean): Promise<Answered> {
   let known = prepared.get(session)
@@ -59,8 +59,8 @@ export function findFailed(error: unknown): string | undefined {
 const gathering = new WeakSet<Writable>()
 
 /**
- * Sends everything up to the next wait as one packet: `begin`, writes, the question for changed rows. A packet is a system call on both
- * sides, about as costly as finding a row.
+ * One packet up to the next wait: `begin`, writes, the question for changed rows. A packet is a system call on both sides, about as costly
+ * as finding a row.
  */
 export function gatherWrites({ stream }: Connection): void {
   if (gathering.has(stream)) return
@@ -72,7 +72,7 @@ export function gatherWrites({ stream }: Connection): void {
   })
 }
 
-/** A query for `pg`, which calls `submit`, then `handle…` for all answers up to the end of the message. */
+/** `pg` calls `submit`, then `handle…` for all answers up to the end of the message. */
 class StatementBatch extends Query {
   /** Watchers of a client read the statements here. */
   readonly statements: readonly AskedStatement[]
@@ -146,7 +146,7 @@ class StatementBatch extends Query {
   }
 }
 
-/** Returns what the protocol takes: a text, or bytes. */
+/** As the protocol takes values. */
 function formatParameter(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null

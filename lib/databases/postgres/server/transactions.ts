@@ -1,7 +1,4 @@
-/**
- * Transactions: knows the transaction of asynchronous work, so that calls of a hook to the engine or MikroORM join the transaction of the
- * write.
- */
+/** Transactions: knows the transaction of asynchronous work: calls of a hook to the engine or MikroORM join that of the write. */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
@@ -14,7 +11,6 @@ export interface OpenTransaction {
   session?: PoolClient
   /** MikroORM's handle; `undefined` before the transaction begins. */
   trx?: Transaction
-  /** Whether the transaction has begun and not ended. */
   open: boolean
   /** Keeps inner writes apart. */
   readonly nested: Lock
@@ -26,7 +22,7 @@ export interface OpenTransaction {
 export class Transactions {
   readonly #current = new Surroundings<OpenTransaction>()
 
-  /** The innermost transaction that has begun and not ended. */
+  /** The innermost that has begun and not ended. */
   get current(): OpenTransaction | undefined {
     let transaction = this.#current.current
     while (transaction?.open === false) transaction = transaction.outer
@@ -48,7 +44,7 @@ export class Transactions {
     if (transaction !== undefined && !transaction.open) transaction.session ??= session
   }
 
-  /** Refuses another statement when the caller's request is out of time. */
+  /** Refuses when the caller's request is out of time. */
   checkTime(): void {
     this.#current.current?.end?.checkTime()
   }

@@ -1,4 +1,4 @@
-/** Write observer: hears of transactions, so that changed rows can be reported. */
+/** Write observer: hears of transactions, to report changed rows. */
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {
@@ -8,7 +8,7 @@ export interface WriteObserver {
   /**
    * A statement was sent that may write.
    *
-   * @param isLast whether no statement follows in the transaction
+   * @param isLast no statement follows in the transaction
    */
   writes(session: PoolClient, isLast: boolean): void
   /** Called before the savepoint is made. */

@@ -1,6 +1,6 @@
 /**
- * Case folding: completes the server's `lower`, so that texts compare as RegExp's flags `iu` do. Of σ, ς and Σ the server may lower Σ to σ
- * and leave ς: `translate` then maps ς to σ. The server is asked once to lower all characters with a case.
+ * Case folding: completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
+ * and leave ς: `translate` then maps ς to σ. The server lowers all characters with a case once.
  *
  * ```
  * translate(lower(name), 'ς', 'σ')
@@ -20,14 +20,14 @@ const LAST = 0x1ffff
 
 let classes: ReadonlyMap<string, string> | undefined
 
-/** Maps each character with a case to the smallest character of its class: the characters that are equal but for case. */
+/** Maps each character with a case to the smallest that is equal but for case. */
 export function listCaseClasses(): ReadonlyMap<string, string> {
   return (classes ??= buildCaseClasses())
 }
 
 function buildCaseClasses(): ReadonlyMap<string, string> {
   const parents = new Map<string, string>()
-  // Union-find: following the parents gives the smallest character.
+  // Union-find: the parents lead to the smallest character.
   const find = (character: string): string => {
     const parent = parents.get(character)
     return parent === undefined ? character : find(parent)
@@ -59,10 +59,10 @@ function areEqual(one: string, other: string): boolean {
   return new RegExp(`^${escapeRegExp(one)}$`, 'iu').test(other)
 }
 
-/** @param lowered the server's `lower` of each key of `listCaseClasses`, in the same order */
+/** @param lowered of each key of `listCaseClasses`, in the same order */
 export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
   const all = [...listCaseClasses()]
-  // For a class, the result of its smallest character. A result of several characters would not fit `translate`.
+  // A class has the result of its smallest character. Several characters would not fit `translate`.
   const folded = new Map<string, string>()
   for (const [index, [character, smallest]] of all.entries()) {
     const given = lowered[index]!

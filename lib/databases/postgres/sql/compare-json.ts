@@ -57,7 +57,7 @@ export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>'
   return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
 }
 
-/** Compares a custom type's value in a JSON document, a number or a text. Numbers come first. */
+/** A custom type stores a number or a text in a document. Numbers come first. */
 export function compareStoredWithin(
   { hops, attribute }: Operand,
   operator: '=' | '<' | '<=' | '>' | '>=',

@@ -14,7 +14,7 @@ function decodeNumber(text: string): number | null {
 
 const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
 
-/** Takes `2020-01-31 12:13:14.123456+00`, also without offset. Shows other values (`infinity`, years before the first) as they are. */
+/** Takes `2020-01-31 12:13:14.123456+00`, also without offset. Leaves other values (`infinity`, years before the first). */
 function decodeDatetime(text: string): string {
   const bare = text.endsWith('+00') ? text.slice(0, -3) : text
   return DATETIME.test(bare) ? `${bare.slice(0, 10)}T${bare.slice(11, 19)}.${bare.slice(20, 23).padEnd(3, '0')}Z` : text

@@ -1,4 +1,4 @@
-/** Encode: turns typed values into texts, which statements cast, and lists of texts. */
+/** Encode: turns values into texts, which statements cast, and lists of texts. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -31,7 +31,7 @@ export function encodeList(values: readonly unknown[]): readonly unknown[] {
   return values.filter(value => value !== null)
 }
 
-/** See `Dialect.encodeLinks`: single keys as a list, others as JSON. */
+/** See `Dialect.encodeLinks`: others than single keys as JSON. */
 export function encodeLinks(rows: readonly Row[], { from }: Pick<CompiledChild, 'from'>): EncodedLinks {
   const seen = new Set<string>()
   if (from.length === 1) {

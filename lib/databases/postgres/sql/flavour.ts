@@ -20,7 +20,7 @@ import { OWN_TYPE, TIME_LAST, CONTAINED, EXPRESSION, EXPRESSION_FOLDED, GIVEN_LI
 
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** @param own the types that have an order of their own */
+/** @param own types with an order of their own */
 export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES): Flavour {
   return {
     finish: whole => numberParameters(whole, own),
@@ -50,7 +50,7 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
     isInLinks,
 
     order(value, { descending, nulls: asked = descending ? 'last' : 'first' }, mayBeNull) {
-      // Only if NULL is possible: else a common index would not serve.
+      // Only for possible NULL: else a common index would not serve.
       const nulls = mayBeNull ? ` nulls ${asked}` : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
@@ -70,12 +70,11 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
   }
 }
 
-/** The least or greatest value of a group. */
 function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own: OwnTypes): Sql {
   const { kind } = type
-  // PostgreSQL has no min() and max() of booleans, and up to version 17 none of UUIDs.
+  // PostgreSQL has none of booleans, and up to version 17 none of UUIDs.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // PostgreSQL has none of rows up to version 17, none of bits, and may have none of the column of a custom type.
+  // None of rows up to version 17, none of bits, and maybe none of a custom type's column.
   if (kind === 'jsonValue' || kind === 'custom' || findOwnType(type, own) !== undefined)
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
@@ -96,7 +95,7 @@ function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
 /**
  * See `Flavour.isOneOf`.
  *
- * @param own the types that have an order of their own
+ * @param own types with an order of their own
  */
 function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: ColumnScope, own: OwnTypes): Sql {
   const { attribute } = operand
@@ -125,7 +124,7 @@ function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: C
   )
 }
 
-/** PostgreSQL compares some types in their own order: `money`, `inet`, an enum. */
+/** Some types have an order of their own: `money`, `inet`, enums. */
 function findForm({ source, type }: ScalarAttribute, own: OwnTypes): ValueForm {
   return source.kind === 'column' && findOwnType(type, own) !== undefined ? OWN_TYPE : 'value'
 }
@@ -136,7 +135,7 @@ function compareValue({ operand, operator, value }: Condition & { kind: 'compare
   if (attribute.source.kind === 'within') return compareWithin(operand, operator, value, columns)
   if (isOwnInDocument(attribute)) return compareStoredWithin(operand, operator, value, columns)
   const stored = compileOperand(operand, columns, own)
-  // A column may hold finer times than are shown: those of the given millisecond are equal to it.
+  // A column may hold finer times, equal to the shown millisecond.
   if (attribute.type.kind === 'datetime' && operator === '>') return sql`${stored} > ${filterValue(value, attribute, TIME_LAST)}`
   if (attribute.type.kind === 'datetime' && operator === '<=') return sql`${stored} <= ${filterValue(value, attribute, TIME_LAST)}`
   return sql`${stored} ${operator} ${filterValue(value, attribute, findForm(attribute, own))}`
@@ -195,11 +194,11 @@ function compileContains({ how, operand, value }: Condition & { kind: 'contains'
   return sql`(${stored})::text[] ${CONTAINMENT[how]} array(select jsonb_array_elements_text(${given}))`
 }
 
-/** The only letter whose lower case has two characters, replaced by a character of no text. */
+/** The only letter with a lower case of two characters, replaced by a character of no text. */
 const DOTTED = 'İ'
 const INSTEAD = '\u{10fffe}'
 
-/** Attributes as SQL that compares and sorts by type; texts by code point, whatever the database's collation. */
+/** Texts by code point, whatever the database's collation. */
 function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
@@ -221,22 +220,20 @@ function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql
   }
 }
 
-/** Returns the stored value of an attribute, in a form that compares and sorts as its type does. */
+/** In a form that compares and sorts as the type does. */
 function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
   const { source, type } = attribute
   if (source.kind === 'column') return compileOrdered(columns.column(source.column), type, own)
   return collate(compileBareValue(attribute, columns), type)
 }
 
-/** Returns a column in a form that sorts as its type does. */
+/** In a form that sorts as the type does. */
 function compileOrdered(column: string, type: ScalarType, own: OwnTypes): Sql {
   const target = findOwnType(type, own)
   return target === undefined ? collate(text(castColumn(column, type)), type) : text(`(${column})::${target}`)
 }
 
-/**
- * Returns the same as a sort key. In a JSON document, a type of the application may store numbers and texts: each sorts as stored.
- */
+/** In a JSON document, a type of the application may store numbers and texts: each sorts as stored. */
 function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
   return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns, own)
 }
@@ -258,7 +255,6 @@ function collate(value: Sql, { kind }: ScalarType): Sql {
   return kind === 'text' ? sql`${value} collate "C"` : value
 }
 
-/** Returns the value of what a filter is about. */
 function compileOperand(operand: Operand, columns: ColumnScope, own: OwnTypes): Sql {
   return compileStoredValue(operand.attribute, columns.through(operand.hops), own)
 }

@@ -1,6 +1,6 @@
 /**
- * Format expression: a regular expression in PostgreSQL's spelling, for texts in the collation "C". Classes are ranges, and where case does
- * not count, all cases are named: the locale of the server decides nothing. `^A\d` without case is `^[Aa][0-9]`.
+ * Format expression: a regular expression in PostgreSQL's spelling, for the collation "C". Classes are ranges, and without case all cases
+ * are named: the server's locale decides nothing. `^A\d` without case is `^[Aa][0-9]`.
  */
 import { isInRanges, joinRanges, type CharacterRange, type CharacterSet } from '../../../foundation/expressions/character-set.ts'
 import { parseExpression } from '../../../foundation/expressions/parse-expression.ts'
@@ -42,7 +42,7 @@ function formatSet({ isNegated, ranges }: CharacterSet): string {
   return `[${isNegated ? '^' : ''}${spans.join('')}]`
 }
 
-/** Letters as they are, all signs by their numbers: no sign has a meaning. */
+/** Signs by their numbers: none has a meaning. */
 function formatPoint(point: number): string {
   const character = String.fromCodePoint(point)
   if (/[a-z\d]/i.test(character) || (point > 0xa0 && character.isWellFormed())) return character

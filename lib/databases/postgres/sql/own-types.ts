@@ -1,18 +1,17 @@
 /**
- * Own types: types of a server with an order of their own, whose values the API shows as texts (`inet`, `money`, enums): 9 days are less
- * than 10 days, though the text is greater. Filters and sort keys compare values of the type, not texts.
+ * Own types: types with an order of their own, whose values the API shows as texts (`inet`, `money`, enums): 9 days are less than 10 days,
+ * though the text is greater. Filters and sort keys compare by the type.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** Maps each way to write a type to the type of the cast; for a domain, to its base. */
+/** By each way to write a type, the type of the cast; for a domain, its base. */
 export type OwnTypes = ReadonlyMap<string, string>
 
 export const NO_OWN_TYPES: OwnTypes = new Map()
 
 /**
- * Reads the types: enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point, as all texts are. What has
- * its order by other operators than `<` (`hstore`) has none here. The quoted name of a type has no length that would be assumed, as `bit`
- * has.
+ * Enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point, as all texts are. Orders by other operators
+ * than `<` (`hstore`) do not count. The quoted name of a type assumes no length, as `bit` does.
  */
 export const OWN_TYPES_SQL = `with recursive own(id, base) as (
     select t.oid, t.oid from pg_type t where t.typtype in ('e', 'r', 'm') or (t.typcategory not in ('S', 'Z') and exists (
@@ -39,7 +38,7 @@ export function listOwnTypes(rows: readonly (readonly unknown[])[]): OwnTypes {
 /** Digits of a type, and the fields of an interval: `bit(4)`, `interval year to month`. */
 const DETAILS = /\(\d+(?:, ?-?\d+)?\)|(?<=^(?:pg_catalog\.)?interval\b).*/i
 
-/** Returns the type for comparisons; undefined where values are compared as the shown texts. */
+/** Undefined where the shown texts are compared. */
 export function findOwnType({ kind, column }: ScalarType, own: OwnTypes): string | undefined {
   if (kind !== 'text' || column === undefined) return undefined
   const bare = column.replace(DETAILS, '').trim()

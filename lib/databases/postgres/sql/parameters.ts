@@ -1,6 +1,6 @@
 /**
- * Parameters: numbers and casts parameters. Without a cast, a parameter takes the compared column's type, and a misfit fails instead of
- * finding nothing.
+ * Parameters: numbers and casts parameters. Without a cast, a parameter takes the column's type, and a misfit fails instead of finding
+ * nothing.
  */
 import { idParts } from '../../../model/key.ts'
 import type { Binding } from '../../../records/database/binding.ts'
@@ -21,7 +21,7 @@ export function numberParameters({ text, bindings }: Sql, own: OwnTypes): Statem
   return { sql, bindings }
 }
 
-/** Returns the type for comparisons; undefined for a custom type, where the column decides. */
+/** Undefined for a custom type, where the column decides. */
 export function findSqlType({ kind, codec, column }: ScalarType): string | undefined {
   if (codec !== undefined) return undefined
   switch (kind) {
@@ -52,15 +52,15 @@ export function findSqlType({ kind, codec, column }: ScalarType): string | undef
 export const BLANK_PADDED = 'bpchar'
 
 /**
- * Casts a column for comparisons. Types that the engine shows as texts (`inet`, an enum) are compared as texts, because not every text is a
- * value of the type. Numbers of 32 bits are compared as shown: 0.1 is another number in 64 bits.
+ * Types shown as texts (`inet`, an enum) are compared as texts: not every text is a value of the type. Numbers of 32 bits are compared as
+ * shown: 0.1 is another number in 64 bits.
  */
 export function castColumn(expression: string, { kind, column }: ScalarType): string {
   if (column === undefined || column === BLANK_PADDED) return expression
   // A cast would add a mask.
   if (column === 'pg_catalog.inet') return `(case when ${expression} is not null then concat(${expression}) end)`
   if (kind === 'text') return `(${expression})::text`
-  // Beside an oid, a number becomes an oid, too; not every number is valid.
+  // Beside an oid, a number would become one; not every number is valid.
   if (kind === 'bigint') return `(${expression})::bigint`
   return kind === 'float' ? `(${expression})::text::float8` : expression
 }
@@ -77,7 +77,7 @@ function formatCast(binding: Binding, own: OwnTypes): string {
     case 'most':
       return '::bigint'
     case 'cursor':
-      // Of the type of what the value is compared with.
+      // Of the compared type.
       return ''
     case 'links':
       return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'

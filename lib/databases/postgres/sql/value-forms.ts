@@ -6,13 +6,13 @@ import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { encode, formatTime, keepPossible } from './encode.ts'
 import { formatExpression } from './format-expression.ts'
 
-/** Of date-times: the last microsecond that is shown as the same millisecond. */
+/** The last microsecond shown as the same millisecond. */
 export const TIME_LAST: OwnForm = {
   of: 'value',
   encode: value => (value === null || value === undefined ? null : formatTime(value as number).replace('Z', '999Z')),
 }
 
-/** A text that the server makes a value of the type of the column. */
+/** The server makes a value of the column's type. */
 export const OWN_TYPE: OwnForm = { of: 'value', encode }
 
 /** A pattern of which no part has a NUL: no stored text has one. */
@@ -29,7 +29,7 @@ export const CONTAINED = pattern(pieces => pieces[1])
 
 export const LIKE = pattern(formatLike)
 
-/** A pattern of `$like`. The server refuses a lone backslash at the end, so it is doubled. */
+/** Doubles a lone backslash at the end, which the server refuses. */
 export const GIVEN_LIKE: OwnForm = {
   of: 'value',
   encode: value => (typeof value === 'string' ? keepPossible(value.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')) : null),

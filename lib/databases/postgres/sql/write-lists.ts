@@ -1,4 +1,4 @@
-/** Write lists: sets the links of several rows. A list of keys is one array parameter, so the text does not depend on its length. */
+/** Write lists: sets the links of several rows. A list of keys is one array parameter, whatever its length. */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'
@@ -95,7 +95,7 @@ function findListedType(type: ScalarType): string {
   return findSqlType(type) ?? 'text'
 }
 
-/** An enum takes no text: casts to the column's own type. */
+/** An enum takes no text without a cast. */
 function findOwnType(type: ScalarType): string {
   return type.column ?? findListedType(type)
 }

@@ -1,4 +1,4 @@
-/** Write rows: PostgreSQL's part of writing rows: differing values, generated keys, parameters. */
+/** Write rows: differing values, generated keys, parameters. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
@@ -29,13 +29,11 @@ export function compileInsert(stored: StoredTable, columns: readonly StoredColum
   const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
   const isTaken = (set: readonly StoredColumn[]): string =>
     set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
-  // No guards where functions of the model give values: uniqueness is checked before, and after a skipped insert they would be called
-  // again.
+  // No guards where functions of the model give values: after a skipped insert the functions would be called again.
   const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  // A parameter has one type everywhere: for a domain, the base type. Not by the table's name as a type, which may be another type's (line,
-  // point, name).
+  // A parameter has one type everywhere: for a domain, the base type. A table's name may be that of another type (line, point, name).
   const compared = new Set(sets.flat().map(({ column }) => column))
   const values = [...places].map(([column, place]) =>
     compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
@@ -56,7 +54,7 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
   return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
 }
 
-/** Returns generated keys. Raises the sequence above keys in rows, which it would generate again. */
+/** Raises the sequence above keys in rows, which it would generate again. */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
   const own = name(counter.column)
@@ -66,8 +64,7 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 }
 
 /**
- * Moves a column's sequence behind a key that the sequence would generate. An unused sequence may have been restarted, so its next value is
- * taken to see.
+ * Moves the sequence behind a key that it would generate. An unused sequence may have been restarted: its next value is taken to see.
  *
  * @param highest a query for the key, `k`
  * @param place the quoted table and the column, as SQL texts

@@ -1,4 +1,4 @@
-/** How SQLite stores values of a column, by declared type. */
+/** How SQLite stores values of a column. */
 
 /** `number`: numbers get one form, and texts of numbers become numbers. `any`: values stay unchanged. */
 export type Affinity = 'text' | 'number' | 'any'

@@ -1,6 +1,6 @@
 /**
- * Adds the columns to SQLite's error about a broken constraint. Of a unique index by an expression, as `lower(name)`, SQLite names the
- * index alone, and of a foreign key nothing.
+ * Adds the columns to SQLite's error about a broken constraint. For a unique index by an expression, as `lower(name)`, SQLite names the
+ * index alone; for a foreign key nothing.
  */
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 import { listNames, tokenize, word } from '../../sql/sql-tokens.ts'
@@ -36,7 +36,6 @@ interface ForeignColumn {
   readonly to: string | null
 }
 
-/** @param parameters of the statement */
 export function nameBroken(error: unknown, { database: db, source }: RawStatement, parameters: readonly unknown[]): unknown {
   if (!(error instanceof Error)) return error
   if (error.message === BY_KEY) {

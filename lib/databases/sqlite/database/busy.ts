@@ -1,6 +1,5 @@
 /**
- * Waits for another process that has locked the file. SQLite's own wait would block the whole process, readers included, so the caller
- * tries again later.
+ * Waits for another process that has locked the file, by trying again: SQLite's own wait would block the whole process, readers included.
  */
 import { pause } from '../../../foundation/async/turns.ts'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'

@@ -1,6 +1,6 @@
 /**
- * Checks that SQLite can open a file. Gives reasons in one line, where SQLite has the same words for a text, an encrypted database and a
- * newer format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that SQLite can open a file. SQLite has the same words for a text, an encrypted database and a newer format. The header:
+ * https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -32,7 +32,7 @@ export function checkFile(path: string): FileHeader {
   }
   const page = bytes.readUInt16BE(16)
   const expected = (page === 1 ? 65_536 : page) * bytes.readUInt32BE(28)
-  // The number of pages is valid only where both counters agree. Log or journal may still complete the file.
+  // The number of pages is valid only where both counters agree. A log or journal may complete the file.
   const isComplete = !existsSync(`${path}-wal`) && !existsSync(`${path}-journal`)
   if (bytes.readUInt32BE(24) === bytes.readUInt32BE(92) && expected > size && isComplete) {
     throw new Error(`${path} is cut short: ${expected - size} of its ${expected} bytes are missing.`)

@@ -1,7 +1,7 @@
 /**
- * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records anew for every row. Here a
- * statement reads each step of the path once, and walks arrays of numbers.
- * In a statement: `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)`. SQLite evaluates each inner select once.
+ * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records anew for every row. Here
+ * SQLite evaluates each inner select of `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)` once, and the count walks
+ * arrays of numbers.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 
@@ -25,7 +25,7 @@ class ReachableLinks {
     this.#to.push(findNumber(this.targets, target))
   }
 
-  /** `starts` has the position of each owner's first target. */
+  /** `starts`: the position of each owner's first target. */
   sorted(): { readonly starts: Uint32Array; readonly found: Uint32Array } {
     const starts = new Uint32Array(this.owners.size + 1)
     for (const owner of this.#from) starts[owner + 1]!++
@@ -46,7 +46,7 @@ function findNumber(numbers: Map<unknown, number>, value: unknown): number {
 interface WalkStep {
   readonly starts: Uint32Array
   readonly found: Uint32Array
-  /** By target: its number among the owners of the next step, or -1. */
+  /** By target: its number as an owner of the next step, or -1. */
   readonly onward: Int32Array
   /** By target: the last walk to meet the target. */
   readonly met: Uint32Array

@@ -1,9 +1,9 @@
 /**
- * Reads the parts of CREATE TABLE without a pragma: allowed values in checks, collations, AUTOINCREMENT. Ignores parts of an unknown form.
+ * Reads the parts of CREATE TABLE that no pragma shows: allowed values in checks, collations, AUTOINCREMENT. Ignores parts of an unknown
+ * form.
  */
 import { findPartner, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** Returns what stands between the bracket at `at` and its partner. */
 function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToken[] {
   const close = findPartner(tokens, at)
   return tokens.slice(at + 1, close < 0 ? undefined : close)
@@ -12,7 +12,7 @@ function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToke
 /**
  * No unquoted name can be AUTOINCREMENT.
  *
- * @param sql the text of a CREATE TABLE statement in sqlite_schema
+ * @param sql of a CREATE TABLE statement in sqlite_schema
  */
 export function hasAutoincrement(sql: string): boolean {
   return /autoincrement/i.test(sql) && tokenize(sql, 'sqlite').some(token => word(token) === 'autoincrement')
@@ -26,7 +26,7 @@ interface Ddl {
   readonly items: ReadonlyMap<string, readonly (string | number)[]>
 }
 
-/** @param sql the text of a CREATE TABLE statement in sqlite_schema */
+/** @param sql of a CREATE TABLE statement in sqlite_schema */
 export function readDdl(sql: string): Ddl {
   const tokens = tokenize(sql, 'sqlite')
   const collated = new Set<string>()
@@ -51,7 +51,7 @@ export function readDdl(sql: string): Ddl {
   return { collated, items }
 }
 
-/** Reads `column in (...)`, also with `or column is null`. */
+/** Reads `column in (...)`, with or without `or column is null`. */
 function readItems(condition: readonly SqlToken[]): { column: string; items: (string | number)[] } | undefined {
   const whole = word(condition[0]) === '(' && takeBrackets(condition, 0).length === condition.length - 2
   if (whole) return readItems(condition.slice(1, -1))

@@ -1,6 +1,6 @@
 /**
- * Checks that the open file is still the file at its path. SQLite keeps writing to a removed or replaced file, where changes are lost. With
- * a write-ahead log SQLite does not even notice an overwritten file.
+ * Checks that the open file is still the file at its path. SQLite keeps writing to a removed or replaced file, and with a write-ahead log
+ * does not even notice an overwritten file.
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
@@ -28,15 +28,15 @@ export class FileIdentity {
   }
 
   /**
-   * Checks a file without a write-ahead log before the transaction, not only at the end: SQLite makes `app.sqlite-journal` beside the path.
-   * If the path has another file by now, the next opening would roll the journal back into the other file.
+   * Checks a file without a write-ahead log before the transaction, too: SQLite makes `app.sqlite-journal` beside the path, and the next
+   * opening would roll the journal back into another file there.
    */
   checkBefore(sharesCheck: boolean): void {
     if (!this.#hasLog) this.checkWrite(sharesCheck)
   }
 
   /**
-   * Checks once for all writes of a turn of the event loop. A look at the file takes a tenth of the time of an update over HTTP.
+   * Checks once for all writes of a turn of the event loop. A look takes a tenth of the time of an update over HTTP.
    *
    * @param sharesCheck not where the application may have replaced the file in this turn
    */
@@ -53,7 +53,7 @@ export class FileIdentity {
     return (this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal')
   }
 
-  /** Returns what has happened to the file, or else the error. */
+  /** Returns what has happened to the file; else the error. */
   explain(error: unknown): unknown {
     try {
       this.check()
@@ -73,7 +73,7 @@ export class FileIdentity {
     if (found.size === 0 && known.size > 0) throw this.#gone('was emptied')
     // Inside a transaction the schema may be half changed.
     if (this.#db.inTransaction) return
-    // Without a log SQLite itself checks whether the file has changed. With a log, checkpoints change the file.
+    // Without a log SQLite itself checks. With a log, checkpoints change the file.
     if (this.#hasLog && !this.#isSame(found.size < known.size)) return
     this.#known = found
   }
@@ -86,7 +86,7 @@ export class FileIdentity {
     }
   }
 
-  /** False while unknown. Only a handle of SQLite will do: closing the file in any other way would drop the locks of the process. */
+  /** False while unknown. Only SQLite may close the file: anything else would drop the locks of the process. */
   #isSame(hasShrunk: boolean): boolean {
     let other: RawDatabase | undefined
     try {

@@ -1,6 +1,6 @@
 /**
- * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid the functions where possible (see translate-sql.ts), so
- * that other programs can write to the file.
+ * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid them where possible (see translate-sql.ts): other
+ * programs may write to the file.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
@@ -16,7 +16,7 @@ function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }
 
-/** Words with their positions, as in a `tsvector`. */
+/** Words with positions, as `tsvector`. */
 function toTsvector(...args: FunctionValue[]): FunctionValue {
   const words = new Map<string, number[]>()
   const found =
@@ -33,7 +33,7 @@ function pad(value: FunctionValue, length: FunctionValue, fill: FunctionValue, a
   return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
 }
 
-/** When the unit of time began, in milliseconds. */
+/** Gives milliseconds. */
 function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null
@@ -140,7 +140,7 @@ const STABLE: Readonly<Record<string, Fn>> = {
 export function addForeignFunctions(db: RawDatabase, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
   for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => secrets.randomUUID())
-  // In milliseconds. Two calls in a statement may differ slightly: no other kind of function is available.
+  // In milliseconds. Two calls in a statement may differ slightly.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a file without changing the file or its folder. SQLite reads a write-ahead log through an index file, which even a read-only handle
- * creates and never removes.
+ * Opens a file without changing the file or its folder. Even a read-only handle creates the index of a write-ahead log, and never removes
+ * the index.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const MAX_COPY = 256 * 1024 * 1024
 export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
-  // Another process writes, or ended without removing log and index.
+  // Another process writes, or has left log and index.
   if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
   // A handle that may write removes log and index when closed.
   if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))

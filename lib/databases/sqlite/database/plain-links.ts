@@ -1,6 +1,6 @@
 /**
- * Decides whether statements may set and compare links in another program's file: where declared types let a column store a key in one form
- * alone, and where the table has no triggers. In a database of the engine, tells which links SQLite checks.
+ * Decides whether statements may set and compare links in another program's file: where declared types store a key in one form alone, and
+ * the table has no triggers. In a database of the engine, tells which links SQLite checks.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { LinkColumn } from '../../../model/stored-table.ts'
@@ -33,7 +33,7 @@ export function isChecked(db: RawDatabase, table: string, column: string): boole
 }
 
 function isPlain(affinity: Affinity | undefined, type: ScalarType | undefined, isExact: boolean): boolean {
-  // A stored value that equals an integer becomes the integer.
+  // A value that equals an integer becomes the integer.
   if (type?.kind === 'integer' || type?.kind === 'bigint') return affinity === 'number'
   return type?.kind === 'text' && affinity === 'text' && isExact
 }

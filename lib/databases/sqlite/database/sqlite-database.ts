@@ -21,7 +21,7 @@ import { followTime } from './time-functions.ts'
 
 const READERS = 2000
 const PREPARED = 500
-/** Bytes of cached statements, which SQLite allocates outside of the heap. */
+/** Bytes of cached statements, outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
 /** Estimates bytes. */
@@ -37,7 +37,7 @@ const MAX_READ_SQL = 200_000
 /** Of a cached statement. */
 const MAX_CACHED_SQL = 20_000
 
-/** Beyond SQLite's limits (limits.html), without error codes of their own. */
+/** SQLite's limits (limits.html) have no error codes. */
 const TOO_LARGE =
   /^(?:too many SQL variables|Expression tree is too large|at most \d+ tables in a join|too many (?:columns|terms|arguments)|parser stack overflow|statement too long|string or blob too big)/i
 
@@ -74,8 +74,8 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * For MikroORM: rows as objects, and exact integers. Makes objects from arrays: better-sqlite3 would compile a function for objects on
- * every run, which costs more than reading one record.
+ * For MikroORM: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function for objects on every run,
+ * which costs more than reading one record.
  */
 export class PreparedQuery {
   readonly #statement: RawStatement
@@ -125,7 +125,7 @@ export class PreparedQuery {
     return row
   }
 
-  /** A BigInt up to 2^53, or as a whole JSON document, becomes a number, as MikroORM expects. */
+  /** MikroORM expects numbers for BigInts up to 2^53, and for those that are a whole JSON document. */
   #exact(value: unknown, column: number): unknown {
     if (typeof value !== 'bigint') return value
     const number = Number(value)
@@ -143,7 +143,7 @@ export class SqliteDatabase {
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
   followsTime = false
-  /** Have begun a transaction in which nothing has changed yet. */
+  /** Have begun a transaction that has changed nothing yet. */
   #begun: string[] | undefined
   /** Until the transaction is over. */
   #isUnchecked = false
@@ -159,12 +159,12 @@ export class SqliteDatabase {
   #hasTriggers: boolean | undefined
 
   readonly readOnly: boolean
-  /** Asking better-sqlite3 costs a native call. */
+  /** Asking SQLite costs a native call. */
   readonly isInMemory: boolean
 
   /**
    * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
-   * @param options `queryOnly`: SQLite may write beside the file, as a write-ahead log requires, but statements may not write
+   * @param options `queryOnly`: statements may not write, SQLite may beside the file, for a write-ahead log
    */
   constructor(source: string | Uint8Array, { queryOnly = false, ...options }: RawOptions & { readonly queryOnly?: boolean } = {}) {
     this.db = openRaw(source, options)
@@ -211,7 +211,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Above every number in the table or returned before. */
+  /** Above all numbers in the table or returned before. */
   nextNumber(table: string, column: string): bigint {
     const highest = this.db
       .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
@@ -225,7 +225,7 @@ export class SqliteDatabase {
     return next
   }
 
-  /** SQLite gives the error of a full disk for a table at its last key. */
+  /** A table at its last key gives the error of a full disk. */
   findUsedUp(): string | undefined {
     if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
@@ -314,8 +314,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * SQLite refuses each statement that would check a broken foreign key, even for rows without the link. Programs that leave checks off
-   * write such a table, and so does a transaction with the statement as first change.
+   * SQLite refuses each statement that would check a broken foreign key, even for rows without the link. Programs without checks write such
+   * a table, and so does a transaction with the statement as first change.
    */
   #prepareWrite(sql: string): RawStatement {
     try {
@@ -336,8 +336,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * In memory the answer is kept until the schema changes; another program may add a trigger to a file at any time. A transaction keeps no
-   * new answer: a rollback may take a trigger back.
+   * In memory the answer is kept until the schema changes. A file may get a trigger at any time. A transaction keeps no answer: a rollback
+   * may take a trigger back.
    */
   hasTriggers(): boolean {
     if (this.#hasTriggers !== undefined) return this.#hasTriggers
@@ -358,7 +358,7 @@ export class SqliteDatabase {
 
   image(): Uint8Array {
     const image = this.db.serialize()
-    // In memory there is no write-ahead log, so the header must not require a log (SQLite file format, section 1.3.3).
+    // In memory there is no write-ahead log, which the header must not require (SQLite file format, section 1.3.3).
     if (image[18] === 2) image.fill(1, 18, 20)
     return image
   }

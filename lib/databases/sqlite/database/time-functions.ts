@@ -1,6 +1,6 @@
 /**
- * Lets SQLite's `now` follow the engine's clock, in `current_timestamp` and all date functions, so that column defaults, MikroORM's
- * versions, triggers and SQL of the application follow a test's clock.
+ * Lets SQLite's `now` follow the engine's clock, in `current_timestamp` and all date functions: for column defaults, MikroORM's versions,
+ * triggers and SQL of the application.
  */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
@@ -13,7 +13,7 @@ const FUNCTIONS = { date: 0, time: 0, datetime: 0, julianday: 0, unixepoch: 0, s
 let evaluator: RawDatabase | undefined
 const statements = new Map<string, RawStatement>()
 
-/** Uses a separate database, with SQLite's own date functions. */
+/** Uses SQLite's own date functions, in a separate database. */
 function evaluate(name: string, args: readonly unknown[]): unknown {
   const key = `${name}/${args.length}`
   let statement = statements.get(key)
@@ -30,7 +30,7 @@ function isNow(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'now'
 }
 
-/** Puts the time in place of `now`, even where left out. */
+/** Puts the time for `now`, even where left out. */
 function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: string): readonly unknown[] {
   if (name === 'timediff') return args.map(value => (isNow(value) ? now : value))
   const at = FUNCTIONS[name]

@@ -1,7 +1,4 @@
-/**
- * Raw database: what the engine asks of SQLite, whatever program runs SQLite. All calls but `backup` are synchronous. `open-raw.ts` opens
- * one.
- */
+/** Raw database: the engine's interface to SQLite, whatever runs SQLite. All calls but `backup` are synchronous. */
 
 /** `changes` counts rows. */
 export interface RawResult {
@@ -30,7 +27,7 @@ export interface RawStatement {
   all(...parameters: readonly unknown[]): unknown[]
   iterate(...parameters: readonly unknown[]): IterableIterator<unknown>
   columns(): readonly RawColumn[]
-  /** Rows are their first value. */
+  /** Rows are first values. */
   pluck(on?: boolean): this
   /** Rows are arrays. Otherwise objects. */
   raw(on?: boolean): this
@@ -70,11 +67,9 @@ export interface RawDatabase {
   function(name: string, work: RawFunction): unknown
   function(name: string, options: RawFunctionOptions, work: RawFunction): unknown
   aggregate<Total>(name: string, options: RawAggregate<Total>): unknown
-  /** Runs work between `begin` and `commit`, or `rollback` where the work throws. */
   transaction<Result>(work: () => Result): (() => Result) & { readonly immediate: () => Result }
-  /** The whole database as bytes. */
   serialize(): Uint8Array
-  /** Copies into a file, `progress` pages at once. */
+  /** Copies `progress` pages at once. */
   backup(path: string, options?: { readonly progress: () => number }): Promise<unknown>
   close(): unknown
 }

@@ -1,11 +1,11 @@
-/** Computes how the checks and foreign keys of a table must change. */
+/** How the checks and foreign keys of a table must change. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'
 import type { TableDraft } from './table-change.ts'
 import { foldSql, parseCreate, type ConstraintText } from './create-text.ts'
 
-/** @param added the columns that the table lacks: an added column brings its own check */
+/** @param added new columns, which bring their own checks */
 export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const { existing } = draft
   const wanted = new Map(targets.flatMap(target => target.getChecks().map(check => [check.name, check] as const)))
@@ -35,7 +35,7 @@ function listsItems(content: string, column: string): boolean {
   return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
 }
 
-/** Removes a check of the same name, or of the values of the same column. */
+/** Of the same name, or of the values of the same column. */
 function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),
@@ -65,7 +65,7 @@ function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly C
     draft.differences.push({ sentence: `${draft.existing.name}: rows need not meet ${content} any more`, part: `drop check (${content})` })
 }
 
-/** @param added the columns that the table lacks: an added column brings its own foreign key */
+/** @param added new columns, which bring their own foreign keys */
 export function changeLinks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const keys = new Map(
     targets.flatMap(target => Object.values(target.getForeignKeys()).map(key => [key.constraintName, { key, target }] as const)),
@@ -78,7 +78,7 @@ export function changeLinks(targets: readonly DatabaseTable[], added: readonly C
     const written = draft.changing.helper.createForeignKey(target, key, false).trim().replace(/;$/, '')
     if (written === '') continue
     const [text] = parseCreate(`create table t (x, ${written})`).constraints as [ConstraintText]
-    // `alter table … add column … references …` adds a column with its foreign key.
+    // `alter table … add column … references …` adds the foreign key, too.
     if (isNew && key.columnNames.length === 1) {
       draft.constraints.push(text)
       draft.links.push({ columns: key.columnNames, table, targets: key.referencedColumnNames })

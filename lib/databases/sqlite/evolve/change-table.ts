@@ -1,5 +1,5 @@
 /**
- * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are left to
+ * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are of
  * ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
@@ -14,7 +14,7 @@ import { mayHoldAny } from '../../../foundation/values/scalar-type.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 /**
- * @param targets the tables of the entities that share the table
+ * @param targets of the entities that share the table
  * @returns undefined where the table fits, or only lacks what can be added
  */
 export function changeTable(targets: readonly DatabaseTable[], existing: ExistingTable, changing: Changing): TableChange | undefined {
@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** Whether rows need values that no default in a statement gives. */
+/** Rows need values that no default in a statement gives. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
@@ -126,7 +126,7 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   })
 }
 
-/** Compares without case, quotes of names and outer brackets. */
+/** Ignores case, quotes of names and outer brackets. */
 function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }
@@ -141,7 +141,7 @@ function normalise(text: string): string {
   return plain === 'true' ? '1' : plain === 'false' ? '0' : plain
 }
 
-/** @returns whether the comparison of the column ends here */
+/** @returns whether the comparison ends here */
 function compareGenerated(column: Column, found: FileColumn, draft: TableDraft): boolean {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`
@@ -213,7 +213,7 @@ function compareNullable(column: Column, found: FileColumn, draft: TableDraft): 
   else draft.filled.push({ column: found.name, value, isNew: false })
 }
 
-/** A column without a property must not stand in the way of new rows. */
+/** A column without a property must not prevent new rows. */
 function leaveColumn(found: FileColumn, draft: TableDraft): void {
   const { existing, changing } = draft
   const place = `${existing.name}.${found.name}`

@@ -1,4 +1,4 @@
-/** Finds rows that break new constraints of their table, and views and triggers that no longer fit. */
+/** Finds rows that break new constraints, and views and triggers that no longer fit. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { show, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
 import { name as quoted } from '../../sql/sql.ts'

@@ -13,7 +13,7 @@ const PAGES = 4096
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
 const BEGUN = /\.part(?:-journal)?$/
 
-/** `app.sqlite.copies/app.before-20260131-120000.sqlite` for `app.sqlite`. */
+/** As `app.sqlite.copies/app.before-20260131-120000.sqlite`. */
 export function nameCopy(path: string, now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   const last = listCopies(path).findLast(copy => copy.time === time)
@@ -34,7 +34,7 @@ interface Copy {
   readonly number: number
 }
 
-/** Lists whole copies, the oldest first. */
+/** The oldest first. */
 function listCopies(path: string): Copy[] {
   const copies = listNames(path).flatMap(name => {
     const [, time, number = '1'] = ENDING.exec(name.slice(stemOf(path).length)) ?? []
@@ -48,7 +48,7 @@ function listNames(path: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(stemOf(path))) : []
 }
 
-/** Removes unfinished copies of killed processes. Whoever evolves the file holds its lock, so nobody else is copying. */
+/** Removes unfinished copies of killed processes: nobody else is copying while the file is locked. */
 function removeBegun(path: string): void {
   for (const name of listNames(path)) {
     const ending = name.slice(stemOf(path).length)
@@ -56,7 +56,7 @@ function removeBegun(path: string): void {
   }
 }
 
-/** Keeps `copy` and the newest other copies. */
+/** Keeps `copy` and the newest others. */
 export function removeOldCopies(path: string, copy: string, kept: number): void {
   const others = listCopies(path).filter(each => each.path !== copy)
   for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
@@ -73,7 +73,7 @@ export async function copyFile(path: string, copy: string): Promise<void> {
   const partial = `${copy}.part`
   mkdirSync(folderOf(path), { recursive: true })
   removeBegun(path)
-  // Closing the file without SQLite would drop the locks of the process.
+  // Closing without SQLite would drop the locks of the process.
   const source = openRaw(path, { readonly: true, fileMustExist: true })
   try {
     await source.backup(partial, { progress: () => PAGES })
@@ -91,7 +91,7 @@ export async function copyFile(path: string, copy: string): Promise<void> {
 }
 
 /**
- * Copies into a folder of its own, which goes with the process at the latest.
+ * The folder of the copy goes with the process at the latest.
  *
  * @throws Error in one line for a file that cannot be read.
  */

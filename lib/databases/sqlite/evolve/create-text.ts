@@ -1,7 +1,4 @@
-/**
- * Splits a CREATE TABLE statement, in the words of its author, so that a part can be replaced
- * (https://www.sqlite.org/lang_createtable.html). Throws for a text that cannot be split.
- */
+/** Splits a CREATE TABLE statement in its author's words, to replace parts (https://www.sqlite.org/lang_createtable.html). */
 import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 export interface Clause {
@@ -62,7 +59,6 @@ function formatColumn({ written, type, clauses }: ColumnText): string {
   return [written, type, ...clauses.map(({ text }) => text)].filter(text => text !== '').join(' ')
 }
 
-/** Leaves out comments between tokens. */
 function textOf(tokens: readonly SqlToken[]): string {
   return tokens.map(({ gap, text }, at) => (at === 0 || gap === '' ? text : ` ${text}`)).join('')
 }
@@ -98,14 +94,14 @@ function readColumn(part: readonly SqlToken[]): ColumnText {
   return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
-/** Takes the brackets of a clause; of DEFAULT, all behind the word. */
+/** Of DEFAULT, all behind the word. */
 function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
   const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
   if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))
   return open < 0 ? '' : textOf(tokens.slice(open + 1, findPartner(tokens, open)))
 }
 
-/** Returns the place behind a clause with its keyword at `key`. */
+/** Returns the place behind a clause. `key`: the place of its keyword. */
 function skipClause(tokens: readonly SqlToken[], key: number, kind: Clause['kind']): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))
   const bracket = (at: number): number => (is(at, '(') ? findPartner(tokens, at) + 1 : at)

@@ -1,4 +1,4 @@
-/** Drops tables without an entity, or says that they stay. Tables of SQLite, of MikroORM's migrations and of modules are not looked at. */
+/** Drops tables without an entity, or says that they stay; leaves tables of SQLite, of MikroORM's migrations and of modules alone. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
@@ -29,7 +29,6 @@ export function listLoneTables(wanted: readonly { readonly name: string }[], { o
   )
 }
 
-/** @param wanted the tables and views of the entities */
 export function dropTables(wanted: readonly { readonly name: string }[], evolution: DroppedFrom, plan: Plan): void {
   const { db, isMentioned, drops } = evolution
   const taken: { readonly name: string; readonly count: number }[] = []
@@ -56,7 +55,7 @@ export function dropTables(wanted: readonly { readonly name: string }[], evoluti
   }
 }
 
-/** Finds another table, a view or a trigger with the name inside. */
+/** Another table, a view or a trigger with the name inside. */
 function findUser(table: string, db: RawDatabase): string | undefined {
   const objects = db
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * Makes a file fit the entities, in one transaction, after a rehearsal that is rolled back and a copy of the file. An obstacle leaves the
- * file unchanged, and EvolveError names the obstacle in one line.
+ * Makes a file fit the entities, in one transaction, after a rehearsal that is rolled back and a copy of the file. EvolveError names an
+ * obstacle in one line, and the file stays unchanged.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -28,7 +28,7 @@ interface EvolvedFile {
 const ATTEMPTS = 4
 
 /**
- * @param build runs on the new schema, in its transaction; when it throws, nothing is changed
+ * @param build runs on the new schema; when it throws, nothing is changed
  * @throws EvolveError; errors of SQLite where the file cannot be written or copied.
  */
 export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>): Promise<T> {
@@ -123,7 +123,7 @@ function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefine
   if (copy !== undefined) notes.add(`The file as it was before it evolved: ${copy}`)
 }
 
-/** A table written anew would set off foreign keys. SQLite takes the setting only outside of transactions. */
+/** A table written anew would set off foreign keys. The setting works only outside of transactions. */
 async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promise<T> {
   db.pragma('foreign_keys = off')
   try {

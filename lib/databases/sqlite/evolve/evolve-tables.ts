@@ -1,4 +1,4 @@
-/** Changes the tables of an open file to fit the entities, in the open transaction. The plan collects steps and faults. */
+/** Changes the tables of an open file to fit the entities, in the open transaction. */
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
@@ -21,13 +21,13 @@ import { findMoves, moveLinks } from './move-links.ts'
 import { rebuildTable } from './rebuild-table.ts'
 import { askForOldTables, renameColumns, renameTables } from './rename.ts'
 
-/** @returns the plan, and what the comparison with the entities has found, unless the plan had faults before */
+/** @returns the findings of the comparison, too, unless the plan has faults */
 export function evolveTables(evolution: FileEvolution): { plan: Plan; findings: Findings | undefined } {
   const { orm, db, drop, request } = evolution
   const plan = new Plan()
   const drops = new DropRequest(drop, plan)
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
-  // Entities may share a table: its `targets` are the tables of these entities.
+  // Entities may share a table.
   const tables = [...Map.groupBy(schema.getTables(), ({ name }) => foldCase(name)).values()]
   const before = { broken: countBroken(db), objects: listBrokenObjects(db) }
   renameTables(tables, evolution, plan)
@@ -147,7 +147,7 @@ interface WholeFile {
   readonly objects: ReadonlySet<string>
 }
 
-/** Checks foreign keys, views and triggers of the whole file for new faults. */
+/** Finds new faults of foreign keys, views and triggers in the whole file. */
 function checkWhole(before: WholeFile, db: RawDatabase, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)

@@ -1,4 +1,4 @@
-/** Fill rows: reads old rows for functions of `fill`, and adds the rows that functions have made of old rows. */
+/** Fill rows: reads old rows for functions of `fill`, and adds the rows made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, leaveEmpty, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
@@ -53,7 +53,6 @@ export function readOldRows(
   }
 }
 
-/** Whole numbers beyond JavaScript's are texts, as in answers. */
 function narrow(value: unknown): unknown {
   return typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
 }

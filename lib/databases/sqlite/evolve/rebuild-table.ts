@@ -1,7 +1,6 @@
 /**
- * Writes a table anew in the form of its entities, as SQLite advises (https://www.sqlite.org/lang_altertable.html, section
- * 7). Rows keep values and rowids, the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a
- * transaction, with foreign keys off.
+ * Writes a table anew in the form of its entities (https://www.sqlite.org/lang_altertable.html, section 7). Rows keep values and rowids,
+ * the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a transaction, with foreign keys off.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
@@ -29,7 +28,6 @@ export interface Rebuilding {
   readonly table: string
 }
 
-/** Adds faults to the plan where rows prevent the change. */
 export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void {
   const { db, plan } = rebuilding
   const faults = plan.faults.length
@@ -107,7 +105,7 @@ function checkRequired({ existing, required, needed }: TableChange, { db, plan, 
     )
 }
 
-/** Keeps indexes and triggers that outlive the dropped columns. */
+/** Indexes and triggers that outlive the dropped columns. */
 function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuilding): string[] {
   const objects = db
     .prepare(
@@ -166,7 +164,6 @@ interface Copying {
   readonly computed: readonly ReadonlyMap<string, unknown>[]
 }
 
-/** Values that functions of `fill` give, as parameters. */
 function computeFills({ existing, filled }: TableChange, { db, request, plan, table }: Rebuilding): ReadonlyMap<string, unknown>[] {
   return filled.map(({ column, value, isNew }) => {
     if (value.each === undefined) return new Map()
@@ -176,7 +173,7 @@ function computeFills({ existing, filled }: TableChange, { db, request, plan, ta
   })
 }
 
-/** Copies the rows without checks. `checkRows` finds all rows that a new check refuses. */
+/** Copies without checks: `checkRows` finds all rows that a new check refuses. */
 function runCopy({ change, computed }: Copying, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
   const { db, plan } = rebuilding
   const { converted, existing } = change
@@ -210,7 +207,6 @@ function readSequence(db: RawDatabase, { name, sql }: ExistingTable): bigint | u
   return db.prepare('select seq from main.sqlite_sequence where name = ?').pluck().safeIntegers(true).get(name) as bigint | undefined
 }
 
-/** Restores the counter of the old table. */
 function keepSequence(db: RawDatabase, table: string, sequence: bigint): void {
   const { changes } = db.prepare('update main.sqlite_sequence set seq = ? where name = ?').run(sequence, table)
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)

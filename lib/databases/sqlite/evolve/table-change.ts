@@ -57,7 +57,7 @@ export interface TableChange {
   /** New columns without a value for the rows. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
-  /** Columns that may be empty no more, without a value for empty rows. */
+  /** Columns that may be empty no more, without a value to fill in. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]
@@ -71,7 +71,6 @@ export interface Changing {
   readonly request: EvolveRequest
   readonly helper: SchemaHelper
   readonly drops: DropRequest
-  /** Counts rows with a value in a column. */
   readonly countValues: (column: string) => number
   readonly hasRows: boolean
   readonly isStrict: boolean

@@ -1,4 +1,4 @@
-/** Shows the query plans of statements, and missing indexes. */
+/** Shows query plans, and missing indexes. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { StatementsExplained } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/async/trace.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds indexes to spare a statement the scan or sort of a large table. Creates candidates in an empty copy of the schema, and asks
- * SQLite's planner (as SQLite's own `.expert` does).
+ * Finds indexes that spare a statement the scan or sort of a large table: creates candidates in an empty copy of the schema, and asks
+ * SQLite's planner, as SQLite's `.expert` does.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
@@ -27,7 +27,7 @@ interface Candidate {
 }
 
 /**
- * @param many number of rows from which a table counts as large
+ * @param many rows from which a table is large
  * @returns each index once, in the order of the statements
  */
 export function advise(
@@ -53,7 +53,7 @@ export function advise(
         if (best === undefined) break
         const { indexes, left } = best
         const solved = problems.filter(({ alias, reason }) => !left.some(other => other.alias === alias && other.reason === reason))
-        // A scan goes first, because the sort is of its rows.
+        // A scan goes first: the sort is of the scan's rows.
         const [{ alias, reason }] = solved.toSorted((one, two) => (one.reason < two.reason ? -1 : 1)) as [Problem]
         const scanned = tables.get(alias)!.table
         for (const index of indexes) {
@@ -71,7 +71,7 @@ export function advise(
 
 function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
   return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
-    // Without a condition nothing can be looked up.
+    // Without a condition there is no look-up.
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
     if (!sorts) return []
     // The rows of a sort come from the scan beside.
@@ -90,7 +90,7 @@ function findBest(
   const pairs = candidates.flatMap((one, at) =>
     candidates.flatMap((two, index) => (index > at && two.table !== one.table ? [[one, two]] : [])),
   )
-  // Sometimes only indexes on two tables help together.
+  // Sometimes only two indexes help together.
   for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
     const tried = sets.flatMap(indexes => {
       const left = withIndexes(db, indexes, readProblems)
@@ -162,7 +162,7 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/** Copies statistics, but no rows. Parts that cannot be created, such as a table of an unloaded module, get no advice. */
+/** Copies statistics, but no rows. A table of an unloaded module, for example, gets no advice. */
 function copySchema(db: RawDatabase): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

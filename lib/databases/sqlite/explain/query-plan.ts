@@ -1,4 +1,4 @@
-/** Reads SQLite's query plan of a statement (https://www.sqlite.org/eqp.html) as a tree. */
+/** Reads SQLite's query plan (https://www.sqlite.org/eqp.html) as a tree. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { PlanStep } from '../../../records/database/explained-statements.ts'
 import type { UsedTable } from '../../sql/sql-text.ts'
@@ -24,7 +24,7 @@ export function readPlan(db: RawDatabase, sql: string, parameters: readonly unkn
   try {
     rows = db.prepare(`explain query plan ${sql}`).all(...parameters) as PlanRow[]
   } catch (error) {
-    // The request may have dropped its table, or the statement was refused.
+    // The request may have dropped the table, or the statement was refused.
     if ((error as { code?: string }).code !== 'SQLITE_ERROR') throw error
     return []
   }
@@ -37,7 +37,6 @@ export function readPlan(db: RawDatabase, sql: string, parameters: readonly unkn
   }))
 }
 
-/** @param rowsOf returns the number of rows of a table */
 export function buildPlanTree(
   lines: readonly PlanLine[],
   tables: ReadonlyMap<string, UsedTable>,
@@ -55,7 +54,7 @@ export function buildPlanTree(
   return level.map(line => {
     const rows = line.sorts ? most : rowsScanned(line)
     const used = line.scans === undefined ? undefined : tables.get(line.scans)
-    // Without a condition or a sort a scan stops at the limit, and counting is cheap.
+    // A scan without condition or sort stops at the limit, and counting is cheap.
     const isInVain = line.sorts || isSorted || used?.isFiltered === true
     return {
       detail: line.detail,

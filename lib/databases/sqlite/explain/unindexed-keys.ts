@@ -1,4 +1,4 @@
-/** Finds foreign keys without an index. SQLite makes none, so related records and deletions need a scan of the table. */
+/** Finds foreign keys without an index. SQLite makes none, so related records and deletions scan the table. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { UnindexedLink } from '../../../records/database/explained-statements.ts'
 import { owningLinks } from '../../../model/owning-links.ts'
@@ -7,7 +7,7 @@ import { countUpTo } from './explain.ts'
 import { name } from '../../sql/sql.ts'
 
 /**
- * @param resources relations of the model that the schema does not declare
+ * @param resources relations that the schema may not declare
  * @param rows tables with no more rows are left out
  */
 export function findUnindexedLinks(db: RawDatabase, resources: readonly Resource[], rows: number): UnindexedLink[] {
@@ -31,7 +31,7 @@ export function findUnindexedLinks(db: RawDatabase, resources: readonly Resource
 }
 
 function listLinks({ table, attributes }: Resource): { table: string; columns: readonly string[] }[] {
-  // A link inside a JSON document has no column. A polymorphic link is looked up together with its discriminator.
+  // A link in a JSON document has no column. A polymorphic link is looked up with its discriminator.
   const owned = owningLinks(attributes).filter(({ attribute }) => attribute.document === undefined && attribute.discriminator === undefined)
   const lists = attributes.flatMap(attribute => {
     if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return []

@@ -1,4 +1,4 @@
-/** Puts formulas into SQLite's words. A formula that SQLite cannot run becomes null, with a note. */
+/** Puts formulas into SQLite's words. A failing formula becomes null, with a note. */
 import { isRaw, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ForeignModel } from './model.ts'
@@ -15,11 +15,7 @@ function inMain(formula: FormulaFunction): FormulaFunction {
   }
 }
 
-/**
- * Runs once the schema is made.
- *
- * @param addFunctions adds the functions of other databases
- */
+/** Runs once the schema is made. */
 export function adaptFormulas(orm: MikroORM, db: RawDatabase, model: ForeignModel, addFunctions: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {

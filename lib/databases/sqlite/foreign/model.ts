@@ -1,7 +1,4 @@
-/**
- * Makes entities written for PostgreSQL or MySQL fit SQLite, during MikroORM's discovery. Notes all that is mapped or left out. The
- * schema follows in schema.ts.
- */
+/** Makes entities written for PostgreSQL or MySQL fit SQLite, during MikroORM's discovery. Notes all that is mapped or left out. */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/errors/notes.ts'
@@ -99,7 +96,7 @@ export class ForeignModel {
     if (note !== undefined) this.#notes.add(note)
   }
 
-  /** Notes once for all places that something becomes another thing. */
+  /** Notes a mapping once for all places. */
   mapped(what: string, place: string): void {
     this.#isForeign = true
     const places = this.#mapped.get(what)
@@ -121,7 +118,7 @@ export class ForeignModel {
     return this.#schemas
   }
 
-  /** Called before MikroORM works with the declarations. Changes MikroORM's metadata, not the entities. */
+  /** Changes MikroORM's metadata before use, not the entities. */
   adapt(meta: EntityMetadata, platform: Platform): void {
     this.#leaveSchema(meta)
     for (const prop of Object.values(meta.properties)) {
@@ -216,7 +213,7 @@ export class ForeignModel {
       return this.found()
     }
     const meaning = findMeaning(named)
-    // The name of a type of MikroORM brings all that follows from the type.
+    // From the type's name MikroORM concludes all else.
     if (meaning !== undefined && declared === undefined) prop.type = meaning
     // MikroORM has a type of its own by the name `buffer`.
     if (meaning === 'blob' && (prop.type === 'blob' || prop.type === declared)) prop.type = 'buffer'
@@ -225,7 +222,7 @@ export class ForeignModel {
     if (translateColumn(named) !== named) this.mapped(`the type ${named} is ${translateColumn(named)} here`, place)
   }
 
-  /** A list of PostgreSQL, with its default, becomes a list of MikroORM. */
+  /** A list of PostgreSQL becomes MikroORM's, with its default. */
   #adaptList(prop: MutableProperty, named: string, typeName: string | undefined): void {
     const items = findItemType(named)
     const isPlainList = isPlain(prop.type) && isPlain(prop.customType)

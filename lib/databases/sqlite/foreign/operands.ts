@@ -31,7 +31,7 @@ const KEYWORDS = new Set(
   'and or not in is when then else case select from where on as between like ilike having by limit offset union all distinct'.split(' '),
 )
 
-/** Returns the name, and the place of its last token. */
+/** `end`: the place of the last token. */
 export function readType(tokens: readonly SqlToken[], start: number): { type: string; end: number } {
   let end = start
   while (word(tokens[end + 1]) === '.' && tokens[end + 2] !== undefined) end += 2

@@ -4,11 +4,11 @@ import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
 export class TypeProbe {
-  /** Without functions of other databases, which schemas should avoid. */
+  /** Without functions of other databases. */
   #plain: RawDatabase | undefined
   #foreign: RawDatabase | undefined
 
-  /** @param withForeign with the functions of other databases */
+  /** @param withForeign of other databases */
   runs(sql: string, withForeign = true): boolean {
     return this.findProblem(sql, withForeign) === undefined
   }

@@ -1,6 +1,6 @@
 /**
- * Puts defaults, generated columns, checks, indexes, views and triggers into SQLite's words. Expressions that SQLite can run stay.
- * Expressions that fail even translated are left out, and noted.
+ * Puts defaults, generated columns, checks, indexes, views and triggers into SQLite's words. An expression that SQLite can run stays. An
+ * expression that fails even translated is left out, and noted.
  */
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
@@ -70,7 +70,7 @@ export class ForeignSchema {
     if (typeof prop.generated === 'string' && prop.generated !== prop.fieldNames?.[0]) this.#adaptGenerated(meta, prop, prop.generated)
   }
 
-  /** For types of the application in columns not declared as text: a column of text would make texts of numbers. */
+  /** For types of the application in columns not declared as text, which would make texts of numbers. */
   #holdsNumbers(prop: EntityProperty, declared: string): boolean {
     const { customType } = prop
     if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
@@ -109,7 +109,7 @@ export class ForeignSchema {
     this.#model.found(`${place}: SQLite cannot run its default, ${given}: ${what}.`)
   }
 
-  /** Writes the form that the property stores. */
+  /** Writes the stored form. */
   #translateDefault(prop: EntityProperty, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
@@ -234,7 +234,7 @@ export class ForeignSchema {
     return isRaw(made) ? this.#platform.formatQuery(made.sql, made.params) : String(made)
   }
 
-  /** Only triggers that SQLite takes stay: the effect of others is unknown here, so no translation is safe. */
+  /** Only triggers that SQLite takes stay: no translation is safe where the effect is unknown. */
   #adaptTriggers(meta: EntityMetadata): void {
     const table = { name: meta.tableName, getQuotedName: () => name(meta.tableName) }
     meta.triggers = meta.triggers.filter(trigger => {
@@ -247,7 +247,7 @@ export class ForeignSchema {
     })
   }
 
-  /** Adapts views, and entities that are queries. */
+  /** Includes entities that are queries. */
   #adaptExpression(meta: EntityMetadata): void {
     if (typeof meta.expression !== 'string') return
     const translated = toSqlite(meta.expression, this.#model.schemas)

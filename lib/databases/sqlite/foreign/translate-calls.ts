@@ -11,7 +11,7 @@ const UUID =
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_CALLS =
   'gen_random_uuid uuid_generate_v4 uuid_generate_v1 uuid_generate_v1mc uuidv4 uuid newid newsequentialid sys_guid gen_random_ulid'
-/** The first 48 bits are the time: later UUIDs are greater. */
+/** 48 bits of time first: later UUIDs are greater. */
 const UUID_V7 =
   `(substr(printf('%012x', ${NOW}), 1, 8) || '-' || substr(printf('%012x', ${NOW}), 9) || '-7' || ` +
   "lower(substr(hex(randomblob(2)), 2) || '-' || " +

@@ -1,4 +1,4 @@
-/** Puts other words and operators of PostgreSQL and MySQL into SQLite's. */
+/** Puts phrases and operators of PostgreSQL and MySQL into SQLite's words. */
 import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { word } from '../../sql/sql-tokens.ts'
 import { asText, type Rewrite } from './operands.ts'
@@ -34,7 +34,7 @@ function parseMilliseconds(text: string): number | undefined {
 
 const ESCAPES: Readonly<Record<string, string>> = { "'": "''", b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** `E'it\'s'`, `N'it''s'`, `$$it's$$`: a text with escapes, of national characters, or between dollars. */
+/** `E'it\'s'`, `N'it''s'`, `$$it's$$`: escapes, national characters, dollars. */
 const rewriteText: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const [prefix] = (token.kind === 'text' && /^(?:[en](?=')|\$[^$]*\$)/i.exec(token.text)) || ['']
@@ -88,7 +88,7 @@ const rewriteTypedText: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `at time zone 'utc'`: nothing, since date-times are in UTC. */
+/** `at time zone 'utc'`: nothing, as times are in UTC. */
 const rewriteTimeZone: Rewrite = (tokens, at) => {
   const isZone = word(tokens[at]) === 'at' && word(tokens[at + 1]) === 'time' && word(tokens[at + 2]) === 'zone'
   if (!isZone || tokens[at + 3] === undefined) return false
@@ -96,7 +96,7 @@ const rewriteTimeZone: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `on update ...` of a column: nothing, since MikroORM sets such columns. */
+/** `on update ...` : nothing, as MikroORM sets such columns. */
 const rewriteOnUpdate: Rewrite = (tokens, at) => {
   if (word(tokens[at]) !== 'on' || word(tokens[at + 1]) !== 'update' || at === 0) return false
   tokens.splice(at)

@@ -1,6 +1,6 @@
 /**
- * Translates SQL of PostgreSQL or MySQL to SQLite's, token by token. Unknown parts stay, for SQLite to accept or reject. Date-times are
- * milliseconds, as in MikroORM.
+ * Translates SQL of PostgreSQL or MySQL, token by token. Unknown parts stay, for SQLite to accept or reject. Date-times are milliseconds,
+ * as in MikroORM.
  */
 import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
 import { findOperandStart, readType, type Rewrite } from './operands.ts'

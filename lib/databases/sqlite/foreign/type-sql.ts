@@ -1,6 +1,6 @@
 /**
  * Adapts `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types from another database. SQL that SQLite runs stays. Other SQL
- * is translated if values then read back as written, or else left out, with a note: the column holds the value of `convertToDatabaseValue`.
+ * is translated where values read back as written, else left out, with a note: the column holds the value of `convertToDatabaseValue`.
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
@@ -14,7 +14,7 @@ type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => str
 /** A translation must keep at least one. */
 const SAMPLES = ['12', "'12'"]
 
-/** Adapts each type once. The application's own types stay unchanged. */
+/** The application's own types stay unchanged. */
 export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe): void {
   const platform = orm.config.getPlatform()
   const adapted = new Map<object, Type<unknown, unknown>>()
@@ -71,7 +71,7 @@ function adaptType(type: Type<unknown, unknown>, { platform, model, probe, place
   return replaceSql(type, { convertToJSValueSQL: key => key, convertToDatabaseValueSQL: key => key })
 }
 
-/** Values keep their storage class, to sort and compare as before, and read back as written. */
+/** Values read back as written, and keep their storage class, to sort and compare as before. */
 function keepsValues({ convertToJSValueSQL: read, convertToDatabaseValueSQL: write }: SqlMethods, probe: TypeProbe): boolean {
   return SAMPLES.some(sample => {
     const stored = write(sample)

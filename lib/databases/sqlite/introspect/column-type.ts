@@ -1,6 +1,6 @@
 /**
  * Finds the type of a column from its declaration, and from some rows where several forms are possible. SQLite enforces almost no type
- * (https://www.sqlite.org/datatype3.html), so a value of another type is no error.
+ * (https://www.sqlite.org/datatype3.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
@@ -56,7 +56,7 @@ export function readDeclared(type: string): ScalarKind {
   return parseDeclared(type).kind
 }
 
-/** Whether both hold texts, or both numbers, and compare as stored. */
+/** Both hold texts, or both numbers, and compare as stored. */
 export function isComparable(column: FileColumn, other: FileColumn): boolean {
   const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
@@ -117,7 +117,7 @@ export class ColumnTypes {
     }
   }
 
-  /** Undefined where no part of an ID. */
+  /** Undefined: no part of an ID. */
   ofKey(column: FileColumn): FileScalar | undefined {
     const type = this.#findKeyType(column)
     // SQLite refuses a rowid that is no integer.
@@ -128,7 +128,7 @@ export class ColumnTypes {
     const type = this.of(column)
     const { kind } = type
     const samples = this.#samples.get(column.name) ?? []
-    // Programs store UUIDs as blobs, whatever the column declares.
+    // Programs store UUIDs as blobs in columns of any type.
     if (samples.length > 0 && samples.every(value => value instanceof Uint8Array)) return undefined
     if (kind === 'text' || kind === 'bigint') return type
     // IDs are compared as stored, and UUIDs are lower case in the API.
@@ -152,7 +152,7 @@ function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: 
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
-/** Reads values from the beginning of the table and, where cheap, from its end. Omits NULL. */
+/** Reads from the beginning of the table and, where cheap, from its end. Omits NULL. */
 function readSamples(db: RawDatabase, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]
@@ -160,7 +160,7 @@ function readSamples(db: RawDatabase, table: FileTable, columns: readonly string
     rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
   }
   const [key, ...others] = table.key
-  // A long table may have keys beyond 2^53 at neither end. The key's index shows such keys at once.
+  // Keys beyond 2^53 may be at neither end of a long table. The key's index shows such keys at once.
   if (rows.length >= SAMPLES && key !== undefined && others.length === 0 && !table.rowidKey) {
     for (const end of ['min', 'max']) {
       const value = `select ${end}(${quoted(key)}) from main.${quoted(table.name)} where ${quoted(key)} < ''`

@@ -1,7 +1,4 @@
-/**
- * MikroORM's type for a column of a SQLite file. Properties hold any value unchanged until somebody writes another, and the engine makes
- * and shows the values.
- */
+/** MikroORM's type for a column of a SQLite file: properties hold any value unchanged until somebody writes another. */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatStoredTime, type FileScalar } from '../sql/stored-time.ts'

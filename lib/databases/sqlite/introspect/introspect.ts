@@ -1,6 +1,6 @@
 /**
- * Reads the tables, views, columns, keys and foreign keys of a SQLite file, by pragmas (https://www.sqlite.org/pragma.html) and the text of
- * the schema. MikroORM's own introspection loses composite foreign keys, unique indexes and views.
+ * Reads a SQLite file's tables, views, columns, keys and foreign keys, by pragmas (https://www.sqlite.org/pragma.html) and the text of the
+ * schema. MikroORM's own introspection loses composite foreign keys, unique indexes and views.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { readDdl } from '../database/ddl.ts'
@@ -18,9 +18,9 @@ export interface FileColumn extends Column {
 export interface FileTable extends Table {
   readonly kind: 'table' | 'virtual' | 'view'
   readonly columns: readonly FileColumn[]
-  /** Whether the key is the rowid, which SQLite assigns. */
+  /** The key is the rowid, which SQLite assigns. */
   readonly rowidKey: boolean
-  /** A name of the rowid that no column has taken, if any. */
+  /** A name of the rowid that no column has. */
   readonly rowid: string | undefined
 }
 
@@ -91,7 +91,7 @@ export function introspect(db: RawDatabase): Introspection {
 /**
  * Leaves foreign keys as declared.
  *
- * @param sql the text of its CREATE statement
+ * @param sql of its CREATE statement
  */
 export function readTable(db: RawDatabase, { name, type, wr }: TableRow, sql: string): FileTable {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]
@@ -156,7 +156,7 @@ function readForeignKeys(db: RawDatabase, table: string): ForeignKey[] {
     })
 }
 
-/** Gives foreign keys the exact names of tables and columns, and drops foreign keys without a target. */
+/** Gives the exact names of tables and columns, and drops foreign keys without a target. */
 function resolveTargets(tables: readonly FileTable[]): FileTable[] {
   const byName = new Map(tables.filter(({ kind }) => kind === 'table').map(table => [table.name.toLowerCase(), table]))
   const called = (table: FileTable, column: string): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * Keeps the highest integer key of tables without AUTOINCREMENT, where SQLite reuses the ID of a deleted last row. The schema of a file
- * must not change, so the engine keeps the keys while running.
+ * Keeps the highest integer key of tables without AUTOINCREMENT, where SQLite reuses the ID of a deleted last row, and the schema must not
+ * change.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
@@ -45,7 +45,7 @@ export function requireKeys(orm: MikroORM, db: RawDatabase, notes: Notes): void 
   }
 }
 
-/** Finds the column that is the rowid: the only key column, without an index of its own. */
+/** The only key column, without an index of its own. */
 function findRowidColumn(db: RawDatabase, table: string): string | undefined {
   const [row] = db.pragma(`main.table_list(${name(table)})`) as { wr: number }[]
   const key = (db.pragma(`main.table_info(${name(table)})`) as { name: string; pk: number }[]).filter(({ pk }) => pk > 0)

@@ -1,6 +1,6 @@
 /**
- * Binds the values of MikroORM's statements. MikroORM itself writes values into the text, which fails on NUL characters and prevents the
- * reuse of prepared statements.
+ * Binds the values of MikroORM's statements. MikroORM writes values into the text, which fails on NUL characters and keeps prepared
+ * statements from reuse.
  */
 import { isRaw } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
@@ -22,7 +22,7 @@ function countPlaceholders(sql: string): number | undefined {
   return count
 }
 
-/** Writes SQL fragments among the values into the text: `version = ?` of an optimistic lock. */
+/** Writes SQL fragments into the text: `version = ?` of an optimistic lock. */
 function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
   if (!params.some(isRaw) || countPlaceholders(query) !== params.length) return { text: query, params }
   const values: unknown[] = []

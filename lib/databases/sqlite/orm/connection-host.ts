@@ -19,7 +19,7 @@ export interface WriteObserver {
   beforeSchemaChange(): void
 }
 
-/** The right to use the connection; `nested` inside a transaction. */
+/** `nested`: inside a transaction. */
 export interface Entered {
   readonly release: () => void
   readonly nested: boolean
@@ -33,7 +33,7 @@ export interface ConnectionHost {
   readonly observer: WriteObserver | undefined
   /** Of the caller's request. */
   readonly trace: Trace | undefined
-  /** In a page: runs a statement as part of the open transaction, where MikroORM has waited, and so lost the request. */
+  /** In a page: runs a statement in the open transaction, where a wait of MikroORM has lost the request. */
   readonly within: (<T>(work: () => T) => T) | undefined
   /** Returns at once when the connection is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
@@ -48,12 +48,11 @@ export interface ConnectionHost {
   committing(): void
   /** Whether the engine counts keys of some tables. */
   readonly counts: boolean
-  /** Returns a key where the engine counts: see autoincrement.ts. */
+  /** See autoincrement.ts. */
   nextKey(table: string): number | bigint | undefined
   giveKey(table: string, key: bigint): void
   /** Numbers a column other than the key, as a sequence of PostgreSQL does. */
   nextNumber(table: string, column: string): bigint
-  /** Finds a table with a key at SQLite's last number. */
   findUsedUp(): string | undefined
   /** Undefined before the engine has a clock. */
   clock(): Clock | undefined

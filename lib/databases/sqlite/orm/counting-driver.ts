@@ -1,4 +1,4 @@
-/** Assigns keys to new rows where SQLite would reuse a key: see autoincrement.ts. */
+/** Assigns keys where SQLite would reuse a key: see autoincrement.ts. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -64,7 +64,7 @@ export class CountingDriver extends BoundSqliteDriver {
 
   #assign(table: string, name: string, data: readonly Dictionary[]): void {
     const host = this.#host
-    // Rows with a given key go first, so that no other row gets the key.
+    // Rows with a given key go first: no other row may get the key.
     for (const row of data) {
       const given = readKey(row[name])
       if (given !== undefined) host.giveKey(table, given)

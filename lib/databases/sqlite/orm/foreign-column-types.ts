@@ -1,4 +1,4 @@
-/** Maps column types of PostgreSQL, MySQL and others to SQLite's. MikroORM's SQLite platform takes any unknown type for text. */
+/** Maps column types of PostgreSQL, MySQL and others to SQLite's. MikroORM takes any unknown type for text. */
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {

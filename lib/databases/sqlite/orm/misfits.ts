@@ -1,6 +1,6 @@
 /**
- * Removes stored values that do not fit their property, as `n/a` in a column of numbers. MikroORM would fail at such a value, or convert
- * it, whichever attribute is written. A value not loaded stays unchanged.
+ * Removes stored values that do not fit their property, as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
+ * attribute is written. A value not loaded stays unchanged.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
@@ -33,7 +33,7 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
   return row
 }
 
-/** Keys need no check: records are found by the stored value. A type of the application checks its values itself. */
+/** Keys need no check: records are found by the stored value. Types of the application check their values. */
 function findCheck(prop: EntityProperty, platform: Platform): FitCheck | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined

@@ -1,4 +1,4 @@
-/** Page MikroORM: what `@mikro-orm/sqlite` gives the engine on Node. That package loads better-sqlite3; a page has its base alone. */
+/** Page MikroORM: what `@mikro-orm/sqlite` gives the engine on Node. That package loads better-sqlite3. */
 export {
   AbstractSqlDriver,
   BaseSqliteConnection as SqliteConnection,

@@ -1,7 +1,4 @@
-/**
- * Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers, for
- * observers and traces.
- */
+/** Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers. */
 import type { RawResult } from '../driver/raw-database.ts'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
@@ -31,7 +28,7 @@ export class SharedConnection implements DatabaseConnection {
     else trace.statement(sql, [], countChanges, () => this.#prepare(sql).run([]))
   }
 
-  /** SQLite's error shows whether a transaction is open: asking first would cost a tenth of a short write. */
+  /** SQLite's error shows whether a transaction is open: asking would cost a tenth of a short write. */
   commit(): void {
     const { trace } = this.#host
     try {
@@ -101,7 +98,7 @@ export class SharedConnection implements DatabaseConnection {
         yield { rows: [row as R] }
       }
     } finally {
-      // Includes the time of whoever takes the rows.
+      // Includes the taker's time.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }

@@ -1,4 +1,4 @@
-/** Shares the engine's open database with MikroORM, which runs SQL through Kysely. */
+/** Shares the engine's open database with MikroORM's Kysely. */
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseIntrospector, Dialect, DialectAdapter, Driver, Kysely, QueryCompiler } from 'kysely'
 import type { AddedFilters } from '../../../model/added-filters.ts'
@@ -10,7 +10,7 @@ export class SharedSqliteDialect implements Dialect {
   readonly filters: AddedFilters | undefined
   readonly #driver: SharedDriver
 
-  /** @param filters of the entity manager; undefined where MikroORM is not given the dialect */
+  /** @param filters of the entity manager, where MikroORM has the dialect */
   constructor(host: ConnectionHost, filters?: AddedFilters) {
     this.host = host
     this.filters = filters

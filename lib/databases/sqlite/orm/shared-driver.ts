@@ -1,6 +1,6 @@
 /**
- * Begins and ends MikroORM's transactions on the engine's database. Unlike Kysely's own SQLite driver, shares one lock with
- * the engine's reads, lets nested code in instead of waiting for itself for ever, and gives the lock back when `begin` fails.
+ * Begins and ends MikroORM's transactions. Unlike Kysely's own SQLite driver, shares one lock with the engine's reads, lets nested code in
+ * instead of waiting for itself for ever, and gives the lock back when `begin` fails.
  */
 import type { DatabaseConnection, Driver } from 'kysely'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
@@ -33,7 +33,7 @@ export class SharedDriver implements Driver {
 
   /** A nested transaction is a savepoint. */
   begin(connection: SharedConnection): Awaitable<void> {
-    // Kysely would never give back the connection, and everybody behind would wait for ever.
+    // Kysely would never give the connection back.
     const failed = (error: unknown): never => {
       connection.release()
       throw error
@@ -48,7 +48,7 @@ export class SharedDriver implements Driver {
 
   beginAtOnce(connection: SharedConnection): void {
     this.#host.observer?.begin()
-    // So that the wait for another writer is here, instead of a failure later.
+    // The wait for another writer is here, instead of a failure later.
     connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
     connection.inside = true
     this.#host.begun()

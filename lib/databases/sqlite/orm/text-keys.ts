@@ -1,10 +1,10 @@
 /**
- * Text keys: reads `id: string` with `autoincrement` as a bigint in a text, `'7'`. MikroORM would read the number 7, which a write refuses,
- * and give the foreign keys text columns.
+ * Text keys: reads `id: string` with `autoincrement` as a bigint in a text, `'7'`. MikroORM would read 7, which a write refuses, and make
+ * foreign keys texts.
  */
 import { BigIntType, StringType, TextType, type EntityMetadata } from '@mikro-orm/core'
 
-/** Runs during discovery, before MikroORM makes the columns of foreign keys. */
+/** Runs before MikroORM makes the columns of foreign keys. */
 export function readTextKeys(meta: EntityMetadata): void {
   for (const prop of Object.values(meta.properties)) {
     if (prop.primary === true && prop.autoincrement === true && isText(prop.type)) {

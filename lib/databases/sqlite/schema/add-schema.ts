@@ -1,6 +1,6 @@
 /**
- * Creates the tables, columns and indexes that a database lacks, in one transaction. Nothing existing is changed or dropped: differences
- * are noted, or refused before anything is written.
+ * Creates the tables, columns and indexes that a database lacks, in one transaction. Nothing existing changes: differences are noted, or
+ * refused before anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
@@ -22,13 +22,13 @@ interface SchemaDatabase {
 
 /**
  * @param build runs on the new schema; when it throws, nothing is added
- * @throws Error in one line, with the differences that can neither be served nor added.
+ * @throws Error in one line, with the differences that can be neither served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
   /** Violated by existing rows. */
   const broken = new Set<string>()
   for (;;) {
-    // One state of the file, in spite of other processes.
+    // One state of the file.
     const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
     if (findings.faults.length > 0) throw schemaError(findings.faults, path, { ways: findings.ways })
     const additions = findings.additions.filter(({ what }) => !broken.has(what))
@@ -45,7 +45,7 @@ export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: ()
   }
 }
 
-/** MikroORM would refuse to save a record with a value of another type from the file. The engine checks client values. */
+/** MikroORM would refuse to save a record with a value of another type. The engine checks client values. */
 export function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
     if (foldCase(meta.tableName ?? '') === foldCase(table))
@@ -58,7 +58,7 @@ interface SchemaState {
   readonly path: string
 }
 
-/** Adds everything, or nothing: when another process has changed the schema meanwhile, or when rows violate the returned unique index. */
+/** Adds all, or nothing: when another process has changed the schema, or when rows violate the returned unique index. */
 function run<T>(additions: readonly Addition[], { db, version, path }: SchemaState, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {
@@ -123,7 +123,6 @@ export function compareSchema(orm: MikroORM, db: RawDatabase): Findings {
   return findings
 }
 
-/** @param targets the tables of the entities that share the table */
 function addTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { db, catalog, findings } = comparing
   const [target] = targets

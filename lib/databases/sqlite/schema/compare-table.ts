@@ -1,4 +1,4 @@
-/** Computes additions to a table, lasting differences from its entities, and parts missing for good. */
+/** Compares a table with entities, for additions, lasting differences and parts missing for good. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -26,7 +26,7 @@ export class Findings {
   readonly faults: string[] = []
   /** A `fill` for each column in need of values. */
   readonly ways: string[] = []
-  /** Hold values of another type than the entity's, by the names in the entity. */
+  /** Hold values of another type than the entity's, whose names stand here. */
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
 
@@ -40,7 +40,6 @@ export interface Comparing {
   readonly made: Set<string>
 }
 
-/** @param targets the tables of the entities that share the table */
 export function compareTable(targets: readonly DatabaseTable[], existing: ExistingTable, comparing: Comparing): void {
   const { notes } = comparing.findings
   const added = new Set<string>()
@@ -77,7 +76,7 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
 /**
  * Includes parts that other entities need.
  *
- * @param targets the tables of the entities that share the table. MikroORM lists a table twice that two circles of links share.
+ * @param targets of the entities that share the table. MikroORM lists a table twice that two circles of links share.
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { helper, made, findings, catalog } = comparing
@@ -138,7 +137,7 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
 }
 
 function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
-  // MikroORM drops a foreign key from the list once written into the column.
+  // MikroORM drops a foreign key once written into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
   const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as TableDifference)
   return sql!
@@ -170,7 +169,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
     findings.otherTypes.push({ table, column: column.name })
-    // SQLite takes a column of UUIDs for one of numbers, and no UUID for a number.
+    // SQLite takes a UUID column for numbers, but no UUID for a number.
     if (!(readDeclared(found.type) === 'uuid' && holdsUuids(orm, table, column.name)))
       notes.push(
         `${place}: declared as "${found.type}" in the file, and as "${column.type}" in the entity: SQLite stores its values as ${is}s.`,
@@ -206,7 +205,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** Whether MikroORM assumes the index, for a link without any in the file. */
+/** MikroORM assumes the index, for a link without any in the file. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false
@@ -219,7 +218,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
-  // Indexes of the present start must not silence the note at the next.
+  // Indexes of this start must not silence the note at the next.
   if (isPlain && same !== undefined && !isThere(index, { ...existing, indexes: [same] })) {
     findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return
@@ -234,9 +233,9 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }
 
-/** Whether the file has an index of the same effect, under any name. */
+/** Under any name, with the same effect. */
 export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
-  // Uniqueness of fewer columns includes uniqueness of more.
+  // Uniqueness of fewer columns includes more.
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
   const begins = (others: readonly (string | undefined)[]): boolean =>

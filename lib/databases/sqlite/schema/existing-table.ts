@@ -1,4 +1,4 @@
-/** Reads the catalog of a database, and a table or view by name, as SQLite compares names. */
+/** Reads the catalog of a database, and a table or view by name. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -33,12 +33,12 @@ interface NamedObject {
 
 /** By folded name. */
 export interface Catalog {
-  /** Tables, views and indexes share their names. */
+  /** Tables, views and indexes. */
   readonly objects: ReadonlyMap<string, NamedObject>
   readonly triggers: ReadonlyMap<string, NamedObject>
 }
 
-/** Uses one statement: each statement reads the whole catalog. */
+/** Uses one statement: each reads the whole catalog. */
 export function readCatalog(db: RawDatabase): Catalog {
   const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
   const objects = new Map<string, NamedObject>()
@@ -55,7 +55,7 @@ export function readExistingTable(db: RawDatabase, { objects }: Catalog, name: s
   return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: readIndexes(db, found.name) }
 }
 
-/** Undefined for a view or virtual table, too. */
+/** Undefined for views and virtual tables, too. */
 export function readPlainTable(db: RawDatabase, name: string): ExistingTable | undefined {
   const found = readExistingTable(db, readCatalog(db), name)
   return found?.kind === 'table' ? found : undefined

@@ -8,7 +8,7 @@ interface FileRules {
 }
 
 export function hasSameRules(key: ForeignKey, found: FileRules, target: DatabaseTable): boolean {
-  // Without a rule for updates in the model, the rule of the file stays.
+  // Without a rule for updates, that of the file stays.
   return hasSameDelete(key, found, target) && (key.updateRule === undefined || isSameRule(key, key.updateRule, found.onUpdate, target))
 }
 
@@ -16,7 +16,7 @@ export function hasSameDelete(key: ForeignKey, { onDelete }: FileRules, target: 
   return isSameRule(key, key.deleteRule, onDelete, target)
 }
 
-/** For links in a primary key, as in a many-to-many table, MikroORM assumes `cascade` without a rule: any rule of the file fits. */
+/** For links in a primary key, as in a many-to-many table, MikroORM assumes `cascade`: any rule of the file fits. */
 function isSameRule({ columnNames }: ForeignKey, wanted: string | undefined, there: string | undefined, target: DatabaseTable): boolean {
   const key = target.getPrimaryKey()?.columnNames ?? []
   const isAssumed = plain(wanted) === 'cascade' && columnNames.every(column => key.includes(column))

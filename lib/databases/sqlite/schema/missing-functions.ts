@@ -1,4 +1,4 @@
-/** Notes triggers with functions of the file's own program, and foreign keys to nowhere. */
+/** Notes triggers with functions of another program, and foreign keys to nowhere. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
@@ -49,7 +49,7 @@ export function noteBrokenKeys(db: RawDatabase, notes: Notes): void {
   }
 }
 
-/** A keyword, or the name of a table before its columns, is no function. */
+/** A keyword, or a table before its columns, is no function. */
 function lacks(db: RawDatabase, functionName: string): boolean {
   if (db.prepare('select 1 from sqlite_schema where name = ? collate nocase').get(functionName) !== undefined) return false
   try {

@@ -1,4 +1,4 @@
-/** Compares date-times as shown, in milliseconds, however stored. */
+/** Compares date-times in milliseconds, as shown, however stored. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
@@ -19,7 +19,7 @@ export function mayBeText({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
 }
 
-/** Finds milliseconds, with or without a fraction of SQLite's own, and texts shown as the same time. */
+/** Finds milliseconds, with or without SQLite's fraction, and texts shown as the same time. */
 export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, TIME_NEXT)]
@@ -28,7 +28,7 @@ export function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope):
   return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
 }
 
-/** Texts sort after all numbers, so an index finds both. */
+/** Texts sort after numbers, so an index finds both. */
 export function compareTimeOrText(operand: Operand, operator: OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
@@ -42,7 +42,7 @@ export function compileMoment({ hops, attribute }: Operand, scope: ColumnScope):
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
-/** Compares far times by their stored values, by an index. Near times, perhaps finer or in other forms, are converted row by row. */
+/** Far times are compared as stored, by an index. Near times, perhaps finer or in other forms, are converted row by row. */
 export function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!

@@ -1,4 +1,4 @@
-/** Compares an attribute with values of a filter, in each form that SQLite may hold. */
+/** Compares an attribute with values of a filter, in each form. */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
@@ -63,7 +63,7 @@ export function compareValue(node: Condition & { kind: 'compare' }, scope: Colum
   return operator.startsWith('>') && mayHoldTexts(attribute) ? sql`(${compared} and ${isNumber(operand, scope)})` : compared
 }
 
-/** Compares by JSON type: a text with the given text, a number with the number that the given text spells. */
+/** By JSON type: a text with the given text, a number with the number that the text spells. */
 function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -71,7 +71,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   const given = filterValue(ref, attribute)
   const number = filterValue(ref, attribute, NUMBER)
   if (operator === '=') {
-    // An object or array equals the text read as JSON; a text also the content of its quotes.
+    // An object or array equals the text as JSON; a text also the content of its quotes.
     const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
     return caseOfType(type, {
       text: sql`${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)})`,
@@ -91,7 +91,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   })
 }
 
-/** Compares like `compareWithin`, with any of a list. */
+/** As `compareWithin`, with any of a list. */
 function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -127,15 +127,12 @@ function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
 }
 
-/**
- * SQLite sorts texts above all numbers. The `+` keeps the condition out of the search for an index, where the condition would count as a
- * bound.
- */
+/** Texts sort above all numbers. The `+` keeps the condition from counting as a bound in the search for an index. */
 function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }
 
-/** Compares with the least and the greatest number shown as the given decimal. */
+/** By the least and the greatest number shown as the decimal. */
 function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]

@@ -1,4 +1,4 @@
-/** Contains: the SQL function `mikro_contains(stored, form, given)`: whether lists and JSON contain each other, as PostgreSQL compares. */
+/** Contains: the SQL function `mikro_contains(stored, form, given)`: whether lists and JSON contain each other, as in PostgreSQL. */
 import type { Containment } from '../../../records/plan/read-plan.ts'
 
 /** How the column holds a value. */
@@ -10,7 +10,7 @@ const CHECK_EVERY = 100_000
 /**
  * Deterministic.
  *
- * @param checkClock is called between pieces of work, and may throw
+ * @param checkClock may throw
  */
 export function containsFunction(checkClock: () => void): (stored: unknown, form: unknown, given: unknown) => number | null {
   let last: { readonly text: string; readonly value: unknown } | undefined
@@ -33,7 +33,7 @@ function splitList(stored: string): readonly string[] {
   return stored === '' ? [] : stored.split(',')
 }
 
-/** A file may hold any text in a column of JSON. */
+/** A file's column of JSON may hold any text. */
 function parse(stored: string): unknown {
   try {
     return JSON.parse(stored)

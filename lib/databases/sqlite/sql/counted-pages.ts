@@ -1,13 +1,12 @@
 /**
  * Decides whether one statement reads and counts a page (`CompiledRead.counted`), which is faster where few rows match and slower where
- * many do: by the table's size, SQLite's plan, and the last counts. Above a bound of matches two statements run. Measures:
- * docs/benchmarks.md.
+ * many do: by the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
  */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'
 import type { Estimate } from './estimate.ts'
 
-/** Pages with few matches, after a page with many, before one statement is tried again. */
+/** Pages with few matches before one statement is tried again. */
 const TRUST = 3
 
 export type RunStep = (step: ReadingStep) => readonly Row[]
@@ -23,7 +22,6 @@ export class CountedPages {
     this.#estimate = estimate
   }
 
-  /** @param runBoth runs the two statements in turn */
   run(batch: readonly ReadingStep[], run: RunStep, runBoth: () => Results): Results {
     const [page] = batch as [ReadingStep]
     const most = this.#findMost(page)

@@ -1,4 +1,4 @@
-/** Turns SQLite's values into JSON. A value that does not fit its declared type is shown unchanged. */
+/** Turns SQLite's values into JSON. A value that does not fit its type is shown unchanged. */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
@@ -14,7 +14,7 @@ function decodeBoolean(value: unknown): unknown {
   return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
-/** Undefined where SQLite's value is the JSON value, except for bytes: see `decodeOdd`. */
+/** Undefined where SQLite's value is the JSON value; of bytes see `decodeOdd`. */
 export function findDecoder(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
@@ -70,7 +70,7 @@ function decodeKey(value: unknown): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : decodeOdd(value)
 }
 
-/** Tests in JavaScript whether a value of a decoded column needs no decoder. */
+/** JavaScript that tests whether a value needs no decoder. */
 function plainTest(type: ScalarType, value: string): string {
   if (type.loose === true) {
     switch (type.kind) {
@@ -88,7 +88,7 @@ function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/** Reads an attribute: of a file's column the stored value. Integers beyond a JavaScript number become texts. */
+/** Integers beyond a JavaScript number become texts. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)

@@ -28,7 +28,7 @@ export function encodeLinks(rows: readonly Row[], { from, parts }: Pick<Compiled
   return { parameter: `[${[...seen].join()}]`, count: seen.size }
 }
 
-/** JSON has no bytes, but a file may hold bytes in any column. */
+/** JSON has no bytes, which any column may hold. */
 function canLink(value: unknown): boolean {
   return value !== null && typeof value !== 'object'
 }
@@ -42,7 +42,7 @@ function format(value: unknown, isPlain: boolean): string {
   return isPlain && (typeof value !== 'string' || DIGITS.test(value)) ? String(value) : JSON.stringify(value)
 }
 
-/** Integers leave SQLite as numbers, or as texts of digits. */
+/** Integers come as numbers, or as texts of digits. */
 function isNumber({ type }: KeyPart): boolean {
   return type.kind === 'integer' || type.kind === 'bigint' || type.codec?.exact === true
 }

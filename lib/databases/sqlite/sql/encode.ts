@@ -2,7 +2,7 @@
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** better-sqlite3 binds no booleans, and binds numbers as REAL. A column, or a comparison with a column, turns REAL back. */
+/** better-sqlite3 binds no booleans, and numbers as REAL, which columns and comparisons with columns turn back. */
 export function encode(value: unknown, type: ScalarType, inDocument: boolean): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
   // In documents MikroORM writes ISO texts, which sort as time does.
@@ -10,7 +10,7 @@ export function encode(value: unknown, type: ScalarType, inDocument: boolean): u
   return value
 }
 
-/** Binds a value that MikroORM has converted; undefined where impossible. Integers become BigInt: a number would be stored as REAL. */
+/** Undefined where impossible. Integers become BigInt: a number would be stored as REAL. */
 export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {
@@ -24,7 +24,7 @@ export function toParameter(value: unknown): unknown {
     default:
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : BigInt(value.getTime())
       if (value instanceof Uint8Array) return value
-      // Objects, and values that MikroORM has marked, become JSON as in MikroORM's own quoting.
+      // As in MikroORM's own quoting.
       return Utils.isPlainObject(value) || (typeof value === 'object' && JsonProperty in value) ? JSON.stringify(value) : undefined
   }
 }

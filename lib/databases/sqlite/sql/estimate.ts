@@ -1,6 +1,4 @@
-/**
- * Estimate: at most how many rows a statement goes through, by the highest row numbers and the indexes. Asks the database once a second.
- */
+/** Estimate: how many rows a statement goes through at most, by row numbers and indexes. Asks the database once a second. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'
@@ -16,7 +14,7 @@ interface IndexStatistics {
   readonly isUnique: boolean
 }
 
-/** How a statement finds the rows of its first table: by an index; all, then sorted; or all in the order of an index. */
+/** How the rows of the first table are found: by an index; all, then sorted; or all in the order of an index. */
 type Access = 'look-up' | 'sort' | 'walk'
 
 interface TableStatistics {
@@ -27,7 +25,7 @@ interface TableStatistics {
 export class Estimate {
   readonly #db: RawDatabase
   readonly #tables = new Map<string, TableStatistics>()
-  /** Indexes over all rows, the key included, by table, as of `#schema`. */
+  /** Indexes over all rows, with the key, by table, as of `#schema`. */
   readonly #indexes = new Map<string, readonly IndexStatistics[]>()
   /** As of `#schema`. */
   #served = new WeakMap<Visit, boolean>()
@@ -48,7 +46,7 @@ export class Estimate {
   #visited(visit: Visit, now: number): number {
     const { table, from } = visit
     const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
-    // If each row is looked for from one place, all look-ups find no more rows than the table has.
+    // Looked for from one place, no more rows are found than the table has.
     if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
     return this.#visited(from.visit, now) * rows
   }
@@ -59,7 +57,7 @@ export class Estimate {
     return served
   }
 
-  /** Whether an index begins with the link, and no condition might make SQLite take another index, which leaves many rows. */
+  /** An index begins with the link, and no condition might make SQLite take another index, which leaves many rows. */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
     const serves = ({ columns: indexColumns }: IndexStatistics): boolean => {
@@ -128,7 +126,7 @@ export class Estimate {
     this.#accesses = new WeakMap()
   }
 
-  /** The highest row number, but no more than the bytes allow: row numbers may have been given at random. */
+  /** The highest row number, but no more than the bytes allow: row numbers may be random. */
   #countOf(table: string): number {
     const kind = this.#db.prepare("select type, wr from pragma_table_list(?) where schema = 'main'").get(table)
     const { type, wr } = (kind ?? { type: 'none', wr: 0 }) as { type: string; wr: 0 | 1 }

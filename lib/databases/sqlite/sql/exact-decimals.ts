@@ -1,5 +1,5 @@
 /**
- * SQLite stores numbers of a `numeric` column as doubles. So bodies may not hold decimals of more digits, and filters get a storable
+ * SQLite stores numbers of a `numeric` column as doubles: bodies may not hold decimals of more digits, and filters get a storable
  * neighbour.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -20,7 +20,7 @@ export function storesAll(type: ScalarType): boolean {
   return type.kind !== 'decimal' && !makesNumbers(type)
 }
 
-/** For a declared type unknown to SQLite, as `STRING`: SQLite makes numbers of texts that look like numbers. */
+/** As of a type unknown to SQLite, as `STRING`: texts that look like numbers become numbers. */
 export const NUMERIC = 'numeric'
 
 function makesNumbers({ kind, column }: ScalarType): boolean {
@@ -42,11 +42,11 @@ function isExact(text: string): boolean {
 }
 
 /**
- * Replaces a decimal by a storable neighbour, so that each stored decimal compares as with all digits: below for `>` and `<=`, above for
- * `>=` and `<`. Null for `=`, since no stored decimal is equal.
+ * Replaces a decimal by a storable neighbour, to compare as with all digits: below for `>` and `<=`, above for `>=` and `<`. Null for `=`:
+ * no stored decimal is equal.
  */
 function findDecimalBound(text: string, operator: string): string | null {
-  // A file's number may be shown with many digits, and is compared with all.
+  // A file's number may be shown with many digits.
   if (isExact(text) || String(Number(text)) === text) return text
   const isNegative = text.startsWith('-')
   const [whole = '', fraction = ''] = text
@@ -54,7 +54,7 @@ function findDecimalBound(text: string, operator: string): string | null {
     .replace(/(\.\d*?)0+$/, '$1')
     .split('.')
   const digits = BigInt(whole + fraction)
-  // Integers are exact beyond 15 digits, up to 2^53. Beyond 2^53 the database compares its stored values.
+  // Integers are exact up to 2^53. Beyond, the database compares its stored values.
   const isLong = BigInt(whole) >= 10n ** 15n
   if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
   if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null

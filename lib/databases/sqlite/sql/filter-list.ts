@@ -1,4 +1,4 @@
-/** The forms in which filter values are compared, and all plain values as one parameter. */
+/** Forms of compared filter values, and all plain values as one parameter. */
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { ValueRef } from '../../../records/plan/read-plan.ts'
@@ -6,10 +6,7 @@ import { bind, sql, type Sql } from '../../sql/sql.ts'
 import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
-/**
- * A UUID may be stored in upper or lower case, `true` as a text where other programs write, or in a document. Each form is one more
- * comparison for each row.
- */
+/** A UUID may be stored in either case, `true` as a text, by other programs or in a document. Each form costs a comparison for each row. */
 export function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
   if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
   if (kind === 'time') return ['value', MINUTES]

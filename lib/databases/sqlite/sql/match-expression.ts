@@ -7,7 +7,7 @@ const CHECK_EVERY = 100_000
 /**
  * Deterministic.
  *
- * @param checkClock is called between pieces of work, and may throw
+ * @param checkClock may throw
  */
 export function expressionFunction(checkClock: () => void): (value: unknown, expression: unknown, fold: unknown) => number | null {
   let work = 0

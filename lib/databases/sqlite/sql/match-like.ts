@@ -1,6 +1,6 @@
 /**
- * Matches `$like` as PostgreSQL does. `%` is any number of characters, `_` a single character, `\` takes the meaning from the
- * next, and case counts. SQLite's own LIKE folds letters and knows no escape; GLOB is used where quick and right.
+ * Matches `$like` as PostgreSQL does. `%` is any number of characters, `_` one character, `\` takes the meaning from the next, and case
+ * counts. SQLite's LIKE folds letters and knows no escape; GLOB is used where quick and right.
  */
 
 /** Stand for `%` and `_` in a pattern. */
@@ -36,7 +36,7 @@ const CHECK_EVERY = 100_000
 /**
  * The SQL function `mikro_like(text, pattern, fold)`. Deterministic.
  *
- * @param checkClock is called between pieces of work, and may throw
+ * @param checkClock may throw
  */
 export function likeFunction(checkClock: () => void): (value: unknown, pattern: unknown, fold: unknown) => number | null {
   let last: { readonly text: string; readonly fold: unknown; readonly pattern: Pattern } | undefined
@@ -61,7 +61,7 @@ function foldCase(text: string): string {
   return folded
 }
 
-/** Goes by the capital letter, so that `s` and the long `s` are equal. */
+/** By the capital letter: `s` equals the long `s`. */
 function foldCharacter(character: string): string {
   if (character < '\u0080') return character.toLowerCase()
   const upper = character === 'ı' ? character : character.toUpperCase()
@@ -69,7 +69,7 @@ function foldCharacter(character: string): string {
   return [...lower].length === 1 ? lower : character
 }
 
-/** Takes each text between two `%` at its first place, which is enough if the pattern matches at all. */
+/** Takes each text between two `%` at its first place, which is enough for a pattern that matches at all. */
 function matches(text: readonly string[], pattern: Pattern, step: () => void): boolean {
   let [at, part] = [0, 0]
   let retry: { readonly part: number; at: number } | undefined

@@ -1,4 +1,4 @@
-/** Compares a text with a wildcard pattern, by SQLite where right and quick, else by a function of the engine. */
+/** Compares a text with a wildcard pattern, by SQLite where right and quick. */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -21,7 +21,7 @@ export function compileText(operand: Operand, scope: ColumnScope): Sql {
 export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
-  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts. `mikro_match` compares such rows.
+  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts: there `mikro_match` compares.
   if (node.form === 'any') return sql`${value} is not null`
   const isMatch = (fold: string): Sql => sql`mikro_match(${value}, ${parameter(PIECES)}, ${fold})`
   if (node.fold > 0) {

@@ -1,6 +1,6 @@
 /**
- * Match: wildcard patterns. Has parameters for SQLite's own comparisons, and SQL functions for Unicode case folding, texts with a NUL,
- * times in several forms, and long texts, over which SQLite takes the product of both lengths.
+ * Match: parameters for SQLite's own comparisons with wildcard patterns, and SQL functions for Unicode case folding, texts with a NUL,
+ * times in several forms, and long texts, for which SQLite needs the product of both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'
@@ -38,7 +38,7 @@ export function jsonFunction(text: unknown): string | null {
 /**
  * `mikro_match(text, pieces, fold)`. Deterministic.
  *
- * @param checkClock is called between pieces of work, and may throw
+ * @param checkClock may throw
  */
 export function matchFunction(checkClock: () => void): (value: unknown, pieces: unknown, fold: unknown) => number | null {
   let work = 0
@@ -60,10 +60,10 @@ const CHECK_EVERY = 10_000
 
 type Matcher = (text: string, checkClock: () => void) => boolean
 
-/** A compiled regular expression takes many times the bytes of its text. */
+/** A compiled expression takes many times the bytes of its text. */
 const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
-/** A statement asks for the same matcher with every row, and a long key is slow to look up. */
+/** Each row asks for the same matcher, and a long key is slow to look up. */
 let last: { readonly pieces: string; readonly fold: Fold; readonly matcher: Matcher } | undefined
 
 function parseMatcher(pieces: string, fold: Fold): Matcher {
@@ -73,7 +73,7 @@ function parseMatcher(pieces: string, fold: Fold): Matcher {
   return matcher
 }
 
-/** @param pieces the pieces of a pattern as JSON, or a list of such: then any may match */
+/** @param pieces as JSON, or a list of such: then any may match */
 function knownMatcher(pieces: string, fold: Fold): Matcher {
   const key = String(fold) + pieces
   let matcher = matchers.get(key)
@@ -103,7 +103,7 @@ function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
     const first = pieces[0]!.length
     const end = text.length - pieces[last]!.length
     if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
-    // Each piece's first place is enough, if the pattern matches at all: no backtracking.
+    // First places are enough, if the pattern matches at all.
     let position = first
     for (let index = 1; index < last; index++) {
       const found = finders[index]!(text, position, checkClock)
@@ -131,7 +131,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
       { startsAt: (text: string, at: number) => text.startsWith(piece, at) },
     )
   }
-  // Simple folding keeps the number of UTF-16 units, so a match is as long as the piece.
+  // Simple folding keeps the length: a match is as long as the piece.
   const source = escapeRegExp(piece)
   const search = new RegExp(source, 'giu')
   const sticky = new RegExp(source, 'yiu')
@@ -146,7 +146,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
       const size = Math.ceil(thresholds.quickSearch / piece.length)
       for (let start = from; start < text.length; start += size) {
         checkClock()
-        // A part begun amid a surrogate pair would hold another character.
+        // Amid a surrogate pair begins another character.
         const before = start > 0 && isLowSurrogate(text.charCodeAt(start)) ? 1 : 0
         const found = find(text.slice(start - before, start + size + piece.length), before)
         if (found >= before) return start - before + found
@@ -167,7 +167,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** For each place: the length of the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
+/** For each place: the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
 function computeFailures(piece: string): Uint16Array {
   const failures = new Uint16Array(piece.length)
   for (let at = 1, length = 0; at < piece.length; at++) {
@@ -178,7 +178,7 @@ function computeFailures(piece: string): Uint16Array {
   return failures
 }
 
-/** Does what `indexOf` does, in a time that grows with the text alone. */
+/** As `indexOf`, in a time that grows with the text alone. */
 function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {

@@ -2,7 +2,7 @@
 import type { Statement } from '../../../records/database/dialect.ts'
 import { name, tableName } from '../../sql/sql.ts'
 
-/** A long table must not delay the start of an engine. */
+/** A long table must not delay the start. */
 const LOOKED_AT = 10_000
 
 /** See `Dialect.nulKey`. */

@@ -1,6 +1,6 @@
 /**
  * Parses and formats the date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, or Julian day numbers
- * (https://www.sqlite.org/lang_datefunc.html). The rows of a column show its form.
+ * (https://www.sqlite.org/lang_datefunc.html).
  */
 import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
@@ -88,7 +88,7 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const known = [...counts.values()].filter(({ form }) => form !== undefined).toSorted((a, b) => b.count - a.count)
   const form = known[0]?.form
   if (form === undefined) return { ...DEFAULT_FORM, uniform: samples.length === 0 }
-  // Neither texts with another offset than UTC sort by time, nor plain dates beside date-times.
+  // Texts with another offset than UTC do not sort by time, nor plain dates beside date-times.
   const isUtc = /^ ?(?:Z|UTC|[+-]00(?::?00)?)?$/.test(form.zone)
   return {
     ...form,
@@ -118,8 +118,8 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
 }
 
 /**
- * Returns a stored value that sorts before (-1) or after (1) all values of a time: another day, because an offset is less than a day, or
- * the next millisecond of numbers.
+ * Sorts before (-1) or after (1) all values of a time: another day, because an offset is less than a day, or the next millisecond of
+ * numbers.
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
   if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })

@@ -47,14 +47,14 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
   }
 }
 
-/** SQLite's own function is quicker, but rounds finer times, and does not know every form. */
+/** SQLite's function is quicker, but rounds finer times, and lacks some forms. */
 function momentOfText(column: string): string {
   const quick = `cast(round(unixepoch(${column}, 'subsec') * 1000) as integer)`
   const own = `mikro_moment(${column}, 'text')`
   return `case when length(${column}) > 24 then ${own} else ifnull(${quick}, ${own}) end`
 }
 
-/** Returns a value and its JSON type: NULL where nothing is, as in a column without JSON. */
+/** The type is NULL where nothing is, as in a column without JSON. */
 export function within(json: ScalarAttribute, names: readonly string[], scope: ColumnScope): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
@@ -78,7 +78,7 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
       plain += jsonKey(name)
       continue
     }
-    // A number is a place in a list, or a key. Each number would double the path so far, so the path is written once.
+    // A number is a place in a list, or a key. The path is written once: each number would double the path so far.
     const place = bind({ from: 'literal', value: `[${name}]` })
     const key = bind({ from: 'literal', value: jsonKey(name) })
     const step = (at: Sql | string): Sql => sql`${at} || case json_type(${holder}, ${at}) when 'array' then ${place} else ${key} end`

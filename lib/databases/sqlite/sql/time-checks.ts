@@ -1,13 +1,13 @@
 /**
- * Ends long statements. SQLite's driver has no progress handler, so in a costly statement a function of the engine stands in front of the
- * conditions of every table (see time-marks.ts), looks at the clock, and throws after the deadline.
+ * Ends long statements. SQLite's driver has no progress handler, so in a costly statement a function in front of the conditions of every
+ * table (see time-marks.ts) throws after the deadline.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs } from '../../../records/database/dialect.ts'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { Estimate } from './estimate.ts'
 
-/** Rows to go through, times the work for each. Ten millions take about a second. */
+/** Rows times the work for each: ten millions take about a second. */
 const COSTLY = 10_000_000
 
 /** Costly for each remaining millisecond: a fifth of what a millisecond does. */

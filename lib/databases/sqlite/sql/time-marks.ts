@@ -1,6 +1,4 @@
-/**
- * Comments in front of the conditions of every table in a statement. A costly statement has a function there, which looks at the clock.
- */
+/** Comments in front of the conditions of every table. A costly statement has a function there, which looks at the clock. */
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 
@@ -13,10 +11,10 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
 
-/** From so much work for each row, each row checks the clock. */
+/** From so much work for a row, each row checks the clock. */
 const HEAVY = 200
 
-/** Makes a statement without marks; `costs.watched` checks the clock. */
+/** `costs.watched` is the statement that checks the clock. */
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }

@@ -1,4 +1,4 @@
-/** Forms in which SQLite compares values and wildcard patterns, beside the stored form. */
+/** Forms of values and wildcard patterns in comparisons, beside the stored form. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { findRoundedBound } from '../../../foundation/values/rounded.ts'
@@ -29,7 +29,7 @@ export const UPPER = form(value => String(value).toUpperCase())
 /** The spelling without zero seconds: `10:30` for `10:30:00`. */
 export const MINUTES = form(value => String(value).replace(/^(\d\d:\d\d):00$/, '$1'))
 
-/** A value that sorts before (LOW) or after (HIGH) all stored spellings of the time. */
+/** Sorts before (LOW) or after (HIGH) all stored spellings of the time. */
 export const TIME_LOW = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', -1))
 export const TIME_HIGH = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', 1))
 
@@ -70,7 +70,7 @@ export const LIKE = pattern(formatLike)
 /** 1 where LIKE folds all letters of the pattern, else 0. */
 export const IS_ASCII = pattern(pieces => (isAscii(pieces) ? 1 : 0))
 
-/** For GLOB, which ends at a NUL: NULL for a pattern of `$like` with a NUL, since no text for GLOB has a NUL. */
+/** NULL for a pattern of `$like` with a NUL, where GLOB ends. */
 export const LIKE_GLOB = form(value => (typeof value !== 'string' || value.includes('\0') ? null : toGlob(value)))
 
 export const PIECES = pattern(pieces => JSON.stringify(pieces))

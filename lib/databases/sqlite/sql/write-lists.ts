@@ -1,7 +1,4 @@
-/**
- * Sets links of several rows. A list of keys is one JSON text, so the number of rows does not change a statement. All names are of the
- * model.
- */
+/** Sets links of several rows. A list of keys is one JSON text, so the number of rows does not change a statement. */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'

@@ -1,6 +1,6 @@
 /**
- * Compile read: a ReadPlan becomes SQL, once: one statement for rows, one for the count, one for each shown relation; never one for each
- * row.
+ * Compile read: a ReadPlan becomes SQL, once for each plan: one statement for rows, one for the count, one for each shown relation; never
+ * one for each row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan } from '../../records/plan/read-plan.ts'

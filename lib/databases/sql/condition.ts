@@ -63,7 +63,7 @@ function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, 
   return scope.through(hops).toOne(relation).key
 }
 
-/** With a record that meets `where`, or any. */
+/** The list has a record that meets `where`, or any record. */
 function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, isOfAll: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []

@@ -8,7 +8,7 @@ import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttrib
 import type { Field } from '../../records/plan/read-plan.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Of milliseconds, or a text of current_timestamp or another program; UTC without an offset. */
+/** Takes milliseconds, or a text of current_timestamp or another program; UTC without an offset. */
 export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined

@@ -46,7 +46,7 @@ interface LinkChange {
   readonly row: Row
 }
 
-/** With who hears of the change, beside the watchers. */
+/** A change, and who hears of the change beside the watchers. */
 export interface PendingChange {
   readonly sink: ChangeSink | undefined
   readonly change: RowChange | LinkChange | ChangedList

@@ -40,7 +40,7 @@ export class Content {
   #keys = new Autoincrement(new Map())
   #written: (() => void) | undefined
 
-  /** Others may have stored values that fit no column. */
+  /** Others may have stored values that do not fit the column. */
   readonly hasOtherWriters: boolean
 
   constructor(handle: SqliteDatabase, hasOtherWriters: boolean) {

@@ -133,7 +133,7 @@ export class Transactions {
   /**
    * While no transaction is open.
    *
-   * @param what calling method
+   * @param what the calling method
    * @throws Error inside of a transaction, which would wait for itself.
    */
   async exclusively<T>(what: string, work: () => T | Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** Actions: of a request on resources, in the terms of access rules and wrappers. */
+/** Actions: what a request does to resources, in the terms of access rules and wrappers. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import type { Action } from '../../model/hook-context.ts'
 import type { Resource } from '../../model/model.ts'

@@ -54,7 +54,7 @@ function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, vi
   return { terms: [...asked, ...all], sort: keys.map(formatSortKey).join() }
 }
 
-/** With an order; columns of a link as plain values. */
+/** Columns with an order; of a link, plain columns. */
 function listColumns(attribute: Attribute): ScalarAttribute[] {
   if (attribute.kind === 'scalar') return attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute] : []
   if (attribute.kind !== 'toOne' || !attribute.owner) return []

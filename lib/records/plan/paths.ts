@@ -219,7 +219,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
-/** In all classes whose attribute compares like the first. */
+/** Walks the rest in all classes whose attribute compares like the first. */
 function walkClasses(
   first: Attribute,
   holder: AttributeHolder & { readonly column: string },

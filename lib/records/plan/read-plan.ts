@@ -132,7 +132,7 @@ export interface RecordNode {
   readonly exact?: boolean
 }
 
-/** For the rows that exist for the caller; undefined: all. */
+/** The rows that exist for the caller; undefined: all. */
 export type ScopeLookup = (resource: Resource) => Condition | undefined
 
 /** Where a plan starts. With `shown`, the request names records by `shownKey` instead of the primary key. */

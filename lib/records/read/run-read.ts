@@ -122,7 +122,7 @@ export function* readBranch<Branch>(
   return null
 }
 
-/** If a record exists; else undefined. */
+/** Runs `reading` if a record exists; else undefined. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if (!(yield* readExists(exists, given, dialect))) return undefined
   return yield* reading

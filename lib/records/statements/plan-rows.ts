@@ -23,7 +23,7 @@ export function planRows(resource: Resource): RowPlan | null {
   return resource.open === undefined ? planColumns(resource) : null
 }
 
-/** Where a record may have the names of the model alone. */
+/** As `planRows`, where a record may have the names of the model alone. */
 export function planColumns(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))

@@ -20,7 +20,7 @@ export interface PlannedRowChange {
   readonly statement?: Statement
   readonly address: RecordAddress
   readonly shown: RecordAddress
-  /** Before, where a fixed filter of the model may hide the record afterwards. */
+  /** The record before, where a fixed filter of the model may hide the record afterwards. */
   readonly before?: JsonRecord | undefined
   /** No look-up has found the record: the statement must see to visibility. */
   readonly isUnseen?: boolean
@@ -70,7 +70,7 @@ export class RowChanges {
     return { resource, key, record: change.before, removed: true }
   }
 
-  /** Without effect, though a column differs. */
+  /** Refuses a change without effect, though a column differs. */
   *#requireSet({ row: { stored }, columns, address: { resource, key } }: PlannedRowChange): Coroutine<void> {
     if (columns.columns.length === 0) return
     const connection = this.#connection

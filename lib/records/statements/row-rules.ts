@@ -44,7 +44,7 @@ export class RowRules {
     return view.visibility === EVERYTHING ? undefined : new RowRules(connection, reader, view)
   }
 
-  /** Before any other error. */
+  /** Refuses a hidden record before any other error. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
   }

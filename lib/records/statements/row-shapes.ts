@@ -29,7 +29,7 @@ export interface NewFlatRow {
   readonly member?: JsonObject
 }
 
-/** Of members of refused arrays, to be created singly. */
+/** Results of the model's functions for members of refused arrays. */
 const madeForMembers = new WeakMap<JsonObject, readonly unknown[]>()
 
 export class RowShapes {

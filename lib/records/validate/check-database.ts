@@ -16,7 +16,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 
 const WHOLE = { filters: [], limit: 1, offset: 0 } as const
 
-/** Set by the owner of a new record; the owner may be new, too. */
+/** The link that the owner of a new record sets; the owner may be new, too. */
 export interface Implied {
   readonly name: string
   readonly owner: KeyValues | RecordInput

@@ -17,7 +17,7 @@ export class VersionReader {
     this.#connection = connection
   }
 
-  /** Where headers or body (`isGiven`) depend on the version; checks the headers. */
+  /** Reads where headers or body (`isGiven`) depend on the version; checks the headers. */
   *read(
     { resource, key, id }: RecordAddress,
     { ctx: { headers } }: View,

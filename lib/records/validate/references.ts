@@ -44,7 +44,7 @@ export class References {
     return this.#wanted.size > 0
   }
 
-  /** Else validation runs again to report the missing. */
+  /** If not, validation runs again to report missing records. */
   get isSettled(): boolean {
     return this.#isSettled
   }

@@ -48,7 +48,7 @@ function isGiven(given: JsonObject, name: string): boolean {
 /** The check asks for presence, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** Where null was before. */
+/** The change sets the object where null was before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],

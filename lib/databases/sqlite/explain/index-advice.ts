@@ -162,7 +162,7 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/** Copies statistics, but no rows. A table of an unloaded module, for example, gets no advice. */
+/** Copies statistics, but no rows. A part that cannot be created, as a table of an unloaded module, gets no advice. */
 function copySchema(db: RawDatabase): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

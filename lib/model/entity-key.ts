@@ -1,4 +1,4 @@
-/** Entity key: between the engine (key.ts) and MikroORM. */
+/** Entity key: converts keys between the engine (key.ts) and MikroORM. */
 import { helper, Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'

@@ -116,7 +116,7 @@ export interface ToOneAttribute extends AttributeBase {
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
   /** In the foreign key's table: see `ToOneOfAttribute`. */
   readonly discriminator: Discriminator | undefined
-  /** Where in JSON the foreign key is. */
+  /** Where in JSON the foreign key is, if so; then the one column. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   readonly primary: boolean
   /** MikroORM's `mapToPk`. */

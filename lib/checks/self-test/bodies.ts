@@ -1,4 +1,4 @@
-/** Bodies: good bodies, and wrong bodies with a single mistake that the OpenAPI document refuses too. */
+/** Bodies: good, or wrong by a single mistake that the OpenAPI document refuses too. */
 import { shownName } from '../../model/ids-name.ts'
 import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
@@ -93,7 +93,7 @@ interface WrongBody {
   readonly mistake: string
 }
 
-/** That the schema can detect. */
+/** Mistakes that the schema can detect. */
 export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
   const { resource, bodyPath } = subject
   const { document } = subject.version

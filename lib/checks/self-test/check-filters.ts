@@ -1,4 +1,4 @@
-/** Check filters: a filter and its complement must split a list. With values of existing records. */
+/** Check filters: a filter and its complement must split a list, with values of existing records. */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -169,7 +169,7 @@ function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: P
   }
 }
 
-/** With at least a value, with less and with NULL: together the list. */
+/** Records with at least a value, with less and with NULL must make up the list. */
 async function checkRange(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList): Promise<void> {
   const { parameter, text, mark } = filter
   const written = parameter.slice(0, -1)

@@ -20,7 +20,6 @@ export const CHECKS = {
 /** The name of a promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
-/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
   /** With base, version and query. */
@@ -48,7 +47,6 @@ export interface SelfTestFailure {
 export interface SelfTestReport {
   /** Whether there are no failures. */
   readonly passed: boolean
-  /** Determines all generated requests. */
   readonly seed: number
   readonly runs: number
   readonly requests: number

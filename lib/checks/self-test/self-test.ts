@@ -23,7 +23,6 @@ export interface TestedWorld extends Answering {
   readonly versions: readonly string[]
   readonly maxLimit: number
   readonly isReadOnly: boolean
-  /** Whether clients speak another grammar. */
   readonly hasWire: boolean
   /** See `TestedVersion.template`. */
   readonly template: CompiledTemplate | undefined

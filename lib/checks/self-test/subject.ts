@@ -73,7 +73,7 @@ export class Subject {
     return this.version.document.operations.find(each => each.method === method && each.template === template)
   }
 
-  /** In a failure. */
+  /** Names the resource or attribute in a failure. */
   name(attribute?: string): string {
     return attribute === undefined ? this.resource.plural : `${this.resource.plural}.${attribute}`
   }

@@ -1,4 +1,4 @@
-/** Values: shown, sent, and of filters. */
+/** Values: shown, sent, and in the text of filters. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'

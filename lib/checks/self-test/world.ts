@@ -1,4 +1,4 @@
-/** World: a tested world of a fork. */
+/** World: of a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'

@@ -28,7 +28,7 @@ export function completeExample(record: JsonRecord, { attributes }: Resource): J
   return complete
 }
 
-/** Perhaps without the linked records. */
+/** Every caller sees the relation, perhaps without the linked records. */
 function isLeftOpen(attribute: Attribute): boolean {
   if (isValue(attribute) || !isVisible(attribute, EVERYTHING) || attribute.render !== undefined) return false
   return listTargets(attribute).every(({ rules }) => isReadableByAll(rules))

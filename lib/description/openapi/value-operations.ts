@@ -10,7 +10,7 @@ export function isPlain(attribute: Attribute): boolean {
   return attribute.kind === 'scalar' || attribute.kind === 'embedded' || isIds(attribute)
 }
 
-/** Of the path. */
+/** The path parameter that names the attribute. */
 export const ATTRIBUTE = 'attribute'
 
 export class ValueOperations {

@@ -98,7 +98,7 @@ function listOtherPaths(path: string, version: string, { lookUp, model }: Servic
   return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
 }
 
-/** Has failed the answer already. */
+/** A look-up that throws has failed the answer already. */
 function lookUpSafely(name: string, version: string, lookUp: Services['lookUp']): Resource | undefined {
   try {
     return lookUp(name, version)

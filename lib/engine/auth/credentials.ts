@@ -50,8 +50,8 @@ export class Credentials {
   }
 
   /**
-   * Unless the identifier failed too often. Databases compare identifiers in their own ways, so failures count against the found user,
-   * however spelled, and against the folded text: otherwise the count would show which users exist.
+   * Finds the user, unless the identifier failed too often. Databases compare identifiers in their own ways, so failures count against the
+   * found user, however spelled, and against the folded text: otherwise the count would show which users exist.
    *
    * @param complete takes the user; undefined: nobody is meant
    */
@@ -109,7 +109,7 @@ export class Credentials {
         ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
         : await em.findOne(entity, where, { populate: [password] })
     } catch (error) {
-      // The column cannot hold the text: nobody.
+      // A text the column cannot hold identifies nobody.
       if (this.#services.refuses(error as Error)) return undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** Services: for the authentication module. */
+/** Services: what the authentication module calls of the engine. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'

@@ -29,7 +29,7 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * Of the stored password, or without one of the identifier's columns.
+ * Computes a text of the stored password, or without one of the identifier's columns.
  *
  * @param row the columns' values; undefined: no such user
  */

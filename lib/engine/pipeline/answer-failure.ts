@@ -1,5 +1,5 @@
 /**
- * Answer failure: of an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the
+ * Answer failure: answers an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the
  * client.
  */
 import { AskedError, RestError, restError } from '../../foundation/errors/errors.ts'
@@ -19,7 +19,7 @@ interface Failed {
   readonly path: string
   /** The header. */
   readonly accept: string | undefined
-  /** `undefined` a way in has failed: its `RestError` is meant, and not reported. */
+  /** `undefined`: a way in has failed; its `RestError` is meant, and not reported. */
   readonly context?: object
   /** A test has asked for the error: no report. */
   readonly isFault?: boolean

@@ -271,7 +271,7 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   })
 }
 
-/** As what the record is. */
+/** The linked record, as what the record is. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,

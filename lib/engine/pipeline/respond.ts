@@ -244,7 +244,7 @@ export interface AnswerTo {
   /** Upper case; empty where no request could be read. */
   readonly method: string
   readonly path: string
-  /** `undefined` a way in answers by itself, and takes the body of HEAD away. */
+  /** `undefined`: a way in answers by itself, and takes the body of HEAD away. */
   readonly context: object | undefined
   readonly request: Request | undefined
   /** Of a way in that answers by itself; otherwise `context` knows. */

@@ -59,7 +59,7 @@ export class Upsert {
     return response
   }
 
-  /** Once more where another request has created the record meanwhile, unseen by the transaction of `work`. */
+  /** Runs `work` once more where another request has created the record meanwhile, unseen by the transaction of `work`. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()

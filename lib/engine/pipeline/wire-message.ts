@@ -78,7 +78,7 @@ function decode(text: string, code: 'path_malformed' | 'query_malformed', where:
 
 /**
  * @param place the function that gave the answer
- * @throws TypeError for no answer
+ * @throws TypeError for an answer that is none
  */
 export function buildWireAnswer(answer: WireAnswer, place: string): RestResponse {
   if (!isObject(answer))

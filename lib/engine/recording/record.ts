@@ -1,4 +1,4 @@
-/** Record: of a failed test. Throws TypeError for invalid options, and errors of the file system. */
+/** Record: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readOptions, text } from '../../foundation/base/option-table.ts'
@@ -24,7 +24,7 @@ const WITH_STATEMENTS = 100
 /** Characters of the runner's texts. */
 const MAX_TEXT = 10_000
 
-/** Affect answers. */
+/** Plain options that affect answers. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms'] as const
 
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {

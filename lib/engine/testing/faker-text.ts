@@ -1,6 +1,6 @@
 /**
- * Faker text: by an attribute's name, from `@faker-js/faker` if installed (an optional peer dependency). Imported on first use, in English,
- * as a separate instance: the caller's keeps its seed.
+ * Faker text: readable texts by an attribute's name, from `@faker-js/faker` if installed (an optional peer dependency). Imported on first
+ * use, in English, as a separate instance: the caller's keeps its seed.
  */
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'

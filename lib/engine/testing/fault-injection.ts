@@ -287,7 +287,7 @@ export class Faults {
   }
 
   /**
-   * Since the last call. Effective faults must be ended first.
+   * Reports faults no request has met since the last call. Effective faults must be ended first.
    *
    * @param by the method that the test called
    */

@@ -34,8 +34,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Where another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this record. Leaves out attributes
- * with a default: the others are then unique alone.
+ * Unique sets in which another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this record. Leaves
+ * out attributes with a default: the others are then unique alone.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft

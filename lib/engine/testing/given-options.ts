@@ -1,4 +1,4 @@
-/** Given options: for `engine.given`. */
+/** Given options: arguments and results of `engine.given`. */
 
 /**
  * Attributes, as in a body of POST, that are not made up. An object in a relation is completed, an ID links, a number in a list makes so

@@ -1,4 +1,4 @@
-/** Given services: for `engine.given`. */
+/** Given services: what `engine.given` uses of the engine. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'

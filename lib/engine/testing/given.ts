@@ -58,7 +58,7 @@ export class Given {
     return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** To a body, with parents. Inserts nothing. */
+  /** Completes overrides to a body, with parents. Inserts nothing. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)

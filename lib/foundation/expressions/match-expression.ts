@@ -85,7 +85,7 @@ class Automaton {
     return (reached.isMatchAtEnd ??= this.#follow([...reached.places], false, true, count).isMatch)
   }
 
-  /** Returns the first place. */
+  /** Returns the first place, before `next`. */
   #add(expression: RegularExpression, next: number): number {
     switch (expression.kind) {
       case 'character':
@@ -102,7 +102,7 @@ class Automaton {
     }
   }
 
-  /** As often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
+  /** Each part as often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
   #repeat({ of, least, most }: RegularExpression & { kind: 'repeat' }, next: number): number {
     let place = next
     let copies = least

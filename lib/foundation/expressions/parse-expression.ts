@@ -21,7 +21,7 @@ const BAD_COUNT = 'invalid repetition count(s)'
 const BAD_RANGE = 'invalid character range'
 const BAD_ESCAPE = String.raw`invalid escape \ sequence`
 
-/** @param refuse of `parentheses () not balanced`, or `"\b" is not taken` */
+/** @param refuse makes the error of `parentheses () not balanced`, or `"\b" is not taken` */
 export function parseExpression(text: string, refuse: (what: string) => Error): RegularExpression {
   if (text.length > MAX_LENGTH) throw refuse(`${TOO_COMPLEX}; it may have ${MAX_LENGTH} characters`)
   if (text.includes('\0') || !text.isWellFormed()) throw refuse('no text holds NUL, or half of a character')
@@ -159,7 +159,6 @@ class ExpressionReader {
     return read
   }
 
-  /** Outside of brackets as inside. */
   #escape(): { readonly ranges: readonly CharacterRange[]; readonly isClass: boolean } {
     this.#take('\\')
     const letter = this.#text[this.#at]

@@ -75,7 +75,7 @@ interface ListWriter extends GroupWriter {
   readonly one: (name: string, value: unknown) => string
 }
 
-/** `count: true` counts; a backslash keeps the end of a parameter. */
+/** `count: true` counts; a backslash makes text of the end. */
 function textOfParameter(name: string, value: unknown, writer: ListWriter): string {
   const { one } = writer
   if (name === 'count' && value === true) return name

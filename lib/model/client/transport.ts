@@ -1,4 +1,4 @@
-/** Transport: to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
+/** Transport: calls an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
 import { RestError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 

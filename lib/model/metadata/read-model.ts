@@ -194,7 +194,7 @@ interface ModelSurroundings {
   readonly isOfFile: boolean
 }
 
-/** Never shown: the users' password hashes. */
+/** Never shown, whatever the configuration: the users' password hashes. */
 export interface Secret {
   readonly entity: object
   readonly property: string

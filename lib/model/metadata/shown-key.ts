@@ -75,7 +75,7 @@ function checkCreating(attribute: Attribute, className: string): void {
   )
 }
 
-/** As plain values. */
+/** Shows primary keys as plain values. */
 function showsKey(attribute: Attribute, resource: Resource): boolean {
   if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
   if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity

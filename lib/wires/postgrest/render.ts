@@ -38,7 +38,7 @@ interface RowPart {
 
 type RowHelper = (given: never) => unknown
 
-/** Once for all rows. */
+/** Asks once what each column is. */
 function planRow(api: WireApi, node: TableNode, apart: ApartRows): RowSource {
   const helpers: RowHelper[] = []
   const call = (helper: RowHelper | undefined, value: string): string =>

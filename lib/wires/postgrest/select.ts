@@ -49,7 +49,7 @@ export interface TableNode {
   offset: number
 }
 
-/** Each is a request. */
+/** Embedded tables, each a request. */
 const MAX_EMBEDS = 50
 
 interface RawItem {

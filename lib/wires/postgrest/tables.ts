@@ -34,7 +34,7 @@ export function columnOf({ column, name }: WireAttribute): string {
   return column ?? name
 }
 
-/** In records: of the value, or of a link's ID. */
+/** In records, the name of the value, or of a link's ID. */
 export function shownAs({ ids, name }: WireAttribute): string {
   return ids ?? name
 }

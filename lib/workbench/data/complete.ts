@@ -3,7 +3,7 @@ import type { OutlinedResource, OutlinedAttribute } from '../../description/outl
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {
-  /** From `from` to the caret. */
+  /** Replaces the text from `from` to the caret. */
   readonly text: string
   /** The type, or the meaning of an operator. */
   readonly hint: string

@@ -32,7 +32,7 @@ export function readLineFaults(body: unknown, lines: readonly number[]): string[
   return faultsOf(body).flatMap(({ attribute, detail }) => {
     const [, place] = typeof attribute === 'string' ? (/^(\d+)(?:\.|$)/.exec(attribute) ?? []) : []
     const line = place === undefined ? undefined : lines[Number(place)]
-    // Replaces the API's index.
+    // The line number replaces the API's index.
     return line === undefined || typeof detail !== 'string' ? [] : [`Line ${line}: ${detail.replace(/^\[\d+\]: /, '')}`]
   })
 }

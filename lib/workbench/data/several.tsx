@@ -8,7 +8,7 @@ export function nameRecords({ singular, name }: OutlinedResource, ids: readonly 
   return ids.length === 1 ? `${singular} ${ids[0]}` : `${ids.length} ${name}`
 }
 
-/** @param onDone unless a record was refused */
+/** @param onDone called unless a record was refused */
 export function useSeveral(onDone: () => void) {
   const [faults, setFaults] = useState<SeveralFaults>([])
   const [isBusy, setBusy] = useState(false)

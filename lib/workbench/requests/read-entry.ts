@@ -1,4 +1,4 @@
-/** Read entry: in full. */
+/** Read entry: a request in full. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
 import { control, mint, origin, send, type Answer } from '../state/ask.ts'
@@ -43,7 +43,7 @@ export function copyOf(entry: FullEntry): CopiedRequest {
   }
 }
 
-/** The fault ended before the page opened: guesses the kind from the answer. */
+/** The fault ended before the page opened: guessed from the answer. */
 function guessFault({ fault = '', method, path, status }: FullEntry): NonNullable<CopiedRequest['met']> {
   const facts = { id: fault, match: `${method} ${path}`, met: 1, left: 0 }
   if (status === undefined) return { ...facts, kind: 'drop', options: {} }

@@ -1,4 +1,4 @@
-/** Ask: to the chosen world (`x-world`), also as the chosen user. */
+/** Ask: sends requests to the chosen world (`x-world`), also as the chosen user. */
 import { signal } from '@preact/signals'
 import { userId, world } from './place.ts'
 

@@ -82,7 +82,7 @@ export class TestControls {
   }
 
   async answer(sent: SentControl): Promise<ControlAnswer> {
-    // With the workbench alone, kept once somebody looks: keeping makes requests half as dear again.
+    // With the workbench alone, statements are kept once somebody looks: keeping makes requests half as dear again.
     this.#worlds.keepStatements()
     const { method, target, base, headers } = sent
     const [text = '', search = ''] = target.split(/\?(.*)/s, 2)

@@ -1,6 +1,6 @@
 /** Public API in a page, the entry `mikro-rest/browser`. */
-export { loadSqlite } from './databases/sqlite/wasm/load-page-sqlite.ts'
-export type { SqliteSource } from './databases/sqlite/wasm/load-page-sqlite.ts'
+import { loadSqlite as startSqlite, type SqliteSource } from './databases/sqlite/wasm/load-page-sqlite.ts'
+export type { SqliteSource }
 export { RestEngine } from './engine.ts'
 export type { SendOptions } from './engine/pipeline/sent-request.ts'
 export type { HandleContext } from './engine/pipeline/arrival.ts'
@@ -124,3 +124,18 @@ export type { QueryConditions, QueryInput, QueryValue } from './foundation/base/
 export type { RestResponse } from './foundation/base/response.ts'
 export type { ScalarKind, ScalarType } from './foundation/values/scalar-type.ts'
 export type { StoredTime } from './databases/sqlite/sql/stored-time.ts'
+
+/**
+ * Loads SQLite, before the first engine of a page is made, and meanwhile the files that the engine needs. Later calls do nothing.
+ *
+ * @param wasm `sqlite3.wasm` of the package `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
+ * @throws Error for an address that gives no WebAssembly of SQLite
+ * @example
+ * import wasm from '@sqlite.org/sqlite-wasm/sqlite3.wasm?url'
+ * await loadSqlite(wasm)
+ */
+export async function loadSqlite(wasm: SqliteSource): Promise<void> {
+  // `RestEngine.create` loads the files again, and says what fails.
+  for (const loading of [import('./engine/assembly/open-engine.ts'), import('./databases/sqlite/open.ts')]) loading.catch(() => {})
+  await startSqlite(wasm)
+}

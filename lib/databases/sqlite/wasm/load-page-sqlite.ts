@@ -6,15 +6,7 @@ import { webAssembly, type WasmModule } from './web-assembly.ts'
 /** Where SQLite is: an address, an answer of `fetch`, bytes, or a compiled `WebAssembly.Module`. */
 export type SqliteSource = string | URL | Response | Promise<Response> | ArrayBuffer | Uint8Array | WasmModule
 
-/**
- * Loads SQLite, before the first engine of a page is made. Later calls do nothing.
- *
- * @param wasm `sqlite3.wasm` of the package `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
- * @throws Error for an address that gives no WebAssembly of SQLite
- * @example
- * import wasm from '@sqlite.org/sqlite-wasm/sqlite3.wasm?url'
- * await loadSqlite(wasm)
- */
+/** @throws Error for an address that gives no WebAssembly of SQLite */
 export async function loadSqlite(wasm: SqliteSource): Promise<void> {
   await Promise.all([start(() => compile(wasm)), giveBuffer()])
 }

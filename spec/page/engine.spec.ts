@@ -28,7 +28,7 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     await opened.page.evaluate(() => inPage.loadSqlite('/sqlite3.wasm'))
   })
 
-  it('loads at most 30 scripts of 570 KB, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
+  it('loads at most 30 scripts of 540 KB, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
     const body = await opened.page.evaluate(async () => {
       const shop = await inPage.makeShop(inPage.library)
       return (await shop.handle('GET', '/v1/tags')).body as { count: number }
@@ -39,7 +39,7 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     console.log(`# scripts: ${sum(false)} bytes, SQLite: ${sum(true)} bytes`)
     const scripts = sizes.filter(({ isWasm }) => !isWasm).length
     assert.ok(scripts <= 30, `${scripts} scripts`)
-    assert.ok(sum(false) < 570_000, `${sum(false)} bytes of scripts`)
+    assert.ok(sum(false) < 540_000, `${sum(false)} bytes of scripts`)
     assert.ok(sum(true) < 410_000, `${sum(true)} bytes of WebAssembly`)
     const text = [...opened.loaded.values()].map(String).join('\n')
     for (const foreign of ['pg_advisory', '<!doctype html><html', 'self-test:']) assert.ok(!text.includes(foreign), foreign)

@@ -195,7 +195,7 @@ class CallerVisibility implements Visibility {
     const scopes = this.#scopesOf(resource)
     const read =
       scopes.length === 1 && ownScopes === 1
-        ? readOnlyScope(whenReadable(scopes[0]!(this.ctx)), resource)
+        ? readOnlyScope(scopes[0]!(this.ctx), resource)
         : this.#readScopes(resource, new FilterQueryReader(resource), [], 0)
     const scope = read instanceof Promise ? this.#keep(resource, read) : read
     this.#scopes.set(resource, scope)
@@ -274,7 +274,7 @@ class WriterVisibility implements Visibility {
     const { write } = resource.rules
     if (write === undefined) return WHOLE
     const rule = settled(
-      whenReadable(write(this.ctx)),
+      write(this.ctx),
       given => readWriteRule(given, resource),
       given => void this.#rules.set(resource, given),
     )
@@ -283,7 +283,7 @@ class WriterVisibility implements Visibility {
   }
 }
 
-function readWriteRule(given: object | boolean | undefined | null, resource: Resource): ReadScope {
+function readWriteRule(given: object | boolean | undefined | null, resource: Resource): Awaitable<ReadScope> {
   if (given === true) return WHOLE
   if (given === false || given === undefined || given === null) return NONE
   return readScope(given, resource, 'write')
@@ -330,10 +330,10 @@ function readFilter(query: object, resource: Resource, reader: FilterQueryReader
 }
 
 /** `keep` replaces a promise by its value later. */
-function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => U, keep: (answer: U) => void): Awaitable<U> {
-  if (!isThenable(answer)) return read(answer as T)
-  return chain(Promise.resolve(answer), given => {
-    const kept = read(given)
+function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => Awaitable<U>, keep: (answer: U) => void): Awaitable<U> {
+  const settling = isThenable(answer) ? chain(Promise.resolve(answer), read) : read(answer as T)
+  if (!(settling instanceof Promise)) return settling
+  return chain(settling, kept => {
     keep(kept)
     return kept
   })

@@ -2,6 +2,8 @@
  * Plain scope: reads the result of a scope or write rule. Most are like `{ owner: 5 }`, with the same properties: the condition is made
  * once, and later requests read the values.
  */
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
+import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { typedValue } from './given-values.ts'
@@ -24,10 +26,14 @@ interface KnownScope {
 const known = { scope: new WeakMap<Resource, KnownScope>(), write: new WeakMap<Resource, KnownScope>() }
 
 /** @param prefix of the shape */
-export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): ReadScope {
+export function readScope(query: object, resource: Resource, kind: keyof typeof known, prefix = ''): Awaitable<ReadScope> {
   const last = known[kind].get(resource)
   const values = last && readValues(query, last)
   if (values !== undefined) return { ...last!.scope, values }
+  return chain(whenReadable(query), () => readAnew(query, resource, kind, prefix))
+}
+
+function readAnew(query: object, resource: Resource, kind: keyof typeof known, prefix: string): ReadScope {
   const reader = new FilterQueryReader(resource)
   const condition = reader.read(query, resource, `${kind} of ${resource.className}`)
   const scope = { condition, values: reader.values, shape: prefix + reader.shape }

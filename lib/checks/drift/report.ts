@@ -11,6 +11,7 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
+/** The way in which two answers differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
 /** A place where the answers of two backends differ. */

@@ -20,6 +20,7 @@ export const CHECKS = {
 /** The name of a promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
+/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
   /** With base, version and query. */

@@ -25,6 +25,7 @@ function isNative(made: object): boolean {
   return Function.prototype.toString.call(made).endsWith('{ [native code] }')
 }
 
+/** The setting of a clock, in a snapshot. */
 export interface ClockSetting {
   /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined

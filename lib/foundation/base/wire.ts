@@ -22,6 +22,7 @@ export interface WireRequest {
   readonly body: unknown
 }
 
+/** The answer to a client. */
 export interface WireAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -69,6 +70,7 @@ export interface WireResource {
   readonly attributes: readonly WireAttribute[]
 }
 
+/** What `api.list` is asked for. */
 export interface WireQuery {
   /**
    * A query object of MikroORM, by the names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Knows what the caller can
@@ -96,6 +98,7 @@ export interface WireExpanded extends WireQuery {
   readonly count?: true
 }
 
+/** A page of records. */
 export interface WireList {
   readonly records: readonly Readonly<Record<string, unknown>>[]
   /** Of all records that the condition meets. */
@@ -143,6 +146,7 @@ export interface WireApi {
   as(headers: Readonly<Record<string, string>>): WireApi
 }
 
+/** What a wire makes an answer of. */
 export interface WireError {
   readonly status: number
   /** `record_not_found`, `validation_failed`, ...: see the reference of errors. */

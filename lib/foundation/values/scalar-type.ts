@@ -44,6 +44,7 @@ export interface Codec {
   readonly exact?: boolean
 }
 
+/** The type of a plain attribute, by the model: kind, length, items. */
 export interface ScalarType {
   readonly kind: ScalarKind
   /** For bigint and decimal: a JSON number, not a string (MikroORM's number mode). */

@@ -166,7 +166,7 @@ function describeGrammar(
       ? ''
       : 'Every request needs a token, unless its operation says otherwise: log in, and send it as `Authorization: Bearer`.',
     attributes || brief || readOnly ? '' : describeOperations(),
-    brief ? 'Paths below a record take the parameters of the paths of its resource, too: those that are not named here.' : '',
+    brief ? 'Paths below a record take the parameters of their resource, too: those not named here.' : '',
     attributes || brief
       ? ''
       : 'What any request may be refused with is the answer `default`: 400, 401, 413, 415, 500, 503 and what the application says.',

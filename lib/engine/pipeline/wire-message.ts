@@ -44,7 +44,8 @@ function isFilled(segment: string): boolean {
 }
 
 function readSegments(path: string): string[] {
-  const segments = path.split('/').slice(1).filter(isFilled)
+  const all = path.length > 1 ? path.slice(1).split('/') : []
+  const segments = all.includes('') ? all.filter(isFilled) : all
   return path.includes('%') || path.includes('\0') ? segments.map(decodeSegment) : segments
 }
 
@@ -84,9 +85,9 @@ export function buildWireAnswer(answer: WireAnswer, place: string): RestResponse
   if (!isObject(answer))
     throw new TypeError(`${place} must give { status, headers?, body? }, gave ${answer === null ? 'null' : typeof answer}.`)
   checkNames(answer, ['status', 'headers', 'body', 'again'], place)
-  const { status, headers: given = {}, body } = answer as unknown as WireAnswer
+  const { status, headers: given, body } = answer as unknown as WireAnswer
   if (!Number.isInteger(status) || status < 200 || status > 599) throw new TypeError(`${place} gave the status ${String(status)}.`)
-  const headers = checkHeaders(given, place)
+  const headers = given === undefined ? {} : checkHeaders(given, place)
   if (body === undefined) return { status, headers, body: undefined }
   if (typeof body === 'string')
     return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body: new WholeText(body) }

@@ -4,13 +4,13 @@ import { camelCase, defaultNames, entityName } from '../../model/resource-names.
 import type { Evolving } from '../../records/database/evolving.ts'
 import { countRows, type Plan } from './plan.ts'
 
-/** The table's, and those of its former entity. */
+/** Lists names of a table and of its former entity. */
 export function listTableNames(table: string): string[] {
   const entity = entityName(table)
   return entity === undefined ? [table] : [table, entity, ...defaultNames(entity).accepted]
 }
 
-/** The column's, and those of its former property. */
+/** Lists names of a column and of its former property. */
 export function listColumnNames(column: string): string[] {
   return [...new Set([column, camelCase(column), ...(/_id$/i.test(column) ? [column.slice(0, -3), camelCase(column.slice(0, -3))] : [])])]
 }

@@ -13,7 +13,7 @@ import { isGiven, type Filling } from './read-fill.ts'
 import { nameOfPivot } from './read-renames.ts'
 import type { EvolveRequest } from './request.ts'
 
-/** A foreign key of one column, which no property has. */
+/** A foreign key of one column, without a property. */
 export interface OldLink {
   readonly table: string
   readonly column: string

@@ -52,7 +52,7 @@ export async function checkRows(difference: TableDifference, context: CheckConte
   }
 }
 
-/** Types that read several spellings and store one: `2024-1-5` as `2024-01-05`. */
+/** These types store one of several spellings: `2024-1-5` as `2024-01-05`. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
 async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {

@@ -43,7 +43,7 @@ export async function findRoute(image: PostgresImage, place: LogPlace): Promise<
   }
   const { position } = content
   if (content.place === place) return { position, changes: [] }
-  // A database of which this database is a copy.
+  // `origin` is the database that was copied.
   let sameUpTo = Infinity
   for (let { origin } = place; origin !== undefined; { origin } = origin.place) {
     const { place: from } = origin

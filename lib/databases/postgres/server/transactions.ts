@@ -38,7 +38,7 @@ export class Transactions {
     return this.#current.run(transaction, work)
   }
 
-  /** Gives a session to the transaction that waits for it. */
+  /** Gives a session to the waiting transaction. */
   begun(session: PoolClient): void {
     const transaction = this.#current.current
     if (transaction !== undefined && !transaction.open) transaction.session ??= session

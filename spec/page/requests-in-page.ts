@@ -72,8 +72,9 @@ async function send(
     // How much is shown before the end is the browser's matter, too.
     const text = xhr.readyState === 4 && (type === '' || type === 'text') ? [xhr.responseText.length > 0] : []
     const step = [name, xhr.readyState, xhr.status, ...sizes, ...text].join(' ')
-    // A large answer comes in any number of pieces.
-    if (seen.at(-1) !== step) seen.push(step)
+    // A large answer comes in any number of pieces; a browser that holds one back tells of it at the end.
+    const isHeldBack = name === 'progress' && xhr.readyState === 4 && seen.some(earlier => String(earlier).startsWith('progress'))
+    if (seen.at(-1) !== step && !isHeldBack) seen.push(step)
     if (abortOn !== undefined && step.startsWith(abortOn)) xhr.abort()
   }
   for (const name of EVENTS) {

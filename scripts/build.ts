@@ -46,6 +46,14 @@ function isShown(file: string, entries: readonly string[]): boolean {
   )
 }
 
+/** An entry, and the files all of whose exports are the entry's: `export * from './everywhere.js'`. */
+function withShared(entry: string): string[] {
+  return [
+    entry,
+    ...[...readFileSync(entry, 'utf8').matchAll(/^export \* from '(.+?)\.js'/gm)].map(([, path]) => join(dirname(entry), `${path}.d.ts`)),
+  ]
+}
+
 /** Removes the comments of a declaration file. */
 function removeComments(file: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^[ \t]*\/\*\*[^]*?\*\/\n/gm, ''))
@@ -59,7 +67,8 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 }
 const entries = Object.values(exports).flatMap(target => (typeof target === 'string' ? [] : [join(root, target.types)]))
 for (const entry of entries) finishTypes(entry, needed)
-for (const file of needed) if (!isShown(file, entries)) removeComments(file)
+const lists = entries.flatMap(withShared)
+for (const file of needed) if (!isShown(file, lists)) removeComments(file)
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)

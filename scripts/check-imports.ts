@@ -50,7 +50,14 @@ const OUTSIDE: Readonly<Record<string, string>> = { '../fixtures/': 'doors/cli/'
  * The files that may import lib/databases/sqlite. All others use the interfaces of lib/records/database. The command ejects models of
  * SQLite files, which use `fileType`.
  */
-const USERS_OF_SQLITE = ['databases/sqlite/', 'engine/assembly/open-database.ts', 'doors/cli/eject', 'browser.ts', 'index.ts']
+const USERS_OF_SQLITE = [
+  'databases/sqlite/',
+  'engine/assembly/open-database.ts',
+  'doors/cli/eject',
+  'browser.ts',
+  'everywhere.ts',
+  'index.ts',
+]
 
 /** The files that may import lib/databases/postgres. */
 const USERS_OF_POSTGRES = ['databases/postgres/', 'engine/assembly/open-database.ts']

@@ -238,6 +238,12 @@ async function succeed(command: string, args: readonly string[], cwd: string): P
 /** Why npm could not reach its registry, if that is what went wrong. */
 const UNREACHABLE = /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/
 
+/** The declared exports of the package: of the entry, and what the entry shares with pages. */
+async function readDeclared(): Promise<string> {
+  const texts = await Promise.all(['index', 'everywhere'].map(name => readFile(join(root, `dist/lib/${name}.d.ts`), 'utf8')))
+  return texts.join('')
+}
+
 describe('package-lock.json', () => {
   it('knows the packages of every platform, so that npm ci takes it on each', async () => {
     const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
@@ -386,7 +392,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
   })
 
   it('exports what it always has', async () => {
-    const types = await readFile(join(root, 'dist/lib/index.d.ts'), 'utf8')
+    const types = await readDeclared()
     const values: string[] = []
     const onlyTypes: string[] = []
     for (const [, type, names = ''] of types.matchAll(/^export (type )?\{([^}]*)\}/gm)) {
@@ -418,7 +424,7 @@ describe('the package', { timeout: TIMEOUT }, () => {
   })
 
   it('documents everything that it exports', async () => {
-    const types = await readFile(join(root, 'dist/lib/index.d.ts'), 'utf8')
+    const types = await readDeclared()
     const missing: string[] = []
     for (const [, names = '', file = ''] of types.matchAll(/^export (?:type )?\{([^}]*)\} from '(.+?)\.js'/gm)) {
       const text = await readFile(join(root, 'dist/lib', `${file}.d.ts`), 'utf8')

@@ -22,15 +22,18 @@ function namesOf(object: object): string[] {
   return names.filter(name => name !== 'constructor')
 }
 
-/** The names that a module exports, each with its kind. */
+/** The names that a module exports, each with its kind; those of `export *`, too. */
 function exportsOf(file: string): string[] {
-  return [...read(file).matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, type, names = '']) =>
+  const text = read(file)
+  const shared = [...text.matchAll(/^export \* from '(.+)'/gm)].flatMap(([, other = '']) => exportsOf(join(dirname(file), other)))
+  const own = [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, type, names = '']) =>
     names
       .split(',')
       .map(name => name.trim())
       .filter(name => name !== '')
       .map(name => `${type === undefined ? 'value' : 'type'} ${name}`),
   )
+  return [...shared, ...own]
 }
 
 /** The names in the lists of a section: `- types `Har`, `HarPair`: ...` are two types. */

@@ -5,16 +5,7 @@ import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, InnerAttribute } from '../../model/model.ts'
 import type { Reader } from '../../records/read/reader.ts'
-import type { Request } from '../../records/request/parse-request.ts'
 import type { RecordAddress } from '../../records/validate/written.ts'
-
-/** Undefined: the body has the new values of attributes. */
-export function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' | undefined {
-  if (method !== 'PATCH') return undefined
-  const format = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i.exec(headers['content-type'] ?? '')?.[1]
-  if (format === undefined) return undefined
-  return format.toLowerCase() === 'merge' ? 'merge' : 'operations'
-}
 
 /** Values hidden from the caller are replaced. */
 export function mergeBody(body: JsonObject, { resource, key }: RecordAddress, reader: Reader): Awaitable<JsonObject> {

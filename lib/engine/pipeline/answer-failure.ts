@@ -17,11 +17,10 @@ import { finishAnswer, refuse, type AnswerParts } from './respond.ts'
 interface Failed {
   readonly method: string
   readonly path: string
-  /** The header. */
   readonly accept: string | undefined
-  /** `undefined`: a way in has failed; its `RestError` is meant, and not reported. */
+  /** `undefined`: a way in refuses, and reports no `RestError`. */
   readonly context?: object
-  /** A test has asked for the error: no report. */
+  /** Of a test: its `RestError` is not reported. */
   readonly isFault?: boolean
   readonly query?: QueryInput | undefined
   readonly body?: unknown
@@ -32,7 +31,7 @@ interface Failed {
 }
 
 interface FailureParts extends AnswerParts {
-  /** `undefined` unless the database has done nothing. */
+  /** @returns `undefined` unless the database has refused the work */
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
 }
 
@@ -48,19 +47,18 @@ export function answerFailure(error: unknown, failed: Failed, parts: FailurePart
   return finishAnswer(response, 'refusal', { ...failed, method: method.toUpperCase(), path, context, request }, parts)
 }
 
-/** An inner request reports itself, apart from a conflict of writes: the outer request may begin anew. */
+/** An inner request has reported its failure; after a conflict of writes, the outer request may begin anew. */
 function isToReport(error: unknown, { context, isFault }: Failed, { body }: RestResponse): boolean {
   if (error instanceof RestError && (context === undefined || isFault === true)) return false
   const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'
   return isBusy ? !(context instanceof InnerClient) : !(error instanceof AskedError)
 }
 
-/** Whether `handle` was called with wrong types. */
 export function isMisuse(error: unknown): boolean {
   return error instanceof TypeError && error.message.startsWith('handle: ')
 }
 
-/** A refused query may be the body: arguments are easily mistaken. */
+/** `handle('POST', path, { name: 'Ann' })` gives the body as the query: the refusal says so. */
 function describeMisplacedBody(error: unknown, { method, query, body }: Failed): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()

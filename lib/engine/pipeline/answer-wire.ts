@@ -28,7 +28,7 @@ import { WireCall, readCarried, readRefusal, type WireConditions } from '../../r
 import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { answerFailure } from './answer-failure.ts'
-import { findAddress, type Arrival, type StageParts } from './arrival.ts'
+import type { Arrival, StageParts } from './arrival.ts'
 import type { Services } from './operate.ts'
 import { finishAnswer } from './respond.ts'
 import { buildWireAnswer, readWireRequest } from './wire-message.ts'
@@ -42,7 +42,7 @@ export async function answerWire(wire: Wire, arrival: Arrival, end: RequestAbort
   const { parts } = stages
   const { path, context, record } = arrival
   try {
-    const { base } = findAddress(context, parts.options)
+    const base = (context instanceof LazyClient ? context.base : undefined) ?? parts.options.base
     const body = arrival.body instanceof FormBody ? arrival.body.plain() : arrival.body
     const request = readWireRequest({ method: arrival.method, path, headers: context.headers ?? NO_HEADERS, body }, base)
     const { method } = request
@@ -74,7 +74,7 @@ function checkAnswer(answer: WireAnswer, end: RequestAbort): RestResponse {
 
 type WholeParts = Pick<CallParts, 'end' | 'tally'> & Pick<Services, 'transaction'>
 
-/** One transaction. After a meeting with another request, the wire may begin anew. */
+/** In one transaction. Where another request came between, the wire may say `again`. */
 async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, tally, transaction }: WholeParts): Promise<RestResponse> {
   let isLate = false
   const answer = async (): Promise<RestResponse> => {
@@ -92,14 +92,14 @@ async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, 
   return mayRepeat && isLate ? write() : response
 }
 
-/** The journal drops bodies by their weight. A wire may have read more than the answer shows. */
+/** The journal drops bodies by weight. The weight of records that a wire has read, but not shown, does not count. */
 function weighAnswer(record: Tally, { bytes, records }: Tally, body: unknown): void {
   const shown = countObjects(body, 0)
   record.records += shown
   record.bytes += records > shown ? (bytes * shown) / records : bytes
 }
 
-/** An estimate: the first member of a list stands for all. */
+/** Estimates: the first member of a list stands for all. */
 function countObjects(value: unknown, level: number): number {
   if (typeof value !== 'object' || value === null || level > 8) return 0
   if (Array.isArray(value)) return value.length * countObjects(value[0], level + 1)
@@ -228,7 +228,7 @@ function encode(segment: string): string {
   return PLAIN.test(segment) ? segment : encodeURIComponent(segment)
 }
 
-/** A path of expanded relations before a name: `posts.`. */
+/** Before the name of an expanded relation: `posts.`, or nothing. */
 const NO_PATH = ''
 
 function readWireQuery(asked: WireQuery): CallOfWire {
@@ -252,7 +252,7 @@ function writeQuery(
   return query
 }
 
-/** `posts(sort=id.desc;limit=3)`, with conditions aside. */
+/** Writes `posts(sort=id.desc;limit=3)`; conditions go to `lists`. */
 function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: string, lists: Map<string, object>): string {
   const written = Object.entries(expanded).map(([name, query]) => {
     checkNames(query, EXPANDED_NAMES, `expand of "${name}"`)
@@ -265,7 +265,7 @@ function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: s
   return written.join(',')
 }
 
-/** New names in an open resource make another model. */
+/** By model: new names in an open resource make another model. */
 const described = new WeakMap<Model, readonly WireResource[]>()
 
 function describeResources(model: Model): readonly WireResource[] {

@@ -1,6 +1,5 @@
 /** Arrival: a request before any parsing, and what the stages need of the engine. */
 import type { EntityManager } from '@mikro-orm/core'
-import { LazyClient } from '../../foundation/async/abort.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -9,7 +8,6 @@ import type { Model } from '../../model/model.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
 import type { Tally } from '../../records/plan/answer-limits.ts'
-import type { Address } from '../../records/request/address.ts'
 import type { Routes } from '../../records/request/custom-routes.ts'
 import type { QueryCache } from '../../records/request/parsed-query.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -39,7 +37,7 @@ export interface Arrival {
   readonly trace: Trace | undefined
   /** `undefined` without a journal. */
   readonly record: JournalRecord | undefined
-  /** Counts what is read. Default: `record`. */
+  /** Counts what the reader reads. Default: `record`. */
   readonly tally?: Tally | undefined
 }
 
@@ -51,19 +49,11 @@ export interface StageParts {
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
-  /** `undefined` for no routes. */
   readonly routes: Routes | undefined
   readonly queries: QueryCache
   /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
   readonly fork: () => EntityManager
-  /** Says whether the database is locked or does not work. */
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined
   readonly grow: (more: LearnedNames) => Growth
-}
-
-/** A way in may have a base. */
-export function findAddress(context: HandleContext, options: CheckedOptions): Address {
-  const base = context instanceof LazyClient ? context.base : undefined
-  return base === undefined || base === options.base ? options : { base, versions: options.versions }
 }

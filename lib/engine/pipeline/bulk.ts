@@ -17,19 +17,17 @@ import { findListedResource } from './conditional.ts'
 interface BulkParts {
   readonly limits: Limits
   readonly end: RequestAbort
-  /** Transactions of members are nested inside. */
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-  /** `undefined`, with nothing written: each member must be a request. */
+  /** Writes all by few statements; `undefined`: each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** `undefined` unless an array is posted. */
 export function findBulkResource(method: string, target: Target): Resource | undefined {
   return method === 'POST' ? findListedResource(target) : undefined
 }
 
-/** One by one. The first refusal, also by a wrapper, is the answer of all. */
+/** The first refusal, also by a wrapper, is the answer of all. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
@@ -61,13 +59,13 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
   return responses
 }
 
-/** A wrapper may have given another body. */
+/** The record of an answer, or the body of a wrapper. */
 export function readRecord(body: unknown): unknown {
   const { resource } = (body ?? {}) as { readonly resource?: unknown }
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
-/** Throws other errors, with the index. */
+/** Gives errors of fields, and throws others, with the index of the member. */
 function collectErrors(error: unknown, index: number): readonly FieldError[] {
   if (!(error instanceof RestError)) throw error
   const { status, code, message, errors, headers, cause } = error

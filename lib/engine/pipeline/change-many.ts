@@ -19,7 +19,7 @@ interface ManyParts {
   readonly reader: Reader
   /** The client's name of `limit`. */
   readonly parameter: string
-  /** Records go: one may go with another. */
+  /** By deleting: one record may go with another. */
   readonly removes: boolean
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
   readonly answer: (key: KeyValues, id: string) => Awaitable<RestResponse>
@@ -61,7 +61,7 @@ async function findAll({ resource, view, reader, parameter }: ManyParts): Promis
   })
 }
 
-/** A resource with another key shows no primary key. */
+/** Names the record by its ID, if clients know records by the primary key. */
 function placeError(error: unknown, { singular, shownKey }: Resource, id: string): unknown {
   if (!(error instanceof RestError)) return error
   const { status, code, message, errors, headers, cause } = error

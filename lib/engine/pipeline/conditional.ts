@@ -32,7 +32,7 @@ export function applyCondition(response: RestResponse, operation: ConditionalReq
   return names && (tags === 'answer' || isToldByVersion(answer, operation)) ? notModified(answer) : answer
 }
 
-/** Kept in a 304 (RFC 9110 section 15.4.5). */
+/** RFC 9110 section 15.4.5. */
 const KEPT_HEADERS = ['etag', 'vary', 'cache-control', 'content-location', 'expires']
 
 function notModified({ headers }: RestResponse): RestResponse {
@@ -44,21 +44,20 @@ function notModified({ headers }: RestResponse): RestResponse {
 function withContentTag(response: RestResponse, operation: ConditionalRequest): RestResponse {
   const { headers, body } = response
   const version = findVersionTag(response, operation)
-  // The application's own.
+  // The application has set its own tag.
   if (headers['etag'] !== undefined && headers['etag'] !== version) return response
   const content = hashContent(headers['content-type'], body)
   const etag = version === undefined ? `W/"${content}"` : `${version.slice(0, -1)};${content}"`
-  // Lists have other forms.
+  // A list may be CSV.
   return { ...response, headers: { ...headers, etag, ...(findListedResource(operation.target) === undefined ? {} : { vary: 'Accept' }) } }
 }
 
-/** `undefined` unless the target is a list. */
 export function findListedResource(target: Target): Resource | undefined {
   if (target.kind === 'collection') return target.resource
   return target.kind === 'attribute' && target.attribute.kind === 'toMany' ? target.attribute.target : undefined
 }
 
-/** Characters: 132 bits. */
+/** In characters: 132 bits. */
 const HASH_LENGTH = 22
 
 /** Leaves out the time of the answer. */
@@ -80,12 +79,12 @@ function findRecord(body: unknown, { singular }: Resource): Readonly<Record<stri
   return resource === singular && typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Every change of the answer changes the tag. The application judges its own tags. */
+/** Whether every change of the answer changes the tag. Tags of the application are its own business. */
 function isToldByVersion(response: RestResponse, operation: ConditionalRequest): boolean {
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)
   if (response.headers['etag'] !== version) return true
-  // May link another record of the same version by now.
+  // A link may lead to another record by now, of the same version.
   if (target.kind !== 'record' || about === undefined || about.resource.rules.wrappers[about.action] !== undefined) return false
   const { resource } = target
   const record = findRecord(response.body, resource)!
@@ -96,14 +95,14 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** In the record's row, and changes with the version alone. */
+/** Whether the value stands in the record's row, and changes with the version alone. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)
   return attribute.kind === 'scalar' && (attribute.source.kind === 'column' || attribute.source.kind === 'document')
 }
 
-/** For a link shown as an ID. The database itself empties links to deleted records. */
+/** For a link shown as an ID. With `onDelete: 'unlink'`, the database empties the link, and leaves the version. */
 function isStoredLink(attribute: Attribute, value: unknown): boolean {
   if (attribute.kind !== 'toOne' || attribute.render !== undefined || typeof value === 'object') return false
   return attribute.owner && attribute.formula === undefined && attribute.onDelete !== 'unlink'

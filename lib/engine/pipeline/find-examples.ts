@@ -16,9 +16,9 @@ interface ExampleReader {
 }
 
 /**
- * `exampleParameters` leaves out what rules hide from some callers. Views (`readOnly`) have no example: reading may cost much.
+ * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out what rules hide from some callers.
  *
- * @param kept `undefined`: reading has failed, and is not tried again
+ * @param kept `undefined` for a resource: reading has failed, and is not tried again
  */
 export async function findExamples(
   { model, reader }: Services,
@@ -34,7 +34,7 @@ export async function findExamples(
       const record = await reader.first(resource, { parameters, visibility: EVERYTHING, ctx: ctx() })
       if (record !== undefined) kept.set(resource, completeExample(record, resource))
     } catch {
-      // Requests show the error.
+      // A request for the resource shows the error.
       kept.set(resource, undefined)
     }
   }

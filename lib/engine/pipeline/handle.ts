@@ -8,7 +8,7 @@ import { typeForm } from '../../records/access/type-form.ts'
 import { allowedMethods, checkMethod, findVersion, resolveBesideRoutes, resolvePath } from '../../records/access/resolve-path.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import { findBodyResource, unwrapBody } from '../../records/access/unwrap-body.ts'
-import { LazyClient, RequestAbort, WholeClient } from '../../foundation/async/abort.ts'
+import { LazyClient, RequestAbort, WholeClient, findWire } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
@@ -26,7 +26,7 @@ import { parse, readHeader, replaceBody, takeQuery, type Request } from '../../r
 import { NO_PARAMETERS, findParameterName, type Parameters } from '../../records/request/query-string.ts'
 import { RequestContext, type Principal, type RequestFacts } from '../../records/request/request-context.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
-import { NO_CONTEXT, findAddress, type Arrival, type StageParts } from './arrival.ts'
+import { NO_CONTEXT, type Arrival, type StageParts } from './arrival.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Growth } from './served-versions.ts'
 import { createEach, findBulkResource } from './bulk.ts'
@@ -34,9 +34,8 @@ import { operate, writeTogether, type Operation, type Services } from './operate
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.ts'
 import type { Upsert } from './upsert.ts'
-import { findWire } from './wire-message.ts'
 
-/** In the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
+/** Answers in the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
 export function answerRequest(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
   const { context } = arrival
   const isTransport = context instanceof LazyClient
@@ -59,7 +58,7 @@ const loadWires = () => import('./answer-wire.ts')
 let wires: Awaited<ReturnType<typeof loadWires>> | undefined
 
 /**
- * Each stage takes what earlier stages have proved; `wait` waits where a stage must. No stage of a reading request waits.
+ * `wait` waits where a stage must; no stage of a reading request does.
  *
  * @throws errors of the caller, and the reason of an aborted signal
  */
@@ -68,10 +67,9 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
   const { routes, authentication } = parts
   let request: Request | undefined
   try {
-    // Without the model.
     request = readRequest(arrival, parts)
 
-    // A token says who asks; inner requests have the user of the outer request.
+    // Inner requests have the user of the outer request.
     trace?.enter('auth')
     const inner = context instanceof InnerClient ? (context as InnerClient<Principal>) : undefined
     const principal =
@@ -86,7 +84,7 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
 
     // A body may add names to an open resource.
     const known = resolveRequest(admitted, parts, parts.served)
-    const growth = request.body === undefined ? undefined : growModel(known, parts)
+    const growth = request.body !== undefined && known.services.model.isOpen ? growModel(known, parts) : undefined
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
 
     const answering = answerResolved(resolved, parts)
@@ -167,7 +165,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
 /** Keeps one object a query: the plan cache compares objects. */
 const shownToWires = new WeakMap<Parameters, Parameters>()
 
-/** IDs of to-one relations, and lists by name alone. */
+/** By default, a wire gets IDs of to-one relations, and no lists. */
 function showLinks(parameters: Parameters): Parameters {
   let shown = shownToWires.get(parameters)
   const { depth = 'links', expand = [] } = parameters
@@ -175,7 +173,7 @@ function showLinks(parameters: Parameters): Parameters {
   return shown
 }
 
-/** The model gives a form's JSON. A body wrapped like an answer becomes the record inside. */
+/** Types the fields of a form. A body wrapped like an answer becomes the record inside. */
 function readBody(request: Request, target: Target, arrival: Arrival, { options: { envelope } }: StageParts): Request {
   const { body, method } = request
   const template = arrival.context instanceof InnerClient || !TAKES_BODY.has(method) ? undefined : envelope?.record
@@ -185,25 +183,23 @@ function readBody(request: Request, target: Target, arrival: Arrival, { options:
   return meant === body ? request : replaceBody(request, meant)
 }
 
-/** For the journal as well. */
 function withBody(request: Request, body: unknown, { record }: Arrival): Request {
   record?.keep(body)
   return replaceBody(request, body)
 }
 
-/** With a body's names for open resources, served once the request is written. */
-function growModel({ request, target, services }: ResolvedRequest, parts: StageParts): Growth | undefined {
-  const { method, body } = request
-  const more = services.model.isOpen && WRITE_METHODS.includes(method) && TAKES_BODY.has(method) ? findNewNames(body, target) : undefined
+/** Other requests see the new names once this request has succeeded. */
+function growModel({ request: { method, body }, target }: ResolvedRequest, parts: StageParts): Growth | undefined {
+  const more = WRITE_METHODS.includes(method) && TAKES_BODY.has(method) ? findNewNames(body, target) : undefined
   return more && parts.grow(more)
 }
 
 const FROM_OUTSIDE = { passed: undefined, isEngine: false, conditions: undefined } as const
 
 /**
- * From the rules to the answer.
+ * Applies the rules, and answers.
  *
- * @param request of `resolved`, or a member's
+ * @param request that of `resolved`, or one of its members
  */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
@@ -275,7 +271,6 @@ function pick({ pairs, depth, attributes, expand, lists, flags }: Parameters): P
   return { pairs, depth, attributes, expand, lists, flags }
 }
 
-/** Each member is a request, all in one transaction. */
 async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Promise<RestResponse> {
   const { request, services, end } = resolved
   const { limits } = parts.options
@@ -299,7 +294,6 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
   return respondCreatedAll(resource, records, status, formatIso(services.clock.time()))
 }
 
-/** Undefined unless the request has \`upsert\`. */
 async function startUpsert(resolved: ResolvedRequest, parts: StageParts): Promise<Upsert | undefined> {
   const { request, services, parameters, target } = resolved
   const { upsert: names } = parameters
@@ -319,7 +313,6 @@ async function startUpsert(resolved: ResolvedRequest, parts: StageParts): Promis
   return upsert
 }
 
-/** Looks for the record and writes in one transaction. */
 async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promise<RestResponse> {
   const { request, services, end, target } = resolved
   const { resource } = target as Target & { kind: 'collection' }
@@ -328,7 +321,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
-/** As for one record of the collection. */
+/** As a request for this record alone. */
 function answerRecord(
   resolved: ResolvedRequest,
   parts: StageParts,
@@ -341,7 +334,7 @@ function answerRecord(
   return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 
-/** No code of the application sees a record. */
+/** By few statements. `undefined`: code of the application sees each record. */
 function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
   const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
@@ -350,11 +343,11 @@ function createTogether(resolved: ResolvedRequest, resource: Resource, parts: St
   return chain(services.writer.createAll(resource, request.body as readonly unknown[], view), all => all?.map(({ record }) => record))
 }
 
-/** Notes for the journal what was sent. */
 export function readRequest(arrival: Arrival, { options, queries }: Pick<StageParts, 'options' | 'queries'>): Request {
   const { context, record } = arrival
   const readOnly = options.readOnly || (context instanceof LazyClient && context.readOnly)
-  const request = parse(arrival, findAddress(context, options), readOnly, queries)
+  const base = context instanceof LazyClient ? context.base : undefined
+  const request = parse(arrival, base === undefined ? options : { base, versions: options.versions }, readOnly, queries)
   record?.parsed(request)
   if (request.body !== undefined && TAKES_BODY.has(request.method)) {
     // Only the target gives form fields a meaning.
@@ -380,7 +373,7 @@ function refuseWrite(request: Request, parts: StageParts): void {
   if (WRITE_METHODS.includes(request.method) && !isSession) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
-/** `undefined` where nothing is, or a look-up fails: a write is refused all the same. */
+/** `undefined` where a look-up fails: a write is refused all the same. */
 function listMethods(request: Request, { options, model, served, routes }: StageParts): readonly string[] | undefined {
   try {
     const version = findVersion(request, options.versions, model)

@@ -1,4 +1,4 @@
-/** Held request: a request for its answer's check. */
+/** Held request: a request, held against its answer. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
 /** The parts of a request that matter for its answer. */

@@ -6,19 +6,15 @@ import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 
 export class Lifecycle {
   #generation = new AbortController()
-  /** Aborts its requests when the data are replaced. */
+  /** Aborts when the data are replaced. */
   generation: AbortSignal = this.#generation.signal
-  #closed = false
+  isClosed = false
   #running = 0
   #whenIdle: (() => void) | undefined
 
   /** @throws Error for a closed engine */
   assertOpen(): void {
-    if (this.#closed) throw engineClosed()
-  }
-
-  get isClosed(): boolean {
-    return this.#closed
+    if (this.isClosed) throw engineClosed()
   }
 
   invalidate(method: string): void {
@@ -38,10 +34,9 @@ export class Lifecycle {
 
   /** Refuses further requests. */
   end(): void {
-    this.#closed = true
+    this.isClosed = true
   }
 
-  /** Resolves when no request runs. */
   async idle(): Promise<void> {
     if (this.#running === 0) return
     await new Promise<void>(resolveIdle => {

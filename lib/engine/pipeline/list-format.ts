@@ -23,10 +23,10 @@ function createNdjson(name: string): ListFormat {
 
 const FORMATS: readonly ListFormat[] = [CSV, ...['application/x-ndjson', 'application/ndjson', 'application/jsonl'].map(createNdjson)]
 
-/** `undefined` for JSON, or where JSON is wanted more. */
-export function findListFormat(header: string | undefined): ListFormat | undefined {
-  if (asksForJson(header)) return undefined
-  const accepted = new Accept(header!)
+/** @returns `undefined` for JSON, or where JSON is wanted more */
+export function findListFormat(accept: string): ListFormat | undefined {
+  if (asksForJson(accept)) return undefined
+  const accepted = new Accept(accept)
   const json = accepted.preferenceFor(JSON_MEDIA)
   let best: { readonly format: ListFormat; readonly weight: number } | undefined
   for (const format of FORMATS) {

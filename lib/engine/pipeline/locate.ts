@@ -20,7 +20,6 @@ interface LocatedRecord {
   readonly id: string
 }
 
-/** For a target without a row's key: see `hasRowKey`. */
 export function locate<T extends LocatedRecord>(target: T, connection: ReadingConnection): Awaitable<T & { readonly key: KeyValues }> {
   const { key, resource, id } = target
   return chain(findRowKey(resource, key, connection), found => {
@@ -29,7 +28,7 @@ export function locate<T extends LocatedRecord>(target: T, connection: ReadingCo
   })
 }
 
-/** Visible to the caller: otherwise a malformed body would distinguish a hidden row (400) from no row (404). */
+/** Refuses hidden rows: otherwise a malformed body would distinguish a hidden row (400) from no row (404). */
 export function locateShown<T extends LocatedRecord>(
   target: T,
   { visibility }: View,
@@ -43,15 +42,15 @@ export function locateShown<T extends LocatedRecord>(
   )
 }
 
-/** Of a record that clients know by another key. */
+/** For a record that clients know by another key. */
 export function formatSegment({ resource, key, record }: Written, connection: ReadingConnection): Awaitable<string> {
-  // A request may ask for other attributes alone.
+  // The request may have left the attribute out.
   const shown = record[resource.shownKey!.name]
   const id = shown === undefined ? findId(resource, key, connection) : idFromJson(shown, resource)
   return chain(id, known => idToSegment(known ?? key, resource))
 }
 
-/** `undefined` unless a change has given the record another ID. */
+/** @returns `undefined` unless the change has given the record another ID */
 export function findNewPath(
   key: RecordKey,
   { base, segments }: Request,

@@ -18,7 +18,6 @@ import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'
 import { respondDeleted, respondRecord } from './respond.ts'
 
-/** For members of lists, and for marks. */
 export interface MemberServices {
   readonly connection: ReadingConnection
   readonly reader: Reader
@@ -37,7 +36,7 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   const { reader, connection, clock } = services
   await checkList(target, view)
   const memberKey = await findRowKey(member.resource, member.key, connection)
-  // Without a row, the reading checks owner and parameters first, and finds nothing.
+  // Where the member does not exist, the reading still checks owner and parameters.
   const asked = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
   const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NO_RECORDS : ONE_RECORD, asked)
   if (page === undefined) throw notFound(resource, id)
@@ -46,7 +45,6 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   return respondRecord(member.resource, record, formatIso(clock.time()))
 }
 
-/** In one transaction. */
 export async function removeMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
   const { resource, attribute, member } = target
   const { reader, writer, connection, clock } = services
@@ -75,7 +73,7 @@ function checkList({ resource, attribute }: MemberTarget, { visibility }: View):
   return retryWithRules(visibility, () => refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, visibility))
 }
 
-/** Also where the record exists elsewhere. */
+/** The record may exist outside of the list; where listing is not open, nothing is said of records. */
 function notInList({ resource, id, attribute, member }: MemberTarget) {
   if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
   const name = member.id.slice(0, 100)

@@ -23,7 +23,6 @@ import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
 import { notFound, refuseHidden, type ResourceLookup, type Target } from '../../records/access/resolve-path.ts'
 import { applyCondition, type EntityTags } from './conditional.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import { findPatchFormat, mergeBody } from '../patches/merge-patch.ts'
 import { findListFormat, type ListFormat } from './list-format.ts'
 import { findNewPath, formatSegment, locate, locateShown } from './locate.ts'
 import {
@@ -57,7 +56,7 @@ export interface Services {
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
-  /** For lists whose request names nothing. */
+  /** For lists whose request names no order, filter or limit. */
   readonly defaults: DefaultsOfLists
   readonly clock: Clock
   readonly limits: Limits
@@ -65,7 +64,7 @@ export interface Services {
   readonly createdStatus: number
   readonly etag: EntityTags
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Repeatable work may run again after a conflict; other work takes turns at its place. */
+  /** Repeatable work may run again after a conflict; works of one `place` take turns. */
   readonly transaction: <T>(
     work: (em: EntityManager) => Promise<T>,
     end?: RequestAbort,
@@ -96,7 +95,8 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   const { request, about } = operation
   if (request.method === 'OPTIONS') return respondOptions(operation.allowed)
   if (about?.action === 'list') {
-    const format = findListFormat(request.header('accept'))
+    const accept = request.header('accept')
+    const format = accept === undefined ? undefined : findListFormat(accept)
     if (format !== undefined) return streamOperation(operation, services, about.resource, format)
   }
   const response = perform(operation, services)
@@ -109,7 +109,7 @@ function perform(operation: Operation, services: Services): Awaitable<RestRespon
   const { target, about, request } = operation
   // `checkMethod` lets no other method pass.
   const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as OperationWork
-  // A mark is no action on the record.
+  // Setting a mark is no action on the record.
   const wrapper = target.kind === 'mark' ? undefined : about?.resource.rules.wrappers[about.action]
   return wrapper === undefined ? work(operation, services) : wrapped(wrapper, work, operation, services)
 }
@@ -142,14 +142,14 @@ const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<V
   },
 }
 
-/** A wrapper runs around each page. */
+/** A wrapper of the application runs around each page. */
 async function streamOperation(operation: Operation, services: Services, resource: Resource, format: ListFormat): Promise<RestResponse> {
   const { target, view } = operation
   const { limits, vocabulary, defaults } = services
   const { visibility } = view
   const { start } = view.parameters
   if (start !== undefined) throw refuseStart(start, 'works for JSON alone, and this form has all pages')
-  // A list below a record has the usual size.
+  // `limit` among the defaults of a resource is not for lists below a record.
   const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
   const parameters = withoutPage(view.parameters, limits, standard)
   const { streamList } = await import('./stream-list.ts')
@@ -162,12 +162,12 @@ async function streamOperation(operation: Operation, services: Services, resourc
   })
 }
 
-/** A page by number stays one page. */
+/** A request without `page` gets all pages; `page=2` gets one. */
 function withoutPage(parameters: Parameters, limits: Limits, standard: number | undefined): Parameters {
   return parameters.page === undefined ? parameters : { ...parameters, ...findPageRange(parameters, limits, standard), page: undefined }
 }
 
-/** Around a write, the wrapper is part of the transaction, and a failure rolls back. */
+/** Around a write, the wrapper is part of the transaction: its failure rolls back. */
 async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operation, services: Services): Promise<RestResponse> {
   const { about, ctx, request, view } = operation
   const { trace } = view
@@ -196,7 +196,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, about && findPlace(about.resource))
 }
 
-/** In one transaction. After a conflict it begins anew, unless a wrapper takes part. */
+/** After a conflict, the transaction begins anew, unless a wrapper takes part. */
 export function writeTogether<T>(
   { transaction }: Pick<Services, 'transaction'>,
   { plural, rules }: Resource,
@@ -207,7 +207,6 @@ export function writeTogether<T>(
   return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
 }
 
-/** A resource is one place, if its writes may run again with wrappers. */
 function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
   return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
@@ -219,13 +218,9 @@ function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): 
   return target.kind === 'collection' || target.kind === 'record' ? hashes.prepare(ctx.body, target.resource, view.end) : undefined
 }
 
-function formatTimestamp(services: Services): string {
-  return formatIso(services.clock.time())
-}
-
 function getIndex({ request, target, ctx }: OperationOn<'index'>, services: Services): Awaitable<RestResponse> {
   if (target.isDescription) return services.describe(request.base, request.readOnly).then(respondDescription)
-  return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatTimestamp(services))
+  return respondIndex(services.model, services.versions, formatRoot(request.base, ctx.version), formatIso(services.clock.time()))
 }
 
 function getPage({ request, target, view }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
@@ -234,14 +229,14 @@ function getPage({ request, target, view }: OperationOn<'collection'>, services:
   const { resource } = target
   const range = findPageRange(parameters, limits, defaults.get(resource)?.limit)
   return chain(reader.page(resource, range, view), page =>
-    respondList({ resource, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services)),
+    respondList({ resource, page, range, parameters, vocabulary, path: request.path }, formatIso(services.clock.time())),
   )
 }
 
 function getRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   return chain(services.reader.record(target.resource, target.key, view), record => {
     if (record === undefined) throw notFound(target.resource, target.id)
-    return respondRecord(target.resource, record, formatTimestamp(services))
+    return respondRecord(target.resource, record, formatIso(services.clock.time()))
   })
 }
 
@@ -250,28 +245,31 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   const { parameters } = view
   const { resource, key, attribute } = target
   if (attribute.kind === 'toOneOf') return getPolymorphic(target, attribute, view, services)
-  // The IDs of a relation exist where the relation does.
+  // `siteIds` is hidden where `site` is.
   refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, view.visibility)
   if (attribute.kind === 'toMany') {
     const range = findPageRange(parameters, limits)
     return chain(reader.relatedPage(resource, key, attribute, range, view), page => {
       if (page === undefined) throw notFound(resource, target.id)
-      return respondList({ resource: attribute.target, page, range, parameters, vocabulary, path: request.path }, formatTimestamp(services))
+      return respondList(
+        { resource: attribute.target, page, range, parameters, vocabulary, path: request.path },
+        formatIso(services.clock.time()),
+      )
     })
   }
   if (attribute.kind === 'toOne') {
     return chain(reader.relatedRecord(resource, key, attribute, view), record => {
       if (record === undefined) throw notFound(resource, target.id)
-      return respondRecord(attribute.target, record, formatTimestamp(services))
+      return respondRecord(attribute.target, record, formatIso(services.clock.time()))
     })
   }
   return chain(reader.value(resource, key, attribute, view), holder => {
     if (holder === undefined) throw notFound(resource, target.id)
-    return respondValue(resource, attribute, holder[attribute.name] ?? null, formatTimestamp(services))
+    return respondValue(resource, attribute, holder[attribute.name] ?? null, formatIso(services.clock.time()))
   })
 }
 
-/** The linked record, as what the record is. */
+/** In the form of the linked record's resource. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,
@@ -282,8 +280,8 @@ async function getPolymorphic(
   await retryWithRules(view.visibility, () => refuseHidden(resource, attribute, view.visibility))
   const linked = await reader.linkedRecord(resource, key, attribute, view)
   if (linked === undefined) throw notFound(resource, id)
-  if (linked === null) return respondValue(resource, attribute, null, formatTimestamp(services))
-  return respondRecord(linked.branch.target, linked.record ?? null, formatTimestamp(services))
+  if (linked === null) return respondValue(resource, attribute, null, formatIso(services.clock.time()))
+  return respondRecord(linked.branch.target, linked.record ?? null, formatIso(services.clock.time()))
 }
 
 function createRecord({ request, target, view, ctx }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
@@ -295,17 +293,17 @@ function answerCreated(written: Written, path: string, services: Services): Awai
   const { resource, key } = written
   const shown = resource.shownKey === undefined ? idToSegment(key, resource) : formatSegment(written, services.connection)
   return chain(shown, segment =>
-    respondCreated(resource, written.record, `${path}/${segment}`, services.createdStatus, formatTimestamp(services)),
+    respondCreated(resource, written.record, `${path}/${segment}`, services.createdStatus, formatIso(services.clock.time())),
   )
 }
 
-/** An ID as the body links a record. */
+/** An ID as the body links a record, an object creates one. */
 function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
   const { request, target, view, ctx } = operation
   const { writer } = services
   if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
-  // For `findActions`, an ID changes the owner of the list.
+  // `findActions` takes a link for an update of the owner.
   return chain(hasRowKey(target) ? target : locateShown(target, view, services), owner =>
     ctx.action === 'update'
       ? answerChange(writer.updateAttribute(owner, list, { connect: [ctx.body] }, view), operation, services)
@@ -315,7 +313,14 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
-/** The media type may ask for a merge patch or a JSON Patch. */
+/** `undefined`: the body has the new values of attributes. */
+function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' | undefined {
+  if (method !== 'PATCH') return undefined
+  const format = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i.exec(headers['content-type'] ?? '')?.[1]
+  if (format === undefined) return undefined
+  return format.toLowerCase() === 'merge' ? 'merge' : 'operations'
+}
+
 function patch(
   { request, view, ctx }: Operation,
   address: RecordAddress,
@@ -331,6 +336,7 @@ function patch(
       const { applyJsonPatch } = await import('../patches/json-patch.ts')
       return writer.update(address, await applyJsonPatch(body, address, name, { reader, limits, view }), view)
     }
+    const { mergeBody } = await import('../patches/merge-patch.ts')
     const whole = await mergeBody((name === undefined ? body : { [name]: body }) as JsonObject, address, reader)
     return write(name === undefined ? whole : whole[name])
   }
@@ -362,8 +368,8 @@ function answerChange(
 ): Awaitable<RestResponse> {
   return chain(written, result => {
     const { resource, record, removed } = result
-    if (removed === true) return respondDeleted(resource, record, formatTimestamp(services))
-    const response = respondRecord(resource, record, formatTimestamp(services))
+    if (removed === true) return respondDeleted(resource, record, formatIso(services.clock.time()))
+    const response = respondRecord(resource, record, formatIso(services.clock.time()))
     if (hasRowKey(target)) return response
     return chain(findNewPath(target.key, request, result, services.connection), path =>
       path === undefined ? response : { ...response, headers: { ...response.headers, location: path } },
@@ -373,7 +379,7 @@ function answerChange(
 
 function removeRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
   const deleted = chain(hasRowKey(target) ? target : locate(target, services.connection), address => services.writer.delete(address, view))
-  return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatTimestamp(services)))
+  return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatIso(services.clock.time())))
 }
 
 async function removeRelated({ target, view }: OperationOn<'attribute'>, services: Services): Promise<RestResponse> {
@@ -382,9 +388,9 @@ async function removeRelated({ target, view }: OperationOn<'attribute'>, service
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   const address = hasRowKey(target) ? target : await locate(target, connection)
   if (attribute.kind === 'toMany') {
-    return respondDeletedList(attribute.target, await writer.deleteRelated(address, attribute, view), formatTimestamp(services))
+    return respondDeletedList(attribute.target, await writer.deleteRelated(address, attribute, view), formatIso(services.clock.time()))
   }
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toOneOf') throw new Error('remove: not a relation.')
   const { resource, record } = await writer.deleteLinked(address, attribute, view)
-  return respondDeleted(resource, record, formatTimestamp(services))
+  return respondDeleted(resource, record, formatIso(services.clock.time()))
 }

@@ -1,4 +1,4 @@
-/** Read versions: each version's model, with checks by the database. Loaded where an engine is made. */
+/** Read versions: the model of each version, checked by the database. Loaded when an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -27,7 +27,7 @@ import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /**
- * @param filters added to the entity manager
+ * @param filters those added to the entity manager
  * @param learned names added to open resources
  * @throws TypeError, Error where options do not fit the model
  */
@@ -68,7 +68,7 @@ export function readVersions(
 }
 
 function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  // The module's start refuses what auth() has not made.
+  // The start of the module refuses what auth() has not made.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
@@ -171,7 +171,7 @@ function readParameters(parameters: CheckedOptions['parameters']): {
   return { renamed, custom }
 }
 
-/** Of a version, and of resources with own parameters. */
+/** Resources with own parameters have an own vocabulary, in `of`. */
 function readVocabulary(
   renamed: Partial<Record<Reserved, string>>,
   custom: ReadonlyMap<string, unknown>,
@@ -194,7 +194,7 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Of `expand`, and of orders of lists. Without such a path, no plan is needed yet. */
+/** Plans a reading where `expand`, or the order of a list, names a path. */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
@@ -225,7 +225,7 @@ export function* checkExpressions(
   }
 }
 
-/** Must be of the attributes' types. */
+/** Binds the values, which must be of the attributes' types. */
 function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
   for (const [resource, { filters, asked }] of defaults) {
     if (filters.length === 0) continue

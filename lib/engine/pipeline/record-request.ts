@@ -1,9 +1,10 @@
 /**
  * Record request: around the stages (handle.ts) stand, from outside to inside, the trace, the journal and injected faults.
  */
-import { LazyClient } from '../../foundation/async/abort.ts'
+import { LazyClient, findWire } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import { engineClosed } from '../../foundation/errors/errors.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { TextStream } from '../../foundation/http/text-stream.ts'
@@ -21,22 +22,20 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Faults } from '../testing/fault-injection.ts'
 import { faultRequest } from '../testing/fault-request.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
-import { NO_CONTEXT, findAddress, type Arrival, type HandleContext, type StageParts } from './arrival.ts'
+import { NO_CONTEXT, type Arrival, type HandleContext, type StageParts } from './arrival.ts'
 import { answerRequest, readRequest } from './handle.ts'
-import { findWire } from './wire-message.ts'
 import type { KeptStates } from '../worlds/kept-states.ts'
 
 export interface RecorderParts extends StageParts {
-  /** `undefined` without a journal. */
   readonly journal: Journal | undefined
-  /** Around code that may change rows. */
+  /** Changed rows belong to the request that runs. */
   readonly running: Surroundings<JournalRecord>
   readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
   readonly connection: Connection
   readonly secrets: Secrets
-  /** Reading may write: see SharedState. Added filters aside. */
+  /** See SharedState. Without filters added later. */
   readonly mayRunApplicationCode: boolean
 }
 
@@ -52,14 +51,14 @@ interface RunningRequest {
   ended: boolean
 }
 
-/** Deeper requests of the application's code ask themselves without end. */
+/** More requests inside of each other ask themselves without end. */
 const MAX_LEVEL = 100
 
 export class RequestRecorder {
   readonly #parts: RecorderParts
   /** Set inside of requests that have passed the faults. */
   readonly #inside = new Surroundings<true>()
-  /** Where the journal has no record. */
+  /** Without a journal. */
   readonly #around = new Surroundings<RunningRequest>()
 
   constructor(parts: RecorderParts) {
@@ -69,13 +68,13 @@ export class RequestRecorder {
   /** See RestEngine.handle. May throw at once instead of rejecting. */
   handle(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     const { traces, life, journal, states, options } = this.#parts
-    life.assertOpen()
+    if (life.isClosed) throw engineClosed()
     const outer = traces.isUsed ? traces.current : undefined
     const record = outer?.isRecorded === false ? undefined : journal?.begin(method, path)
     if (record?.nested === false && context !== NO_CONTEXT) record.test = readTest(context)
     const arrival = { method, path, query, body, context, trace: outer, record }
     if (record !== undefined && states.isOn && outer === undefined && !record.nested) {
-      // The copy is not of the request's time.
+      // The copy is not part of the request's time.
       if (this.mayWrite(method)) return this.#count(this.#keepState(record, arrival), undefined)
       states.note(record)
     }
@@ -99,7 +98,7 @@ export class RequestRecorder {
     return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
   }
 
-  /** Past faults and journal: the code under test has not sent the request. */
+  /** Without faults and journal: the code under test has not sent the request. */
   async look(path: string, context: HandleContext): Promise<RestResponse> {
     const { life, traces } = this.#parts
     life.assertOpen()
@@ -111,7 +110,7 @@ export class RequestRecorder {
     )
   }
 
-  /** Past faults and journal. */
+  /** Without faults and journal. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()
     const record = new JournalRecord(method, path, false, 0, 0)
@@ -122,12 +121,12 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
-  /** Explaining needs a fork. Other values than methods are refused before. */
+  /** Then only a fork explains. A method that is no text is refused later. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
 
-  /** On a fork, the first transaction prepares what all others find prepared. */
+  /** The first transaction of the fork makes what others find made: not part of the explanation. */
   async explainWrite(
     method: string,
     path: string,
@@ -139,7 +138,7 @@ export class RequestRecorder {
     return this.explain(method, path, query, body, context)
   }
 
-  /** `undefined` for a closed engine. */
+  /** `explain` gives `undefined` once the engine is closed. */
   async explained(
     method: string,
     path: string,
@@ -157,7 +156,7 @@ export class RequestRecorder {
     return { response, explain }
   }
 
-  /** Plans are of the present. */
+  /** The database plans the old statements anew. */
   async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
     const { trace, ran, status = 0 } = record
     if (ran !== undefined) return ran
@@ -191,7 +190,6 @@ export class RequestRecorder {
     return buildExplanation(asked, explained)
   }
 
-  /** With the option `serverTiming`, the answer gets the header. */
   async #measure(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
     const { serverTiming: isShown } = this.#parts.options
     let response: RestResponse
@@ -222,7 +220,7 @@ export class RequestRecorder {
       this.#recordFailure(record, error)
       throw error
     }
-    // A request that is answered at once never ran beside another.
+    // Answered at once, a request never ran beside another.
     if (!(answering instanceof Promise)) {
       if (record !== undefined) journal?.end(record, answering)
       return answering
@@ -256,15 +254,14 @@ export class RequestRecorder {
   }
 
   readonly #passBounded = (arrival: Arrival): Awaitable<RestResponse> => {
-    requireLevel(arrival, arrival.record!)
+    if (arrival.record!.level > MAX_LEVEL) refuseLevel(arrival)
     return this.#passFaults(arrival)
   }
 
-  /** Without a record of the journal. */
   #passCounted(arrival: Arrival): Awaitable<RestResponse> {
     const outer = this.#around.current
     const request: RunningRequest = { level: outer?.ended === false ? outer.level + 1 : 0, ended: false }
-    requireLevel(arrival, request)
+    if (request.level > MAX_LEVEL) refuseLevel(arrival)
     const answering = this.#around.run(request, this.#passFaults, arrival)
     if (answering instanceof Promise) return answering.finally(() => (request.ended = true))
     request.ended = true
@@ -291,13 +288,13 @@ export class RequestRecorder {
       try {
         readRequest(arrival, this.#parts)
       } catch {
-        // A stage answers the error later; the journal has what could be read.
+        // A stage will answer the error; the journal has what could be read.
       }
     }
     const { faults } = this.#parts
     let course: ReturnType<Faults['meet']>
     try {
-      const { base } = findAddress(context, this.#parts.options)
+      const base = (context instanceof LazyClient ? context.base : undefined) ?? this.#parts.options.base
       const shown = body instanceof FormBody ? body.plain() : body
       course = faults.meet(faultRequest({ method, path, query, body: shown, headers: context.headers ?? NO_HEADERS, base }))
       if (record !== undefined) record.fault = course.met
@@ -310,8 +307,7 @@ export class RequestRecorder {
   }
 }
 
-function requireLevel({ method, path }: Arrival, { level }: Pick<RunningRequest, 'level'>): void {
-  if (level <= MAX_LEVEL) return
+function refuseLevel({ method, path }: Arrival): never {
   throw new Error(
     `${method} ${path.split('?', 1)[0]} stands inside of ${MAX_LEVEL} requests, each of which code of the application has asked for: ` +
       'a handler that asks for its own path by "ctx.engine.handle" asks itself, without end. ' +
@@ -326,9 +322,9 @@ export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
 /** Characters of a test's name. */
 const MAX_TEST = 200
 
-/** The test that sent the request: percent-encoded beyond ASCII. */
+/** The sender's test. Characters beyond ASCII are percent-encoded. */
 function readTest(context: HandleContext): string | undefined {
-  // A search of headers would copy all in lower case.
+  // Looking for any spelling would copy all headers.
   const given = context instanceof LazyClient ? context.header('x-test') : (context.headers?.['x-test'] ?? context.headers?.['X-Test'])
   if (typeof given !== 'string' || given === '') return undefined
   try {
@@ -339,7 +335,7 @@ function readTest(context: HandleContext): string | undefined {
   }
 }
 
-/** A hook's request is part of the outer request. */
+/** The time of a hook's request counts for the outer request. */
 async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Promise<RestResponse> {
   const before = trace.enter('parse')
   try {
@@ -349,7 +345,7 @@ async function runInside(trace: Trace, work: () => Awaitable<RestResponse>): Pro
   }
 }
 
-/** If the signal aborts first, the running work commits nothing. */
+/** Rejects at the abort; the running work commits nothing. */
 function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, aborted: () => void): Promise<RestResponse> {
   return new Promise((resolvePromise, reject) => {
     const abort = (): void => {
@@ -361,7 +357,7 @@ function unlessAborted(answering: Promise<RestResponse>, signal: AbortSignal, ab
   })
 }
 
-/** For browsers (W3C Server Timing, section 4.1). */
+/** W3C Server Timing, section 4.1. */
 const SERVER_TIMING = 'server-timing'
 
 /** `parse;dur=0.012, plan;dur=0.004;desc="cached", sql;dur=0.151;desc="2 statements", render;dur=0.03, total;dur=0.21`. */

@@ -1,5 +1,5 @@
 /**
- * Respond: envelopes of answers and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status codes of
+ * Respond: envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status codes of
  * success. Keys come in the order of the contract.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -9,7 +9,7 @@ import type { Authentication } from '../auth/authentication.ts'
 import type { CheckedOptions } from '../options/options.ts'
 import { findNames, shapeAnswer, shapeRefusal } from '../options/shape-answer.ts'
 import { QUERY_TYPES, keepReadingMethods } from '../../foundation/http/http-methods.ts'
-import { LazyClient, WholeClient } from '../../foundation/async/abort.ts'
+import { LazyClient, WholeClient, findWire } from '../../foundation/async/abort.ts'
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import type { Envelope } from '../../foundation/http/envelope.ts'
 import { ERRORS, RestError, restError } from '../../foundation/errors/errors.ts'
@@ -25,21 +25,17 @@ import { BuilderSource } from '../../databases/sql/builder-source.ts'
 import { JSON_TYPE, PROBLEM_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
-import { findWire, refuseByWire } from './wire-message.ts'
+import { refuseByWire } from './wire-message.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Shows no records: members take no name from resources. */
+/** No member is named by a resource. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
 function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
   return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
 }
 
-/**
- * Clamps a limit above the maximum.
- *
- * @param standard of a request without a limit
- */
+/** @param standard the limit where the request names none */
 export function findPageRange(parameters: Parameters, limits: Limits, standard = limits.defaultLimit): PageRange {
   const limit = Math.min(parameters.limit ?? standard, limits.maxLimit)
   const { page } = parameters
@@ -80,10 +76,9 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/** Cut at the start of the page. A repeated query is split once. */
+/** Split at the start of the page. A repeated query is split once. */
 const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
 
-/** Other parameters stay as sent. */
 function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [string, string] {
   const { pairs } = parameters
   const name = findParameterName(vocabulary, parameters.page === undefined ? 'offset' : 'page')
@@ -98,38 +93,36 @@ function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [s
   return split
 }
 
-/** Of a record that shows its version (RFC 9110 section 8.8.3). */
+/** The entity tag of a record that shows its version (RFC 9110 section 8.8.3). */
 export function formatVersionTag({ version }: Resource, record: JsonRecord | null): string | undefined {
   const value = version === undefined || version.render !== undefined ? undefined : (record?.[version.name] as string | number | undefined)
   return value === undefined ? undefined : formatTag(value)
 }
 
-/** `null` for an empty to-one. */
+/** @param record `null` for an empty to-one relation */
 export function respondRecord(resource: Resource, record: JsonRecord | null, timestamp: string): RestResponse {
-  const body = envelopeOf(resource, shown)([timestamp, record]) as Envelope
+  const body = (shown.get(resource) ?? buildEnvelope(resource, shown))([timestamp, record]) as Envelope
   const etag = resource.version === undefined ? undefined : formatVersionTag(resource, record)
   return { status: 200, headers: etag === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, etag }, body }
 }
 
-/** Of shown records, and of created or deleted records. */
+/** By resource: builders for shown records, and for created or deleted records. */
 const shown = new WeakMap<Resource, Builder>()
 const done = new WeakMap<Resource, Builder>()
 
-/** Generated: a literal with a key by resource costs as much as a good part of the reading. */
-function envelopeOf(resource: Resource, envelopes: typeof shown): Builder {
-  let build = envelopes.get(resource)
-  if (build === undefined) {
-    const source = new BuilderSource()
-    const { singular } = resource
-    const entries = [
-      ['success', source.constant(true)],
-      ['timestamp', source.column(0)],
-      ['resource', source.constant(singular)],
-      [singular, source.column(1)],
-      ...(envelopes === done ? [['status', source.constant('OK')] as const] : []),
-    ] as const
-    envelopes.set(resource, (build = source.finish(source.object(entries))))
-  }
+/** Generates code: a literal with a computed key costs as much as a good part of the reading. */
+function buildEnvelope(resource: Resource, envelopes: typeof shown): Builder {
+  const source = new BuilderSource()
+  const { singular } = resource
+  const entries = [
+    ['success', source.constant(true)],
+    ['timestamp', source.column(0)],
+    ['resource', source.constant(singular)],
+    [singular, source.column(1)],
+    ...(envelopes === done ? [['status', source.constant('OK')] as const] : []),
+  ] as const
+  const build = source.finish(source.object(entries))
+  envelopes.set(resource, build)
   return build
 }
 
@@ -138,13 +131,10 @@ export function respondValue(resource: Resource, attribute: Attribute, value: un
 }
 
 export function respondCreated(resource: Resource, record: JsonRecord, location: string, status: number, timestamp: string): RestResponse {
-  const etag = formatVersionTag(resource, record)
+  const etag = resource.version === undefined ? undefined : formatVersionTag(resource, record)
   const headers = { 'content-type': JSON_TYPE, location }
-  return {
-    status,
-    headers: etag === undefined ? headers : { ...headers, etag },
-    body: envelopeOf(resource, done)([timestamp, record]) as Envelope,
-  }
+  const body = (done.get(resource) ?? buildEnvelope(resource, done))([timestamp, record]) as Envelope
+  return { status, headers: etag === undefined ? headers : { ...headers, etag }, body }
 }
 
 export function respondCreatedAll(resource: Resource, records: readonly unknown[], status: number, timestamp: string): RestResponse {
@@ -160,7 +150,7 @@ export function respondCreatedAll(resource: Resource, records: readonly unknown[
 }
 
 export function respondDeleted(resource: Resource, record: JsonRecord, timestamp: string): RestResponse {
-  return ok(envelopeOf(resource, done)([timestamp, record]) as Envelope)
+  return ok((done.get(resource) ?? buildEnvelope(resource, done))([timestamp, record]) as Envelope)
 }
 
 export function respondDeletedList(resource: Resource, records: readonly JsonRecord[], timestamp: string): RestResponse {
@@ -203,7 +193,7 @@ interface ErrorForm {
   readonly accept: string | undefined
 }
 
-/** Any error but a RestError is a 500 without details. RFC 9457 has the member names. */
+/** Any error but a RestError is a 500 without details. RFC 9457 names the members. */
 function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
@@ -224,7 +214,7 @@ function respondError(error: unknown, { timestamp, validationStatus, accept }: E
 
 const PROBLEM: MediaType = { name: PROBLEM_TYPE }
 
-/** Names problem details, and wants JSON no more. */
+/** Whether problem details are named, and JSON is not preferred. */
 function asksForProblem(accept: string | undefined): boolean {
   if (asksForJson(accept)) return false
   const accepted = new Accept(accept!)
@@ -237,17 +227,17 @@ function nameProblem(code: string): string {
   return Object.hasOwn(ERRORS, code) ? `urn:problem-type:mikro-rest:${code}` : 'about:blank'
 }
 
-/** `answer` gets the application's `envelope`, `refusal` its `envelope.error`; a `route` has its own form. */
+/** `envelope` forms an `answer`, `envelope.error` a `refusal`; a `route` has its own form. */
 type AnswerKind = 'answer' | 'refusal' | 'route'
 
 export interface AnswerTo {
   /** Upper case; empty where no request could be read. */
   readonly method: string
   readonly path: string
-  /** `undefined`: a way in answers by itself, and takes the body of HEAD away. */
+  /** `undefined`: a way in refuses, and takes the body of HEAD away. */
   readonly context: object | undefined
   readonly request: Request | undefined
-  /** Of a way in that answers by itself; otherwise `context` knows. */
+  /** For a refusal without `context`. */
   readonly wire?: Wire | undefined
   readonly headers?: Readonly<Partial<Record<string, string>>>
   readonly body?: unknown
@@ -312,11 +302,7 @@ function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: 
   }
 }
 
-/**
- * The engine's own answer.
- *
- * @param accept the header `Accept` of the request
- */
+/** In the engine's own form, without the application's envelope. */
 export function refuse(error: unknown, accept: string | undefined, { clock, options }: AnswerParts): RestResponse {
   let timestamp: string
   try {

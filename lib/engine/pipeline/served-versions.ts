@@ -1,6 +1,6 @@
 /**
- * Served versions: the versions that answer at present. Names added to open resources, and added filters, compile new versions, which
- * replace the old in one step. A request keeps its version.
+ * Served versions: answer at present. Names added to open resources, and added filters, compile new versions, and replace the old in one
+ * step. A request keeps its version.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -38,7 +38,7 @@ export class ServedVersions {
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 
-  /** The map stays the same, whatever is learned. */
+  /** The same map at all times. */
   get byName(): ReadonlyMap<string, Services> {
     return this.#served
   }
@@ -52,7 +52,6 @@ export class ServedVersions {
     return this.#learned
   }
 
-  /** Serves the given names and no others. */
   restore(learned: LearnedNames): void {
     if (learned === this.#learned) return
     this.#serve(learned)

@@ -28,7 +28,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
     if (!(await reader.exists(resource, key, view.visibility))) throw notFound(resource, id)
     const user = await findCaller(target, ctx.claims!.sub, connection)
     const change = { [isSet ? 'connect' : 'disconnect']: [user] }
-    // The caller's rules are for changes of records. Bodies may not have the list.
+    // Rules for updates do not count, and bodies never have the list.
     await writer.give({ resource, key, id }, { [mark.list.name]: change }, { ...view, visibility: EVERYTHING })
     const record = await reader.record(resource, key, view)
     if (record === undefined) throw notFound(resource, id)
@@ -37,7 +37,6 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
   }, view.end)
 }
 
-/** As in bodies. */
 async function findCaller({ mark: { list } }: MarkTarget, sub: string, connection: ReadingConnection): Promise<unknown> {
   const key = keyFromText(sub, list.target)
   const id = key && (await findId(list.target, key, connection))

@@ -1,4 +1,4 @@
-/** Shared state: follows from model and options alone, for an engine and its forks. */
+/** Shared state: follows from model and options alone, and serves an engine and its forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'
@@ -12,23 +12,21 @@ import type { Secrets } from '../journal/redact.ts'
 import type { CompiledVersion } from './versions.ts'
 
 export interface PreparedParts {
-  /** Everything mapped, left out or guessed. */
   readonly notes: Notes
   /** `undefined` when the authentication module is off. */
   readonly auth: LoadedAuthentication | undefined
 }
 
 export interface SharedState extends PreparedParts {
-  /** The same arguments give the same versions, some of which are kept. */
+  /** Keeps some versions: the same arguments give the same. */
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
-  /** `undefined`: no passwords are hashed. */
   readonly passwords: PasswordKind | undefined
-  /** A reading request may run the application's code, which may write. */
+  /** A reading request may run code of the application, and so write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
-  /** A way in has another grammar, whose paths nobody knows. */
+  /** A way in has another grammar, with paths unknown here. */
   hasWire: boolean
 }
 

@@ -17,7 +17,7 @@ interface StreamParts {
   readonly columns: () => Awaitable<readonly string[]>
 }
 
-/** Leaves a wrapper's answer without a list unchanged. */
+/** A wrapper's answer without a list stays as it is. */
 export function streamList(parts: StreamParts): Awaitable<RestResponse> {
   const { format, view, answer, columns } = parts
   const { limit, offset = 0 } = view.parameters

@@ -27,7 +27,7 @@ interface UpsertParts {
 export class Upsert {
   readonly #parts: UpsertParts
   readonly #met = new Set<string>()
-  /** Any record is new. */
+  /** A record is new. */
   creates = false
   readonly #refused: unknown[] = []
 
@@ -41,7 +41,6 @@ export class Upsert {
     await retryWithRules(view.visibility, () => requireUnique(names, resource, view.visibility))
   }
 
-  /** Inside the transaction of the request. */
   async write(body: unknown): Promise<RestResponse> {
     const { resource, change } = this.#parts
     const found = await this.#find(body)
@@ -59,7 +58,7 @@ export class Upsert {
     return response
   }
 
-  /** Runs `work` once more where another request has created the record meanwhile, unseen by the transaction of `work`. */
+  /** Once more, where another request has created the record meanwhile, unseen by the transaction. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -97,7 +96,7 @@ export class Upsert {
     return answerRefused(() => transaction(write))
   }
 
-  /** A missing value or NULL equals none. */
+  /** Finds no record for a missing value or NULL. */
   async #find(body: unknown): Promise<KeyValues | undefined> {
     const { resource, names, view, reader } = this.#parts
     if (!isObject(body)) return undefined

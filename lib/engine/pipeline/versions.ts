@@ -1,4 +1,4 @@
-/** Versions: a model shared with forks, and reader and writer on one database. */
+/** Versions: what forks share of a version, with reader and writer on one database. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'

@@ -1,5 +1,4 @@
 /** Wire message: makes requests for a wire, and responses of a wire's answers and refusals. */
-import { LazyClient, WholeClient } from '../../foundation/async/abort.ts'
 import { checkHeaders } from '../../foundation/base/headers.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
@@ -8,11 +7,6 @@ import { WholeBytes, WholeText } from '../../foundation/http/text-stream.ts'
 import type { Wire, WireAnswer, WireError, WireRequest } from '../../foundation/base/wire.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { findTargetBelow } from '../../records/request/address.ts'
-
-/** The grammar of a way in. Requests of the process itself have the engine's own. */
-export function findWire(context: object | undefined): Wire | undefined {
-  return context instanceof LazyClient || context instanceof WholeClient ? context.wire : undefined
-}
 
 interface SentToWire {
   readonly method: string
@@ -102,7 +96,6 @@ interface EngineRefusal {
   readonly errors?: readonly object[]
 }
 
-/** @param base of the way in */
 export function refuseByWire(wire: Wire, response: RestResponse, asked: SentToWire, base: string): RestResponse {
   const { status, headers, body } = response
   const { code, detail, errors } = body as EngineRefusal

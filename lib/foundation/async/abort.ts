@@ -128,6 +128,11 @@ export class LazyClient implements RequestClient, Connected {
   }
 }
 
+/** The grammar of a way in. Requests of the process itself have the engine's own. */
+export function findWire(context: object | undefined): Wire | undefined {
+  return context instanceof LazyClient || context instanceof WholeClient ? context.wire : undefined
+}
+
 interface ReadingParameters {
   readonly filters: readonly { readonly label: string }[]
   readonly sort?: readonly { readonly path: string }[] | undefined

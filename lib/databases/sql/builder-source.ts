@@ -1,11 +1,11 @@
 /**
- * Builder source: generates the function that makes records from rows: `r=>({"id":r[0],"name":h[0](r[1])})`; in a page without
- * `'unsafe-eval'`, functions take the values.
+ * Builder source: generates the function from rows to records: `r=>({"id":r[0],"name":h[0](r[1])})`. A page without `'unsafe-eval'` may not
+ * generate code: closures take the values there.
  */
 import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 
-/** A value of a record, by the row `r`. */
+/** A value by the row `r`: as source code, and as a closure for pages without generated code. */
 export interface RowValue {
   readonly source: string
   readonly of: Builder
@@ -14,7 +14,7 @@ export interface RowValue {
 export class BuilderSource {
   readonly #helpers: unknown[] = []
   readonly #shared = new Map<string, unknown>()
-  /** Places in a row whose lengths count for the bytes of the answer. */
+  /** Places in a row of values with any length, counted for the bytes of the answer. */
   readonly long = new Set<number>()
 
   column(at: number): RowValue {
@@ -51,7 +51,7 @@ export class BuilderSource {
     return { source: `{${members.join(',')}}`, of: row => Object.fromEntries(entries.map(([key, { of }]) => [key, of(row)])) }
   }
 
-  /** Null where one or each column is NULL. */
+  /** Null if one column is NULL (`some`), or all are (`every`). */
   unlessNull(columns: readonly RowValue[], which: 'some' | 'every', value: RowValue): RowValue {
     const tests = columns.map(({ source }) => `${source}===null`).join(which === 'some' ? '||' : '&&')
     return {

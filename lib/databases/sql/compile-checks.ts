@@ -28,9 +28,9 @@ export function compileExists(
 }
 
 /**
- * Where `table` is written: its columns hold the key of a row that exists under a scope.
+ * A condition for a write to `table`: the row belongs to a record in the caller's scope, whose key the row's `columns` hold.
  *
- * @param table must differ from the aliases inside
+ * @param table may be called like an alias (`t0`): then another alias is taken
  */
 export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, table: string, columns: readonly string[]): Sql {
   const select = new Select(flavour, scopeOf)
@@ -56,7 +56,7 @@ export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: S
   return select.finish()
 }
 
-/** Whether equal keys are equal as texts, too. */
+/** Equal keys are equal as texts, too. */
 function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
   const [form, ...others] = flavour.keyForms(type)
   const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'
@@ -69,7 +69,7 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
   for (const column of columns) select.columns.push(text(scope.column(column)))
   select.from = sql`${formatTable(resource)} as ${scope.alias}`
-  // In a table of several classes, the key may be of another.
+  // In a table of several classes, the key may belong to another class.
   select.where = [isKey(scope.key, resource.key, flavour), ...existing(scope)]
   return select.finish()
 }
@@ -109,7 +109,7 @@ interface ComparedColumn {
   readonly column: string
   readonly type: ScalarType
   readonly constant?: string
-  /** A link whose foreign key is not the primary key, while the given values are. */
+  /** A link by another key than the primary key; the given values are primary keys. */
   readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
 }
 

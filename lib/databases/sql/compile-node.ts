@@ -1,4 +1,4 @@
-/** Compile node: columns to read, a function that makes records, and a statement for each shown relation. */
+/** Compile node: the columns to read, the function from rows to records, and a statement for each shown relation. */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
@@ -19,8 +19,7 @@ import { sortTerm } from './sort-term.ts'
 import { FromClause, discriminatorCondition, startList, formatTable } from './from-clause.ts'
 import { addKey, isRecalled, keyValue, keyThere } from './row-key.ts'
 import { VALUE_BYTES, estimateBytes, scalarValue, type NodeContext } from './scalar-value.ts'
-import { existing, isExact, keyOrder, type Select } from './select.ts'
-import { compileStatements } from './child-statements.ts'
+import { compileStatements, existing, isExact, keyOrder, type Select } from './select.ts'
 import { name, sql, text, type Sql } from './sql.ts'
 
 export function compileNode(node: RecordNode, scope: FromClause, select: Select): CompiledNode {
@@ -55,7 +54,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** Where the column has NULL, the holder has the value; a lacking attribute is undefined. */
+/** In an open resource, the holder has the values without a column. An attribute of neither is undefined, and left out. */
 function leaveOut(shown: RowValue, { kind, attribute }: Field, { scope, select, source }: NodeContext): RowValue {
   if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return shown
   const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
@@ -82,7 +81,7 @@ interface FieldEntry {
   readonly classes: ReadonlySet<string> | undefined
 }
 
-/** An object literal; in a hierarchy, the row chooses among those of the classes. */
+/** In a hierarchy, the discriminator in the row chooses the literal of its class. */
 function recordValue(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): RowValue {
   const literalOf = (of: readonly FieldEntry[]): RowValue => source.object(of.map(({ name: called, value }) => [called, value] as const))
   const { hierarchy } = scope.resource
@@ -103,7 +102,7 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
   return row => of.has(String(row[at]))
 }
 
-/** A relation is null at first, and set by another statement. */
+/** A relation is null at first: the rows of another statement set its value. */
 function fieldValue(field: Field, context: NodeContext): RowValue {
   const { children, source } = context
   switch (field.kind) {
@@ -132,11 +131,10 @@ function fieldValue(field: Field, context: NodeContext): RowValue {
   }
 }
 
-/** ID and entity; null if statements for the entities read the record. */
+/** ID and entity. Null for a record shown whole: a statement for each entity reads the record. */
 function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
   const linked = new Map<string, RowValue>()
-  // All branches have one column.
   let discriminator = source.constant(null)
   for (const { branch, node } of shown) {
     const { column, value } = branch.discriminator
@@ -146,7 +144,7 @@ function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: No
       children.push({ ...recordChild(branch, node, context), only: row => row[at] === value })
       continue
     }
-    // An image shows what the row holds, even if the linked record is gone.
+    // An image shows the key in the row, even if the linked record is gone.
     const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
     const id = keyValue(key, branch.target.key, select, source)
     const tag = (given: unknown): unknown => (given === null ? null : { [attribute.typeName]: branch.target.singular, id: given })
@@ -157,7 +155,7 @@ function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: No
 
 function referenceValue(attribute: ToOneAttribute, { scope, select, source }: NodeContext): RowValue {
   const isHere = attribute.owner && attribute.targetKey === undefined
-  // An image shows what the row holds, even if the linked record is gone.
+  // An image shows the key in the row, even if the linked record is gone.
   const isImage = scope.tables.recall !== undefined
   const columns =
     !isHere || (isImage && isRecalled(attribute))
@@ -166,7 +164,7 @@ function referenceValue(attribute: ToOneAttribute, { scope, select, source }: No
   return keyValue(columns, idParts(attribute.target), select, source)
 }
 
-/** All plain attributes, private ones too, for render functions; with getters, the keys of links, too. */
+/** For render functions: all plain attributes, also private ones. Getters need the keys of links, too. */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }
@@ -199,7 +197,6 @@ function embeddedValue(attribute: EmbeddedAttribute, fields: readonly Field[], c
   if (attribute.document !== undefined) return documentValue({ ...attribute, document: attribute.document }, fields, context)
   const object = objectValue(attribute, fields, context)
   if (!attribute.nullable) return object
-  // An embedded object is null when all its columns are.
   const columns = tableColumns(attribute).map(column => source.column(select.add(text(scope.column(column)))))
   return source.unlessNull(columns, 'every', object)
 }
@@ -227,7 +224,7 @@ function documentValue(
   return source.call(decode, source.column(at), source.list(ids))
 }
 
-/** An object literal; with several classes, the discriminator chooses. */
+/** With several embedded classes, the discriminator chooses the literal. */
 function objectValue({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): RowValue {
   const { source } = context
   const entries = fields.map(field => [field.attribute.name, fieldValue(field, context)] as const)
@@ -240,7 +237,6 @@ function objectValue({ variants, byName }: EmbeddedAttribute, fields: readonly F
   return source.choose(discriminator, new Map(objects), source.object(entries))
 }
 
-/** Finds links in an embedded object, with their paths. */
 function linksInside(fields: readonly Field[], within: readonly string[] = []): { field: ReferenceField; within: readonly string[] }[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return linksInside(field.fields, [...within, field.attribute.name])
@@ -250,7 +246,7 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 
 type ReferenceField = Field & { kind: 'reference' | 'record' }
 
-/** By a key here (owner) or there. */
+/** The key is in this row (owner) or in the other. */
 function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext, part?: ShownPart): CompiledChild {
   const { target, targetKey, owner } = attribute
   const parts = referredParts(owner ? target : scope.resource, targetKey)
@@ -282,13 +278,13 @@ function conditions(part: ShownPart | undefined, scope: FromClause): Sql[] {
   return part === undefined ? [] : part.where.map(each => condition(each, scope))
 }
 
-/** Counts the records that a list would show. */
+/** Counts the records of a list that the list would show. */
 function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, select: above }: NodeContext): CompiledChild {
   const targetKey = findTargetKey(attribute)
   const parts = referredParts(scope.resource, targetKey)
   const select = above.inside()
   const opened = startList(attribute, undefined, select.tables, select.joins, part.where.length > 0)
-  // A link to a record that is gone counts no more than it is shown.
+  // Joins the records: a link to a lost record must not count.
   opened.scope.attach()
   const to = addKey(opened.links, parts, select)
   const at = select.add(text('count(*)'))
@@ -349,7 +345,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** The ID column, if the database has the form of answers. */
+/** The ID column, if answers show its values unchanged: then bare rows are IDs. */
 function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
   const [part, ...others] = idParts(resource)
   if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
@@ -357,9 +353,9 @@ function findBareId({ id: [column], resource, tables: { flavour } }: FromClause)
 }
 
 /**
- * Of records by their keys alone.
+ * Records as their keys alone.
  *
- * @param shown as clients know them
+ * @param shown the key for clients, if another than the primary key
  */
 export function compileIds(scope: FromClause, select: Select, shown = false): CompiledNode {
   const source = new BuilderSource()

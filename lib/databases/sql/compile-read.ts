@@ -1,17 +1,16 @@
 /**
- * Compile read: a ReadPlan becomes SQL, once for each plan: one statement for rows, one for the count, one for each shown relation; never
- * one for each row.
+ * Compile read: makes SQL of a ReadPlan, once for each plan: a statement for rows, one for the count, one for each shown relation. No
+ * statement runs once for each row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
-import type { ReadPlan } from '../../records/plan/read-plan.ts'
+import type { ReadPlan, SortTerm, StartPlan } from '../../records/plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'
-import { compileStart } from './compile-start.ts'
 import { asksAll, compileWhere } from './compile-where.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable, type Tables } from './from-clause.ts'
 import { Select, pageClause } from './select.ts'
 import { join, sql, text, tuple, type Sql, bind } from './sql.ts'
-import { sortTerm, sortDirection, sortValue } from './sort-term.ts'
+import { sortTerm, sortDirection, sortValue, termValue } from './sort-term.ts'
 
 export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   const rows = new Select(flavour, plan.scopeOf)
@@ -58,9 +57,66 @@ function compileKeyOrder({ resource: { key, order } }: ReadPlan, root: FromClaus
   return order.map(column => flavour.keyOrder(root.column(column), key.find(part => part.column === column)?.type))
 }
 
+interface OrderKey {
+  readonly value: Sql
+  readonly order: Sql
+  readonly descending: boolean
+  readonly nullsFirst: boolean
+}
+
+interface CompiledStart {
+  readonly order: readonly Sql[]
+  /** Undefined: begins with the first row. */
+  readonly where: Sql | undefined
+  readonly places: readonly number[]
+}
+
+function compileStart(plan: ReadPlan, start: StartPlan, root: FromClause, select: Select): CompiledStart {
+  const keys = [...plan.order.map(term => sortKey(term, root)), ...start.key.map(column => keyOf(column, plan, root))]
+  const { flavour } = root.tables
+  return {
+    order: keys.map(({ order }) => order),
+    where: start.nulls === undefined ? undefined : isBehind(keys, start.nulls, 0),
+    places: keys.map(({ value }) => select.add(flavour.cursor(value))),
+  }
+}
+
+function sortKey(term: SortTerm, root: FromClause): OrderKey {
+  const value = termValue(term, root)
+  const { descending, nulls = descending ? 'last' : 'first' } = term
+  return { value, order: sortDirection(term, value, root), descending, nullsFirst: nulls === 'first' }
+}
+
+function keyOf(column: string, { resource }: ReadPlan, root: FromClause): OrderKey {
+  const { key, shownKey } = resource
+  const part = [...key, ...(shownKey === undefined ? [] : [shownKey.part])].find(each => each.column === column)
+  const value = root.tables.flavour.keyOrder(root.column(column), part?.type)
+  return { value, order: value, descending: false, nullsFirst: true }
+}
+
+/** `name > 'Ann' or (name = 'Ann' and id > 7)`: each key decides where the keys before are equal. */
+function isBehind(keys: readonly OrderKey[], nulls: readonly boolean[], index: number): Sql {
+  const key = keys[index]!
+  const value = bind({ from: 'cursor', index })
+  const isNull = nulls[index] === true
+  const behind = isNull ? compileBehindNull(key) : compileBehind(key, value)
+  if (index === keys.length - 1) return behind
+  const equal = isNull ? sql`${key.value} is null` : sql`${key.value} = ${value}`
+  return sql`(${behind} or (${equal} and ${isBehind(keys, nulls, index + 1)}))`
+}
+
+function compileBehindNull({ value, nullsFirst }: OrderKey): Sql {
+  return nullsFirst ? sql`${value} is not null` : sql`1 = 0`
+}
+
+function compileBehind({ value, descending, nullsFirst }: OrderKey, parameter: Sql): Sql {
+  const behind = sql`${value} ${descending ? '<' : '>'} ${parameter}`
+  return nullsFirst ? behind : sql`(${behind} or ${value} is null)`
+}
+
 /**
- * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): skips index entries and sorts keys, not rows. Useless
- * in key order; keys that are not generated may be NULL in some databases, and get lost.
+ * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): the database skips index entries and sorts keys, not
+ * rows. Useless in key order. Keys that are not generated may be NULL in some databases, and get lost.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -108,13 +164,17 @@ function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   return count.finish('count')
 }
 
-/** Keys and sort values of the matching rows. No table has this name. */
+/** A table of the statement: keys and sort values of the matching rows. No table has this name. */
 const FOUND = '"mikro_found"'
 
-/** Databases join at most 64 tables. */
+/** SQLite joins at most 64 tables, some of them for filters. */
 const JOINS = 50
 
-/** @param rows of the page, with columns and their joins alone */
+/**
+ * Reads and counts in one statement, so that filters and a dear sort run once; undefined where nothing is saved.
+ *
+ * @param rows must have columns and their joins alone
+ */
 function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource, anchor, order } = plan
   const isNarrowed = plan.where.length > 0 || rows.tables.isScoped(resource)
@@ -145,7 +205,7 @@ function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { colum
   const [key] = inner.key as [string]
   found.columns.push(sql`${key} as k`)
   plan.order.forEach((term, index) => found.columns.push(sql`${sortValue(term, inner, isOfAll)} as s${String(index)}`))
-  // The table may have columns of these names, too.
+  // The outer table may have columns of these names, too.
   const last = flavour.keyOrder('f.k', resource.key[0]!.type)
   const order = join([...plan.order.map((term, index) => sortDirection(term, text(`f.s${index}`), root)), last], ', ')
   const page = sql`select * from ${FOUND} as f order by ${order} ${pageClause(flavour)}`

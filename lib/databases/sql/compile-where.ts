@@ -1,4 +1,4 @@
-/** Compile where: a plan's anchor, the caller's scopes, the filters. */
+/** Compile where: the conditions of a plan's anchor, of the caller's scopes, of the filters. */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
@@ -7,7 +7,7 @@ import { FromClause, conjunction, discriminatorCondition, formatTable } from './
 import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
-/** If all conditions concern lists, every record is asked; any other filter may leave few to ask one by one. */
+/** Every record must be asked for its list members. Any other filter may leave few records to ask, one by one. */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {
     case 'some':

@@ -1,11 +1,11 @@
-/** Compile write: of one row, parameters in the order of the columns. */
+/** Compile write: statements of single rows. Parameters have the order of the columns. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
 import type { Flavour } from './flavour.ts'
 import { bind, join, name, sql, text, tableName, type Sql } from './sql.ts'
 
-/** A value in its column's own type. */
+/** A parameter in its column's own type. */
 export const VALUE: Sql = bind({ from: 'written', type: undefined })
 
 export function compileInsert(flavour: Flavour, stored: StoredTable, columns: readonly StoredColumn[]): Statement {
@@ -33,7 +33,7 @@ export function compileDiffers(flavour: Flavour, stored: StoredTable, columns: r
 
 interface UpdatedRows {
   readonly seen?: SeenRows | undefined
-  /** On the old values, without parameters. */
+  /** A condition on the old values, without parameters. */
   readonly holds?: Sql
 }
 
@@ -59,7 +59,7 @@ export function compileDelete(flavour: Flavour, stored: StoredTable): Statement 
   return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
 }
 
-/** @param isOther a member is missing in the list of keys, the second parameter */
+/** @param isOther the member is missing in the list of keys, the second parameter */
 export function compileLeave(flavour: Flavour, { table, owner, member }: PivotTable, isOther: Sql, seen: SeenRows | undefined): Statement {
   const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, [member])}`
   return finish(flavour, sql`delete from ${tableName(table)} where ${name(owner)} = ${VALUE} and ${isOther}${isSeen}`)
@@ -86,7 +86,7 @@ function finish(flavour: Flavour, whole: Sql): Statement {
   return flavour.finish(whole, [], '')
 }
 
-/** In a SET list. */
+/** For a SET list: `, version = version + 1`. */
 export function countChange(version: StoredTable['version']): string {
   return (version?.columns ?? []).map(({ column }) => `, ${name(column)} = ${name(column)} + 1`).join('')
 }

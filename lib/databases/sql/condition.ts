@@ -1,4 +1,4 @@
-/** Condition: compiles a condition of a plan. `not` is an exact complement; others keep SQL's three-valued logic. */
+/** Condition: compiles a condition of a plan. `not` holds for NULL, too; all else has SQL's three-valued logic. */
 import { findTargetKey, type ToOneAttribute } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
@@ -36,7 +36,7 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
       return flavour.contains(node, scope)
     case 'unlinked':
       return sql`(${join(
-        // A link to a missing row is empty if the ID comes from there.
+        // Where the ID comes from the linked row, a link to a lost row is empty.
         scope
           .through(node.hops)
           .toOne(node.relation)
@@ -58,12 +58,11 @@ export function isOfClass({ column, values }: ClassCheck, scope: FromClause): st
   return `${scope.column(column)} in (${values.map(literal).join(', ')})`
 }
 
-/** The columns are NULL for an empty link. */
 function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
   return scope.through(hops).toOne(relation).key
 }
 
-/** The list has a record that meets `where`, or any record. */
+/** Some list member meets `where`; without `where`, there is a member. */
 function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, isOfAll: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []

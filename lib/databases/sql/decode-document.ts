@@ -1,6 +1,6 @@
 /**
- * Decode document: values of JSON documents, and single values, in the form of answers. A value of a wrong type is shown as found; bytes
- * become base64, big integers text.
+ * Decode document: values of JSON documents, and single values, in the form of answers: bytes as base64, big integers as texts. A value of
+ * a wrong type is shown unchanged.
  */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'
@@ -21,7 +21,7 @@ export function decodeNumber(value: unknown): unknown {
   return Number.isFinite(value) ? value + 0 : null
 }
 
-/** Without an exponent, with the scale of the type. */
+/** `12.50` for 12.5 with scale 2; never with an exponent. */
 export function formatDecimal(value: unknown, scale: number | undefined): unknown {
   if (typeof value === 'string' && scale !== undefined && /^-?\d+(\.\d+)?$/.test(value)) {
     const [whole = '', fraction = ''] = value.split('.')
@@ -48,7 +48,7 @@ export function decodeJson(value: unknown): unknown {
   }
 }
 
-/** Parses a JSON text once for all members, which are read one after another. */
+/** Parses a JSON text once for all its members, if read one after another. */
 export class MemberReader {
   #text: unknown = undefined
   #object: unknown = undefined
@@ -70,7 +70,7 @@ export class MemberReader {
   }
 }
 
-/** Of another type than declared. */
+/** Shows a value of another type than declared. */
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   if (typeof value === 'bigint') return value.toString()

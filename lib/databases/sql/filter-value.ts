@@ -22,7 +22,7 @@ export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-/** IDs of a request may be values of another attribute: then a subquery finds the keys. */
+/** Where clients know records by another ID, a subquery finds the primary keys. */
 export function keyIn(columns: readonly string[], keys: readonly KeyRef[], tables: AliasSource): Sql {
   const [{ from, resource }] = keys as [KeyRef]
   const { flavour } = tables

@@ -1,4 +1,4 @@
-/** Flavour: one database's SQL, for the compiler here. Called when a plan is compiled, never for a request or a row. */
+/** Flavour: the pieces of SQL in one database's dialect. Called when a plan is compiled, never for a request or a row. */
 import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -8,7 +8,6 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { BuilderSource, RowValue } from './builder-source.ts'
 import type { Sql } from './sql.ts'
 
-/** A table, with the tables of its to-one relations. */
 export interface ColumnScope {
   readonly alias: string
   column(column: string): string
@@ -18,10 +17,10 @@ export interface ColumnScope {
 
 export interface Flavour {
   /**
-   * Takes text with `?`s; numbers and casts parameters where needed.
+   * Numbers the `?` of the text, and casts parameters, where the database needs either.
    *
-   * @param visits whose rows it may go through, for an estimate
-   * @param about see `Costs`
+   * @param visits the tables to go through, for an estimate
+   * @param about see `Costs.about`
    */
   readonly finish: (whole: Sql, visits: readonly Visit[], about: string) => Statement
   /**
@@ -35,7 +34,7 @@ export interface Flavour {
   readonly formatBoolean: (value: boolean) => string
 
   readonly document: (column: string, keys: readonly string[], type: ScalarType) => string
-  /** In a form that compares and sorts by type. */
+  /** Compares and sorts by its type: a datetime by its moment, not by its text. */
   readonly stored: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
   /** In the form that `readValue` takes. */
   readonly shown: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
@@ -52,41 +51,37 @@ export interface Flavour {
   readonly contains: (node: Condition & { readonly kind: 'contains' }, columns: ColumnScope) => Sql
 
   /**
-   * Both may be NULL. Texts differ by characters.
+   * Whether a write would change the column. Both may be NULL; texts differ by characters.
    *
    * @param type undefined if unknown
    */
   readonly differs: (column: string, parameter: Sql, type: ScalarType | undefined) => Sql
 
-  /** As compared with a parameter of its type. */
+  /** The column, fit for a comparison with a parameter of the type. */
   readonly compared: (column: string, type: ScalarType) => string
   readonly keyForms: (type: ScalarType) => readonly ValueForm[]
   /** For keys of one part. The list is a single parameter. */
   readonly isInKeys: (column: string, list: Binding & { readonly from: 'filterKeys' }) => Sql
-  /** The keys of the rows above are a single parameter. */
+  /** The keys of all owners are a single parameter. */
   readonly isInLinks: (columns: readonly string[], parts: readonly KeyPart[]) => Sql
 
-  /**
-   * NULL is the smallest value.
-   *
-   * @param mayBeNull NULL is possible
-   */
+  /** A term for ORDER BY. NULL is the smallest value, unless the term decides. */
   readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
-  /** As `formatStart` writes and `Dialect.readCursor` reads. */
+  /** As the text of a cursor, for `Dialect.readCursor`. */
   readonly cursor: (value: Sql) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   readonly rowLimit: (parameter: Sql) => Sql
   /** ORDER BY would take a number for the position of a column. */
   readonly sortedFormula: (value: Sql) => Sql
-  /** Sorts false before true, and can be added up. */
+  /** A value that sorts false before true, and can be added up. */
   readonly truth: (condition: string) => string
-  /** An aggregate. */
+  /** An aggregate: `min(name)`. */
   readonly extreme: (which: 'min' | 'max', value: Sql, type: ScalarType) => Sql
-  /** Values may be NULL. */
+  /** The least or greatest value of one row; values may be NULL. */
   readonly extremeOfAll: (which: 'min' | 'max', values: readonly Sql[]) => Sql
   /**
-   * Of keys of several parts, as an aggregate.
+   * An aggregate, for keys of several parts.
    *
    * @param isThere when there is a key
    */
@@ -97,11 +92,11 @@ export interface Flavour {
   readonly readsBare: boolean
   /** Undefined: the database returns the JSON value. */
   readonly findDecoder: (type: ScalarType) => Decoder | undefined
-  /** NULL is null. */
+  /** Reads NULL as null. */
   readonly readValue: (type: ScalarType, value: RowValue, source: BuilderSource) => RowValue
 }
 
-/** The value is not NULL. */
+/** Never called for NULL. */
 export type Decoder = (value: never) => unknown
 
 export interface Reach {

@@ -1,5 +1,5 @@
 /**
- * From clause: a table, and to-one relations, left-joined on first use. Lists would multiply rows: `joinList` is for subqueries of a
+ * From clause: a table, and its to-one relations, left-joined on first use. A list would repeat the row: `joinList` is for subqueries of a
  * minimum or a distinct count.
  *
  * ```
@@ -16,9 +16,9 @@ import { join, literal, name, sql, text, withLiterals, tableName, type Sql } fro
 
 export const NO_SCOPES: ScopeLookup = () => undefined
 
-/** The aliases of a statement, and conditions of rows that exist for the caller. */
+/** Shared by all tables of a statement: aliases, and the conditions for rows to exist for the caller. */
 export class Tables {
-  /** Finds keys of linked records that are gone, for row images. */
+  /** For row images: finds keys of lost records. */
   recall: Recall | undefined
   readonly flavour: Flavour
   /** Undefined: the statement cannot run with time checks. */
@@ -55,7 +55,7 @@ export class Tables {
     return conjunction(text(`${alias}.${name(hierarchy.column)} in (${values})`), this.#inScope(resource, alias))
   }
 
-  /** Exists for the caller, and meets the list's condition. */
+  /** The member exists for the caller, and meets the list's condition in the model. */
   listed(list: ToManyAttribute, alias: string): Sql | undefined {
     const { target } = list
     const [existing, meets] = [this.existing(target, alias), this.meets(list, alias)]
@@ -101,7 +101,7 @@ export function formatTable({ table, source }: Resource): string {
     const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
     return ` ${index + 1 < tables.length ? '' : 'left '}join ${tableName(part.table)} as ${part.alias} on ${on}`
   })
-  // A concrete class comes before its abstract class.
+  // A concrete class comes before its abstract class: the first `when` decides.
   const types = all
     .slice(tables.length)
     .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
@@ -111,7 +111,7 @@ export function formatTable({ table, source }: Resource): string {
 }
 
 /**
- * A key part of a linked record that may be gone.
+ * Reads a key part of a linked record, also once the record is gone.
  *
  * @param found the part while the record exists
  * @param referred see `referredColumn`
@@ -134,7 +134,7 @@ export class FromClause implements ColumnScope {
 
   /**
    * @param alias a function joins the table on first use
-   * @param key the key, if another table has it
+   * @param key the key, if another table has it: then nothing is joined for the key
    */
   constructor(resource: Resource, tables: Tables, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
     this.resource = resource
@@ -163,7 +163,7 @@ export class FromClause implements ColumnScope {
     return shownKey === undefined ? this.key : [this.column(shownKey.part.column)]
   }
 
-  /** What foreign keys hold: the primary key, or another. */
+  /** The columns to which foreign keys refer: the primary key, or another. */
   referred(targetKey: TargetKey | undefined): readonly string[] {
     return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
   }
@@ -205,8 +205,8 @@ export class FromClause implements ColumnScope {
       this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key to a record that does not exist for the caller is no link: the joined key counts. Likewise if another key links, or no
-    // constraint keeps the record.
+    // A foreign key is no link if its record does not exist for the caller: the joined key counts then. Likewise if another key links, or
+    // no constraint keeps the record.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -257,7 +257,7 @@ interface OpenList {
 }
 
 /**
- * As a first table; without a parent, the lists of all parents.
+ * The list as the first table of a subquery; without a parent, the lists of all parents.
  *
  * @param isFiltered the members have further conditions
  */
@@ -273,7 +273,7 @@ export function startList(
   return list
 }
 
-/** A link is not enough: the record may be hidden, or gone without a foreign key. */
+/** The link alone does not tell: the record may be hidden, or gone where no foreign key keeps the record. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }
@@ -287,7 +287,6 @@ interface ListStart {
   readonly visit: Visit
 }
 
-/** A pivot table joins the target on demand. */
 function openList(relation: ToManyAttribute, parent: FromClause | undefined, tables: Tables, joins: Sql[], isFiltered = false): OpenList {
   const { target, via } = relation
   const alias = tables.next()
@@ -300,7 +299,6 @@ function openList(relation: ToManyAttribute, parent: FromClause | undefined, tab
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
 }
 
-/** A list whose members hold the parent's key. */
 function openForeign(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
@@ -342,7 +340,7 @@ function openPivot(
     joins.push(sql`join ${formatTable(target)} as ${table} on ${conjunction(linked, tables.listed(relation, table))}`)
     return table
   }
-  // Drops hidden records, and stale links without foreign keys.
+  // Drops another entity's links, and links without a member.
   const isOwn = discriminatorCondition(via.discriminator, column => `${alias}.${name(column)}`)
   const isLink = via.mayBeEmpty ? text(keys.map(column => `${column} is not null`).join(' and ')) : undefined
   const isMeant = isOwn === undefined ? isLink : conjunction(isOwn, isLink)

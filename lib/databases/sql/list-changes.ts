@@ -1,4 +1,4 @@
-/** List changes: turns rows of pivot tables into IDs of a list in its order: `[3]` before, `[3, 9]` after. */
+/** List changes: turns rows of pivot tables into the IDs of a list in its order: `[3]` before, `[3, 9]` after. */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -28,7 +28,7 @@ export interface CompiledList {
   readonly target: Builder
   /** Place of the order column; undefined: none. */
   readonly position: number | undefined
-  /** If clients know members by another key. */
+  /** The key for clients, if the pivot table has another. */
   readonly shown: { readonly id: Builder; readonly at: number } | undefined
   readonly read: CompiledRead
   /** Undefined: the IDs give the order. */
@@ -83,7 +83,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** With both keys, if clients know members by another. */
+/** With both keys, if clients know members by another than the pivot table's. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -93,7 +93,7 @@ function makeListField(attribute: WatchedList['attribute']): Field {
     : { kind: 'records', attribute, order, node: { resource: target, fields } }
 }
 
-/** No `shown` where both are the same. */
+/** Nothing if clients know the primary key. */
 function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
   if (shownKey === undefined) return []
   return names.map(as => {
@@ -135,14 +135,14 @@ export interface TouchedList {
   readonly left: Row[]
 }
 
-/** By owner. */
+/** By list and owner. */
 type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, TouchedList>>
 
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** Of present and removed members; undefined: in ID order. */
+  /** By ID, of present and removed members; undefined: in ID order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
-  /** Of members and owner, if clients know others. */
+  /** The keys for clients of members and owner, if other keys. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined
   readonly owner?: unknown
 }
@@ -194,7 +194,7 @@ interface ListState {
 }
 
 /**
- * Begins with the lists of now, and undoes row after row, the last first.
+ * Finds each list before and after its changes: begins with the lists of now, and undoes row after row, the last first.
  *
  * @param findNow returns the result of `readListNow`
  */
@@ -270,7 +270,7 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
   return list.toSorted((a, b) => compareIds(a, b, target))
 }
 
-/** As texts, if another program has written a value of another type. */
+/** Compares texts if another program has written a value of another type. */
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]

@@ -1,11 +1,11 @@
 /** Pattern: wildcard patterns as parameters. */
 
-/** A LIKE pattern with `\` as escape. */
+/** A LIKE pattern with `\` as escape: `50\%%` for the pieces `50%` and an empty one. */
 export function formatLike(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')
 }
 
-/** Returns the smallest text above all texts with this prefix, by code point. */
+/** The smallest text above all texts with this prefix, by code point: `abd` for `abc`. */
 export function upperBound(prefix: string): string {
   const points = [...prefix]
   const last = points.pop()!.codePointAt(0)!

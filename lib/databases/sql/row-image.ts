@@ -1,4 +1,4 @@
-/** Row image: a record of a trigger's row, with the code for read rows. */
+/** Row image: makes a record of a row that a trigger reports, with the code for read rows. */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'
@@ -39,7 +39,6 @@ function spreadMembers(image: Record<string, unknown>, holder: string): Record<s
   return isObject(members) ? { ...record, ...members } : record
 }
 
-/** The ID of a linked record. */
 export function compileLink(
   resource: Resource,
   alias: string,
@@ -52,7 +51,7 @@ export function compileLink(
   return { id: source.finish(keyValue(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
-/** To remember when a record goes or its key changes: rows with another key of the record need its ID. */
+/** A key to remember when its record goes or changes: rows link the record by another key, and images of these rows need this one. */
 export interface RecalledKey {
   readonly name: string
   readonly table: string

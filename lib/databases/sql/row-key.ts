@@ -7,7 +7,7 @@ import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected, type Select } from './select.ts'
 import { join, name, sql, text, type Sql } from './sql.ts'
 
-/** Several parts are joined. */
+/** As in answers: a key of several parts is one text. */
 export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): RowValue {
   const { flavour } = select.tables
   const places = columns.map((column, index) => select.add(selected(column, isExact(keyParts[index]!), flavour)))
@@ -21,14 +21,14 @@ export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], 
   return source.unlessNull(raw, 'some', source.call(joinKey, source.list(parts)))
 }
 
-/** Returns the places. */
+/** Returns the places in the rows. */
 export function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
   const { flavour } = select.tables
   const isText = (part: KeyPart): boolean => isExact(part) || part.type.kind === 'bigint'
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** On an inverse side, and where another key links. */
+/** The ID in the linked record's own row: on an inverse side, and where another key links. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()
@@ -50,7 +50,7 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   })
 }
 
-/** The row does not hold the ID, which is lost with the linked record. */
+/** The row lacks the ID, which is lost with the linked record. */
 export function isRecalled({ owner, targetKey, target }: ToOneAttribute): boolean {
   return owner && (targetKey !== undefined || target.shownKey !== undefined)
 }

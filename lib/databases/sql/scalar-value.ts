@@ -15,14 +15,13 @@ export interface NodeContext {
   readonly children: CompiledChild[]
 }
 
-/** Kinds whose values are always short. */
 const SHORT: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'datetime', 'time', 'uuid'])
 
 export function isLong(type: ScalarType): boolean {
   return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
 }
 
-/** Names, punctuation and short values; no long texts. */
+/** Without long texts, which are measured in each row. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const own = field.attribute.name.length + 4
@@ -32,7 +31,7 @@ export function estimateBytes(fields: readonly Field[]): number {
 
 export const VALUE_BYTES = 8
 
-/** A JSON value is read and parsed once for all members. */
+/** The column is read and parsed once for all members. */
 function memberValue(json: ScalarAttribute, [member = '']: readonly string[], { scope, select, source }: NodeContext): RowValue {
   const at = select.add(scope.tables.flavour.shown(json, scope))
   source.long.add(at)

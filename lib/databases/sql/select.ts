@@ -18,12 +18,12 @@ export class Select {
   order: readonly Sql[] = []
   page = false
   group: readonly string[] = []
-  /** By these columns, cuts the rows of each owner as `page` cuts all. */
+  /** The linking columns: `page` then cuts the rows of each owner, not all rows together. */
   owners: readonly string[] | undefined
 
   /** A time check for the front of the conditions. */
   mark = ''
-  /** The time check without other conditions. */
+  /** The time check of a statement without conditions. */
   wholeMark = ''
 
   readonly #flavour: Flavour
@@ -36,7 +36,7 @@ export class Select {
   }
 
   /**
-   * With time checks on the rows of a scope.
+   * Adds time checks on the rows of a scope.
    *
    * @param all the statement may go through the whole table
    */
@@ -65,7 +65,7 @@ export class Select {
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
   }
 
-  /** @param about see `Costs` */
+  /** @param about see `Costs.about` */
   finish(about = ''): Statement {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
@@ -84,7 +84,7 @@ export class Select {
     return join(parts, ' ')
   }
 
-  /** Numbers the rows of each owner in their order. */
+  /** Numbers the rows of each owner in their order, and reads the numbers of the page. */
   #bodyOfLists(columns: readonly Sql[], owners: readonly string[]): Sql {
     const shown = columns.map((column, index) => sql`${column} as c${String(index)}`)
     const links = owners.map((column, index) => `${column} as o${index}`)
@@ -132,4 +132,43 @@ export function isExact(part: KeyPart): boolean {
 
 export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
   return key.map((column, part) => tables.flavour.keyOrder(column, resource.key[part]!.type))
+}
+
+interface ChildLinks {
+  readonly columns: readonly string[]
+  readonly parts: readonly KeyPart[]
+  /** An owner shows only a part of its rows: see `ShownPart`. */
+  readonly isCut?: boolean
+}
+
+function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
+  return join(
+    columns.map((column, part) => {
+      const { type } = parts[part]!
+      return sql`${compared(column, type)} = ${bind({ from: 'link', part, type })}`
+    }),
+    ' and ',
+  )
+}
+
+/**
+ * Reads one relation of many records, or of one.
+ *
+ * @param id the only column of the statement for one record, whose rows are then bare values; undefined: all columns
+ */
+export function compileStatements(
+  select: Select,
+  about: string,
+  links: ChildLinks,
+  where: readonly Sql[],
+  id?: Sql,
+): { statement: Statement; single: Statement } {
+  const { flavour } = select.tables
+  select.where = [flavour.isInLinks(links.columns, links.parts), ...where]
+  if (links.isCut === true) select.owners = links.columns
+  const statement = select.finish(about)
+  select.owners = undefined
+  select.page = links.isCut === true
+  select.where = [isLink(links, flavour), ...where]
+  return { statement, single: id === undefined ? select.finish(about) : select.finishBare(id, about) }
 }

@@ -15,11 +15,7 @@ import type { Reach } from './flavour.ts'
 import { FromClause, startList, formatTable, type Tables } from './from-clause.ts'
 import { join, sql, text, type Sql } from './sql.ts'
 
-/**
- * NULL is the smallest value.
- *
- * @param isOfAll see `condition`
- */
+/** @param isOfAll see `condition` */
 export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql {
   return sortDirection(term, termValue(term, root, isOfAll), root)
 }
@@ -32,7 +28,7 @@ export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: 
   return tables.flavour.order(value, term, mayBeNull(term, resource))
 }
 
-/** At most one end of a path has a value, except behind a list. */
+/** Of several paths to the value, at most one has a value, except behind a list. */
 function sortValues(terms: readonly SortTerm[], root: FromClause, isOfAll: boolean): Sql {
   const values = terms.map(term => sortValue(term, root, isOfAll))
   const [{ attribute, descending }] = terms as [SortTerm]
@@ -68,7 +64,6 @@ export function sortValue(term: SortTerm, root: FromClause, isOfAll: boolean): S
   if (term.attribute === undefined) return check(text(scope.tables.flavour.truth(isThere(scope))))
   const { flavour } = scope.tables
   const value = check(flavour.stored(term.attribute, scope))
-  // ORDER BY would take a bare number for the position of a column.
   return term.attribute.source.kind === 'formula' ? flavour.sortedFormula(value) : value
 }
 
@@ -81,7 +76,7 @@ function isThere({ key }: FromClause): string {
   return key.map(column => `${column} is not null`).join(' and ')
 }
 
-/** From the first list on. */
+/** Behind the first list of the path: the least or greatest value, or the number of records. */
 function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   const joins: Sql[] = []
   const relation = term.hops[first]!
@@ -107,10 +102,10 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
   return sql`(select ${what} from ${list.from} ${join([...joins, text('')], ' ')}where ${join([list.on, ...checks.map(text)], ' and ')})`
 }
 
-/** Equal in JavaScript if equal in the database. */
+/** Kinds of keys that are equal in JavaScript if equal in the database. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
 
-/** Behind a to-one relation or a list with shared members, a count meets the same list for many records: one count serves all. */
+/** Behind a to-one relation or a list with shared members, many records count the same list: one count serves all. */
 function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
   if (attribute !== undefined || classes !== undefined) return false
   const last = hops.findLastIndex(({ kind }) => kind === 'toMany')
@@ -122,7 +117,7 @@ function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromCla
   return isShared && isByKey && isPlain
 }
 
-/** From the first list on. */
+/** Counts behind the first list of the path, for all records at once. */
 function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {

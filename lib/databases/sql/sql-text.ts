@@ -1,4 +1,4 @@
-/** Finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
+/** SQL text: finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
 import { name as quoted } from './sql.ts'
 import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'
 
@@ -15,9 +15,8 @@ export interface IndexPart {
 /** A table, by its name in the query plan. */
 export interface UsedTable {
   readonly table: string
-  /** Whether its SELECT has conditions. */
   readonly isFiltered: boolean
-  /** Parts in equalities, and in other comparisons. */
+  /** Expressions in equalities, and in other comparisons. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
   /** The first terms of `order by`, up to a term of another table. */
@@ -245,7 +244,7 @@ function findIndexPart(
   return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
 }
 
-/** By parameter: its column, or `limit` or `offset`; undefined if unknown. */
+/** The column compared with each parameter, or `limit` or `offset`; undefined if unknown. */
 export function listParameters(sql: string, dialect: SqlDialect): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = splitWords(sql, dialect)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))

@@ -3,7 +3,7 @@
 /** Whose quotes, comments and parameters a text has. MySQL's backticks are read with PostgreSQL's. */
 export type SqlDialect = 'sqlite' | 'postgres'
 
-/** An open quote is a mark, with tokens behind. */
+/** A quote without its end is a mark; tokens follow. */
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'parameter' | 'mark'
   readonly text: string
@@ -22,7 +22,7 @@ const SQLITE = [
 ]
 
 const POSTGRES = [
-  // A comment in a comment, or without an end, is left to the reader, as the mark `/*`.
+  // A comment in a comment, or without an end, gives the mark `/*`: the caller decides.
   String.raw`--[^\r\n]*|/\*(?:(?!/\*)[^])*?\*/`,
   // E'it\'s', N'it''s', $body$it's$body$.
   String.raw`[eE]'[^'\\]*(?:(?:\\[^]|'')[^'\\]*)*'|[nN]?'[^']*(?:''[^']*)*'|\$(?<tag>(?:[${LETTER}][${LETTER}\d]*)?)\$[^]*?\$\k<tag>\$`,
@@ -39,7 +39,7 @@ function compile(own: readonly string[]): RegExp {
 
 const PATTERNS = { sqlite: compile(SQLITE), postgres: compile(POSTGRES) }
 
-/** The first that fits counts; `$$it's$$` is known by its end. */
+/** The first pattern that fits decides; `$$it's$$` is known by its end. */
 const KINDS: readonly (readonly [kind: SqlToken['kind'] | undefined, begins: RegExp])[] = [
   ['word', new RegExp(`^[${LETTER}](?!')`, 'u')],
   [undefined, /^(?:[ \t\r\n\f\v]|--|\/\*[^])/],
@@ -97,7 +97,7 @@ export function findPartner(tokens: readonly SqlToken[], open: number): number {
   return -1
 }
 
-/** Outside of brackets. */
+/** Splits outside of brackets. */
 export function splitParts(tokens: readonly SqlToken[], separator = ','): SqlToken[][] {
   const parts: SqlToken[][] = [[]]
   let depth = 0

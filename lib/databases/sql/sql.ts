@@ -11,7 +11,7 @@ export interface Sql {
 
 const NO_BINDINGS: readonly Binding[] = Object.freeze([])
 
-/** Written by the model or the engine, never by a client. */
+/** Takes SQL of the model or the engine, never of a client. */
 export function text(sql: string): Sql {
   return { text: sql, bindings: NO_BINDINGS }
 }
@@ -20,7 +20,7 @@ export function bind(binding: Binding): Sql {
   return { text: '?', bindings: [binding] }
 }
 
-/** A plain string is SQL text. */
+/** A part that is a plain string is SQL text. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
   let result = strings[0]!
   let bindings: Binding[] | undefined
@@ -43,14 +43,14 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** By halves: a parser nests a row as deep as the row is long. */
+/** Nests by halves: a parser nests a long row of `and` as deep as the row is long. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= thresholds.joined) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)
   return sql`(${joinEvenly(parts.slice(0, middle), separator)})${separator}(${joinEvenly(parts.slice(middle), separator)})`
 }
 
-/** Of the model. Names get into SQL only here. */
+/** Takes a name of the model. Names get into SQL only here. */
 export function name(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
@@ -59,7 +59,7 @@ export function tableName(table: string): string {
   return splitTable(table).map(name).join('.')
 }
 
-/** `(a, b)`; a single expression stays as it is. */
+/** `(a, b)`; a single expression stays bare. */
 export function tuple(expressions: readonly string[]): string {
   return expressions.length === 1 ? expressions[0]! : `(${expressions.join(', ')})`
 }

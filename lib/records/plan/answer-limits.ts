@@ -56,7 +56,7 @@ export class AnswerBudget {
     if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }
 
-  /** To blame for a long answer; the name of `limit` if no parameter was given. */
+  /** The parameter to blame for a long answer; `limit` if the request has none. */
   get longest(): string {
     return findLongest(this.#pairs) || findParameterName(this.#vocabulary, 'limit')
   }

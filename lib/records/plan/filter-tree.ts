@@ -132,7 +132,7 @@ class TreePlanner {
     })
   }
 
-  /** For spellings of other APIs: `{ age: { $gte: 18 } }`. */
+  /** Suggests a spelling to a client of another API: `{ age: { $gte: 18 } }`. */
   #spell({ path, of: [first] }: FilterGroup) {
     if (typeof first !== 'number') return undefined
     const { label, text } = this.#filters[first]!

@@ -1,4 +1,4 @@
-/** Filters: each becomes a Condition. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two books. */
+/** Filters: makes a Condition of a filter. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two books. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
@@ -25,7 +25,9 @@ export interface FilterContext {
 }
 
 export function planFilter(filter: RawFilter, index: number, context: FilterContext): Condition {
-  const alternatives = filter.paths.map(path => planPath(path, filter, index, context))
+  const alternatives = filter.paths.map(path =>
+    path === '*' ? planTexts(filter, index, context) : planNamed(path, filter, index, context),
+  )
   const condition: Condition = alternatives.length === 1 ? alternatives[0]! : { kind: 'any', of: alternatives }
   return filter.negated ? { kind: 'not', of: condition } : condition
 }
@@ -41,10 +43,6 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
     return attribute !== undefined && isVisible(attribute, visibility)
   }
   return !known(first) && known(bare) ? [bare, ...rest].join('.') : path
-}
-
-function planPath(written: string, filter: RawFilter, index: number, context: FilterContext): Condition {
-  return written === '*' ? planTexts(filter, index, context) : planNamed(written, filter, index, context)
 }
 
 /** Any text of the record itself. */
@@ -82,7 +80,9 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
     byClass: true,
     alternatives: filter.isGrouped ? undefined : vocabulary.names,
     spelling: ({ path: rest, prefix, attributes }) =>
-      (filter.isGrouped && vocabulary.names.has(path) ? besideGroup(path) : undefined) ??
+      (filter.isGrouped && vocabulary.names.has(path)
+        ? { suggestion: path, detail: `The parameter "${path}" stands beside the group.` }
+        : undefined) ??
       suggestFilter(rest, filter.text, {
         prefix,
         names: attributes.map(({ name }) => name),
@@ -94,10 +94,6 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
   // Where records show other values than IDs, a filter must not reveal IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
-}
-
-function besideGroup(name: string) {
-  return { suggestion: name, detail: `The parameter "${name}" stands beside the group.` }
 }
 
 /** Enums and custom types refuse some texts. */
@@ -158,7 +154,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
   return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
-/** Links at most one record. Absent: the condition holds in every entity. */
+/** A fork links at most one record: absent means absent in every entity. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))

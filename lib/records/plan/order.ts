@@ -12,7 +12,7 @@ import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, type Visibility } from './visibility.ts'
 
-export interface OrderContext {
+export interface PlanContext {
   readonly limits: Limits
   readonly visibility: Visibility
   readonly vocabulary: Vocabulary
@@ -24,12 +24,12 @@ export interface Order {
   readonly sort: string
 }
 
-/** Of the request, else the model's order of a list, else the primary key. */
+/** By the request, else by the model's order of a list, else by the primary key. */
 export function planOrder(
   resource: Resource,
   anchor: Anchor,
   given: readonly RawSort[] | undefined,
-  { limits, visibility, vocabulary }: OrderContext,
+  { limits, visibility, vocabulary }: PlanContext,
 ): Order {
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' ? anchor.relation.orderBy : []
   const keys = given ?? declared
@@ -47,14 +47,13 @@ export function planOrder(
 }
 
 /** Without a key and an order, rows are sorted by all attributes, so that pages do not overlap. */
-function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: OrderContext): Order {
+function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: PlanContext): Order {
   const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
   const all = columns.map(attribute => ({ hops: [], attribute, descending: false }))
   return { terms: [...asked, ...all], sort: keys.map(formatSortKey).join() }
 }
 
-/** Columns with an order; of a link, plain columns. */
 function listColumns(attribute: Attribute): ScalarAttribute[] {
   if (attribute.kind === 'scalar') return attribute.source.kind === 'column' && isOrdered(attribute.type) ? [attribute] : []
   if (attribute.kind !== 'toOne' || !attribute.owner) return []

@@ -100,7 +100,6 @@ interface AttributeHolder {
   readonly byName: ReadonlyMap<string, Attribute>
   readonly attributes: readonly Attribute[]
   readonly called: string
-  /** The discriminator column of a hierarchy. */
   readonly column?: string | undefined
   /** `walkClasses` has chosen the attribute among several classes. */
   readonly isChosen?: boolean
@@ -250,7 +249,7 @@ function walkClasses(
   return classes
 }
 
-/** Both take the same texts as values. */
+/** Whether both take the same texts as values. */
 function comparesAs(a: Attribute, b: Attribute): boolean {
   const kinds = (attribute: Attribute): string => {
     if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'

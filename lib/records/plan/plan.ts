@@ -1,21 +1,19 @@
 /**
  * Plan: a ReadPlan of an anchor and parameters depends on the shape of the request, never on its values. Refuses with parameter_invalid.
  */
-import type { Limits } from '../../foundation/base/limits.ts'
-import type { Attribute, Resource } from '../../model/model.ts'
-import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/query-string.ts'
+import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
+import { NO_PARAMETERS, findParameterName, type Parameters } from '../request/query-string.ts'
 import type { RawValue } from '../request/raw-filter.ts'
-import { formatStartShape } from '../request/key-start.ts'
+import { formatStartShape, refuseStart, type KeyStart } from '../request/key-start.ts'
 import { formatReservedShape } from '../request/reserved-parameters.ts'
 import type { FilterGroup } from '../request/filter-groups.ts'
 import { planFilters } from './filter-tree.ts'
 import { findForm } from './filters.ts'
-import { planOrder } from './order.ts'
-import { planKeyedOrder, planStart } from './start.ts'
+import { planOrder, type Order, type PlanContext } from './order.ts'
 import { isReachable } from './paths.ts'
 import { isCut, planSelection } from './selection.ts'
-import type { Anchor, Field, ReadPlan } from './read-plan.ts'
-import { EVERYTHING, existsFor, type Visibility } from './visibility.ts'
+import type { Anchor, Field, ReadPlan, SortTerm, StartPlan } from './read-plan.ts'
+import { EVERYTHING, existsFor, RuleNotEvaluated } from './visibility.ts'
 
 export function formatShape(parameters: Parameters): string {
   if (parameters === NO_PARAMETERS) return ''
@@ -53,17 +51,7 @@ function listForms(values: readonly RawValue[]): string {
   return `${forms}${last}${times}`
 }
 
-interface PlanContext {
-  readonly limits: Limits
-  readonly visibility: Visibility
-  readonly vocabulary: Vocabulary
-}
-
-/**
- * Stored attributes and links of a record, without lists, for any caller.
- *
- * @param bareColumns read bare, too
- */
+/** Plans a record's stored attributes and links, without lists, for any caller. */
 export function planStored(resource: Resource, bareColumns?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!isStored(attribute) || attribute.kind === 'toMany') return []
@@ -82,7 +70,7 @@ export function planStored(resource: Resource, bareColumns?: readonly string[]):
   }
 }
 
-/** The same value for every caller. */
+/** Whether every caller gets the same value. */
 function isStored(attribute: Attribute): boolean {
   if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
   return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true
@@ -143,4 +131,45 @@ export function planRead(resource: Resource, anchor: Anchor, paged: boolean, par
 export function listShownNames(resource: Resource, parameters: Parameters, context: PlanContext): readonly string[] {
   const { node } = planRead(resource, { kind: 'collection' }, true, parameters, context)
   return node!.fields.map(({ attribute }) => attribute.name)
+}
+
+/** For a page by keys (`?offset=first`). A cursor shows values: the caller must see the attributes of the order, also of the model's. */
+function planKeyedOrder(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext): Order {
+  const { sort } = parameters
+  const start = parameters.start!
+  const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' && anchor.relation.orderBy.length > 0
+  const order = sort === undefined && declared ? planDeclared(resource, anchor, start, context) : planOrder(resource, anchor, sort, context)
+  const named = findParameterName(context.vocabulary, 'sort')
+  if (listAll(order.terms).some(({ attribute }) => attribute !== undefined && isInJson(attribute)))
+    throw refuseStart(start, `works without keys inside of JSON in "${named}"`)
+  return order
+}
+
+function planDeclared(resource: Resource, anchor: Anchor, start: KeyStart, context: PlanContext): Order {
+  const { relation } = anchor as Anchor & { kind: 'related' }
+  try {
+    return planOrder(resource, anchor, relation.kind === 'toMany' ? relation.orderBy : undefined, context)
+  } catch (error) {
+    if (error instanceof RuleNotEvaluated) throw error
+    throw refuseStart(start, `needs "${findParameterName(context.vocabulary, 'sort')}" here`)
+  }
+}
+
+function listAll(terms: readonly SortTerm[]): SortTerm[] {
+  return terms.flatMap(term => [term, ...(term.or ?? [])])
+}
+
+/** Such values are of any type, and compare by a form of their own. */
+function isInJson({ source, type }: ScalarAttribute): boolean {
+  return source.kind === 'within' || (source.kind === 'document' && type.kind === 'custom')
+}
+
+function planStart(resource: Resource, keys: number, start: KeyStart): StartPlan {
+  const { shownKey, order } = resource
+  // A key behind another is not shown.
+  const key = shownKey === undefined ? order : [shownKey.part.column]
+  if (key.length === 0) throw refuseStart(start, `needs a key, which ${resource.plural} lack`)
+  const nulls = start.after?.values.map(value => value === null)
+  if (nulls !== undefined && nulls.length !== keys + key.length) throw refuseStart(start, 'is a cursor of another list or order')
+  return { key, nulls }
 }

@@ -12,7 +12,7 @@ import type {
 import type { Fold, OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** Of a filter, by position; of a scope, by index (`of` undefined: of custom parameters); or of the model. */
+/** A value of a filter by position, of a scope by index (`of` undefined: of custom parameters), or of the model. */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
@@ -51,9 +51,8 @@ export type Condition =
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: Fold; readonly value: ValueRef }
   /** With `fold`, plain values are patterns, too. */
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
-  /** SQL's LIKE, for conditions of MikroORM alone. With `fold` case does not count. */
+  /** SQL's LIKE, for conditions of MikroORM alone. With `fold` case does not count, as of `expression`. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
-  /** With `fold` case does not count. */
   | { readonly kind: 'expression'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   /** Of a list in one column, or of JSON; the value is JSON text. */
   | { readonly kind: 'contains'; readonly how: Containment; readonly operand: Operand; readonly value: ValueRef }
@@ -89,7 +88,7 @@ export interface SortTerm {
   readonly nulls?: 'first' | 'last' | undefined
   /** The key in other entities, behind a relation to several. Except behind lists, at most one term has a value. */
   readonly or?: readonly SortTerm[]
-  /** Of records on the path, `at` hops before the record. Other classes have no value. */
+  /** Of the record behind `at` hops. Other classes have no value. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]
 }
 
@@ -111,10 +110,10 @@ export type Field =
   | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
 
 export interface ShownPart {
-  /** In `Parameters.lists`, whose filters the conditions name. */
+  /** The position in `Parameters.lists`. */
   readonly at: number
   readonly where: readonly Condition[]
-  /** By the request; else the application's order. */
+  /** Else the application's order holds. */
   readonly isSorted: boolean
   /** `limit` or `offset` cuts each list. */
   readonly isCut: boolean
@@ -162,8 +161,8 @@ export interface ReadPlan {
 }
 
 export interface StartPlan {
-  /** Of the key, the last keys of the order. */
+  /** The key's columns, last in the order. */
   readonly key: readonly string[]
-  /** Of each value of the cursor; undefined: the page begins with the first record. */
+  /** Whether values of the cursor are null; undefined: the page begins with the first record. */
   readonly nulls: readonly boolean[] | undefined
 }

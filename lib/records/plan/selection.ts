@@ -4,7 +4,6 @@
  */
 import { isIds } from '../../model/ids-name.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
-import type { Limits } from '../../foundation/base/limits.ts'
 import {
   isValue,
   type Attribute,
@@ -16,10 +15,10 @@ import {
   type ToOneOfAttribute,
 } from '../../model/model.ts'
 import { withinList } from '../request/expanded-lists.ts'
-import { findParameterName, type ExpandedList, type Parameters, type Vocabulary } from '../request/query-string.ts'
+import { findParameterName, type ExpandedList, type Parameters } from '../request/query-string.ts'
 import type { ShownDepth } from '../request/reserved-parameters.ts'
 import { planFilters } from './filter-tree.ts'
-import { planListOrder, planOrder } from './order.ts'
+import { planListOrder, planOrder, type PlanContext } from './order.ts'
 import { listEnds, walkPath } from './paths.ts'
 import type { Field, ShownPart, RecordNode } from './read-plan.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
@@ -31,12 +30,6 @@ interface Selection {
   readonly lists?: readonly ExpandedList[]
 }
 
-interface SelectionContext {
-  readonly limits: Limits
-  readonly visibility: Visibility
-  readonly vocabulary: Vocabulary
-}
-
 /** `author.name` is `author` with `name` inside. An empty tree means the whole attribute. */
 interface NameTree extends Map<string, NameTree> {
   list?: ListPlan
@@ -45,10 +38,10 @@ interface NameTree extends Map<string, NameTree> {
 interface ListPlan {
   readonly at: number
   readonly given: ExpandedList
-  readonly scene: SelectionContext
+  readonly scene: PlanContext
 }
 
-export function planSelection(resource: Resource, selection: Selection, scene: SelectionContext): RecordNode {
+export function planSelection(resource: Resource, selection: Selection, scene: PlanContext): RecordNode {
   const { depth, attributes, lists = [] } = selection
   const inner = lists.flatMap(({ parameters }) => parameters.expand ?? [])
   const expanded = buildTree([...(selection.expand ?? []), ...inner], resource, 'expand', scene, attribute => {
@@ -71,7 +64,7 @@ export function planSelection(resource: Resource, selection: Selection, scene: S
   return buildNode(resource, depth, { expanded, ...parseNames(attributes ?? [], resource, scene) }, scene.visibility)
 }
 
-function parseNames(names: readonly string[], resource: Resource, scene: SelectionContext): Omit<ParsedSelection, 'expanded'> {
+function parseNames(names: readonly string[], resource: Resource, scene: PlanContext): Omit<ParsedSelection, 'expanded'> {
   const included = names.filter(name => !name.startsWith('!'))
   const excluded = names.filter(name => name.startsWith('!')).map(name => name.slice(1))
   const include = included.length === 0 ? undefined : buildTree(included, resource, 'attributes', scene)
@@ -82,7 +75,7 @@ function buildTree(
   paths: readonly string[],
   root: Resource,
   reserved: 'expand' | 'attributes',
-  scene: SelectionContext,
+  scene: PlanContext,
   check?: (end: Attribute) => void,
 ): NameTree {
   const parameter = findParameterName(scene.vocabulary, reserved)

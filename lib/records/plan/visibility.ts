@@ -46,9 +46,9 @@ export interface Visibility {
   readonly ctx: HookContext | undefined
   /** All that a plan depends on beside answers of rules: rules, flags, custom parameters. */
   readonly shape: string
-  /** Of custom parameters, on the resource of the request. */
+  /** Conditions of custom parameters, on the resource of the request. */
   readonly where: readonly Condition[]
-  /** Of a wire on expanded relations, by path. */
+  /** Conditions of a wire on expanded relations, by path. */
   readonly whereOfLists?: ReadonlyMap<string, Condition> | undefined
   readonly flags: ReadonlySet<string>
   /** @throws RuleNotEvaluated */
@@ -56,20 +56,19 @@ export interface Visibility {
   readonly restricts: (resource: Resource) => boolean
   /** @throws RuleNotEvaluated */
   readonly scopeOf: ScopeLookup
-  /** Of a scope; of custom parameters, if `resource` is undefined. */
+  /** Values of a scope; of custom parameters, if `resource` is undefined. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
-  /** The part of the answer that plans depend on. */
+  /** Plans depend on this part of the rule's answer. */
   readonly ask: (rule: PendingRule) => Awaitable<string>
   /** Undefined where the caller may write all rows. */
   readonly writing: Visibility | undefined
-  /** With rows hidden by their own change (`ResourceRules.writeScopes`). */
+  /** Sees rows hidden by their own change, too (`ResourceRules.writeScopes`). */
   readonly leaving: () => Visibility
 }
 
 const NO_VALUES: readonly unknown[] = Object.freeze([])
 
-/** For the engine, and for models without rules. */
 export const EVERYTHING: Visibility = Object.freeze({
   kind: 'everything',
   ctx: undefined,
@@ -116,7 +115,7 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
   }
 }
 
-/** If the record exists for the caller. */
+/** Sees the record alone, if visible for the caller. */
 export function onlyRecord(resource: Resource, key: readonly unknown[], visibility: Visibility): Visibility {
   const own = visibility.findValues(undefined)
   const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: own.length, resource }] }
@@ -134,12 +133,12 @@ export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }
 
-/** For reading: not hidden, stored, its flag set, its target visible. */
+/** Whether the attribute can be read: not hidden, stored, the flag set, the target visible. */
 export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
   return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
 }
 
-/** Without flags. */
+/** As `isVisible`, whatever flags are set. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
   return hasVisibleTarget(attribute, visibility)

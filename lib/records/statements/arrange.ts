@@ -17,13 +17,13 @@ interface Arrangeable {
   readonly resource: Resource
   /** The database counts the key. */
   readonly isCounted: boolean
-  /** Once arranged. */
+  /** Undefined until arranged. */
   group: number | undefined
 }
 
 type NeedsOf<R> = (record: R) => readonly Need<R>[]
 
-/** Groups to insert one after another, a resource's records side by side; undefined: a circle of needs. */
+/** Returns groups in the order of insertion; undefined where records need each other in a circle. */
 export function arrange<R extends Arrangeable>(records: readonly R[], needsOf: NeedsOf<R>): readonly (readonly R[])[] | undefined {
   let queues = [...Map.groupBy(records, ({ resource }) => resource).values()].map(sortGivenFirst)
   if (records.every(record => needsOf(record).length === 0)) return [queues.flat()]

@@ -1,4 +1,4 @@
-/** Bind write: parameters of a valid change, with defaults and values of the constructor, `onCreate` and `onUpdate`. */
+/** Bind write: binds the values of a valid change, with defaults and values of the constructor, `onCreate` and `onUpdate`. */
 import { isRaw } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -33,18 +33,17 @@ export interface BoundColumns {
   readonly parameters: readonly unknown[]
 }
 
-/** Stored JSON of embedded objects given in part. */
+/** Stored JSON of embedded objects that a body gives in part (planned-documents.ts). */
 export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
 
-/** A link to a record that the same write has inserted. */
+/** A link to a record inserted by the same write. */
 export interface BoundLink {
   readonly attribute: ToOneAttribute
   readonly key: KeyValues
 }
 
-/** @param linked in the place of new records of the change, or of none */
 export function bindInsert(
   change: RecordInput,
   stored: StoredTable,
@@ -78,18 +77,13 @@ export function bindInsert(
   return { statement, parameters, key, resource, stored, columns }
 }
 
-/** Undefined: the database counts the key. */
 function findKey(values: readonly unknown[], { key, generatedKey }: Resource): KeyValues | undefined {
   if (values.length === 0 && generatedKey) return undefined
   const parts = values.flat()
   return parts.map((part, index) => toKeyPart(part, key[index]!.type))
 }
 
-/**
- * Without the version.
- *
- * @param documents see `planned-documents.ts`
- */
+/** Leaves out the version, which the statement counts up. */
 export function bindColumns(
   change: RecordInput,
   stored: StoredTable,
@@ -106,7 +100,7 @@ export function bindColumns(
   return { columns, parameters }
 }
 
-/** Set by every change (`onUpdate`). */
+/** Adds values set by every change (`onUpdate`). */
 export function addTouched(
   { columns, parameters }: BoundColumns,
   touched: readonly StoredProperty[],
@@ -143,7 +137,7 @@ export function bindDiffers(
   return { statement, parameters: [...parameters, ...key] }
 }
 
-/** If guarded, changes the row only where a column differs. */
+/** @param guarded changes the row only where a column differs */
 export function bindUpdate(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -160,7 +154,6 @@ export function bindDelete(stored: StoredTable, key: readonly unknown[], { diale
   return { statement: findStatement('delete', stored, [], () => dialect.writing.delete(stored)), parameters: key }
 }
 
-/** One statement where a list of keys can be a parameter. */
 export function bindDeleteAll(
   stored: StoredTable,
   keys: readonly KeyValues[],
@@ -181,7 +174,7 @@ export function bindDeleteAll(
   return [{ statement, parameters: [list] }]
 }
 
-/** From place `from` of the statement on. */
+/** Binds the values of the caller's scope, from parameter `from` of the statement on. */
 export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
@@ -220,7 +213,7 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
   return given
 }
 
-/** Columns are all null without an object. */
+/** Takes the values of an object in columns. `{ "address": null }` sets all columns to NULL. */
 function takeInside(
   values: readonly ValueInput[] | null,
   { attributes }: EmbeddedAttribute,
@@ -236,12 +229,11 @@ function takeInside(
   else for (const { attribute, value } of values) take(attribute, value)
 }
 
-/** A list for a key of several parts. */
 function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
   return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
 
-/** Sets times made by the constructor to the engine's time. */
+/** Calls the constructor. Times made there become the engine's time. */
 function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
   if (construct === undefined) return undefined
   const from = Date.now()
@@ -263,7 +255,7 @@ function findValue(
   return ask(onCreate) ?? (asksTwice ? ask(onCreate) : undefined) ?? value
 }
 
-/** A key of SQL is unknown. */
+/** Refuses SQL (`raw('...')`): the answer could not name the record. */
 export function toKeyPart(value: unknown, type: ScalarType): KeyValues[number] {
   if (isRaw(value)) throw restError('validation_failed', 'The model makes a key by SQL (onCreate): a default of the database can do so.')
   return fromProperty(value, type)
@@ -278,7 +270,7 @@ const SHAPES = 200
 
 interface KnownBinding {
   readonly shapes: LruCache<Statement>
-  /** By kind: comparing columns costs less than building a text. */
+  /** The last statement of each kind: comparing columns costs less than building a text. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Change record: with nested records and links, where no code of the application takes part. A body of one row is written by a shape
- * (row-shape.ts); only values beyond the shape are validated.
+ * Change record: changes a record by statements, with nested records and links, where no code of the application takes part. A body of one
+ * row is written by a shape (row-shape.ts); only values beyond the shape are validated.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -34,14 +34,13 @@ import { RowRules } from './row-rules.ts'
 import type { RowShape } from './row-shape.ts'
 import { bindFields, type RowShapes } from './row-shapes.ts'
 
-/** A record before the change. */
 interface RecordBefore {
   readonly address: RecordAddress
   readonly rules: RowRules | undefined
-  /** `undefined`: the request does not depend on the version. */
+  /** Undefined: the request does not depend on the version. */
   readonly current: Record<string, unknown> | undefined
   readonly shown: RecordAddress
-  /** The answer's record before, where a fixed filter of the model may hide the record afterwards. */
+  /** See `PlannedRowChange`. */
   readonly before: JsonRecord | undefined
 }
 
@@ -72,7 +71,7 @@ export class RecordChanger {
     this.#rows = new RowChanges(connection, reader)
   }
 
-  /** Undefined: the unit of work changes. */
+  /** Undefined where the unit of work must change the record. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource, key, id } = address
     const given: GivenBody = { resource, body, validation: { mode: 'update', key }, view, id }
@@ -83,7 +82,7 @@ export class RecordChanger {
     return row === null || plan === undefined ? undefined : { given, run: () => this.#updateBody(plan, row, address, given) }
   }
 
-  /** Answers with the linking record. Undefined where none is linked. */
+  /** `PATCH /v1/books/1/author` changes the author, and answers with the book; undefined where the book links none. */
   updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written | undefined> | undefined {
     const { target } = link
     const row = planRows(target)
@@ -112,7 +111,8 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    const isLookedAt = !isFree(shape, view)
+    // A function of the model, or a condition of the request, needs the row before.
+    const isLookedAt = shape.row.touched.length > 0 || hasPrecondition(view.ctx.headers)
     if (shape.plain !== undefined && rules === undefined && !isLookedAt) {
       const parameters = bindFields(shape, body)
       const { row, columns, plain: statement } = shape
@@ -161,7 +161,6 @@ export class RecordChanger {
     return record
   }
 
-  /** Leaves out values as shown. */
   *#omitShown(
     shape: RowShape,
     { resource, key }: RecordAddress,
@@ -195,8 +194,8 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const { version } = resource
-    // A new record could get the missing record's key; record_not_found comes before a trigger's refusal.
     const rules = RowRules.of(this.#connection, this.#reader, view)
+    // A nested new record could get the key of the missing record, and record_not_found comes before a trigger's refusal.
     const asksFirst = plan.created.size > 0 || this.#connection.mayHoldMisfits
     let before: JsonRecord | undefined
     if (rules?.asksOf(resource) === true) before = yield* this.#admit(address, body, view, rules)
@@ -211,7 +210,7 @@ export class RecordChanger {
     const { body, view } = given
     const { isWide } = plan
     const objects = yield* readDocuments(resource, body, key, this.#connection)
-    // An undone write has drawn keys, and a rule for writing refuses members before.
+    // As in insert-record.ts.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     // An existing database may lack the model's constraints.
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
@@ -248,7 +247,7 @@ export class RecordChanger {
     }
   }
 
-  /** All links are in many-to-many lists, and the database refuses missing members. */
+  /** Whether all links are in many-to-many lists, and the database refuses missing members. */
   #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
     if (pivots.size === 0 || created.size > 0 || linksOthers) return false
     for (const [table, { via }] of pivots)
@@ -257,12 +256,7 @@ export class RecordChanger {
   }
 }
 
-/** No function of the model and no condition of the request needs the row before. */
-function isFree({ row: { touched } }: RowShape, { ctx }: View): boolean {
-  return touched.length === 0 && !hasPrecondition(ctx.headers)
-}
-
-/** The caller sees all possible members, as far as known at once. */
+/** Whether the caller sees all possible members, as far as rules answer without a promise. */
 function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility === EVERYTHING) return true
   if (visibility.writing !== undefined) return false

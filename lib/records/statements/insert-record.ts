@@ -1,7 +1,4 @@
-/**
- * Insert record: with nested records and links, where no code of the application takes part. A body of one row is inserted by a shape
- * (row-shape.ts); only values beyond the shape are validated.
- */
+/** Insert record: inserts a record by statements, as change-record.ts changes a record. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -64,7 +61,7 @@ export class RecordInserter {
     this.#shapes = shapes
   }
 
-  /** Undefined: the unit of work inserts. */
+  /** Undefined where the unit of work must insert the record. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
     const shape = this.#shapes.findInsert(resource, body)
@@ -77,7 +74,7 @@ export class RecordInserter {
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
   }
 
-  /** By statements of many rows. Undefined: the records are created singly, also after a refusal. */
+  /** By statements of many rows. Undefined: the records are to be created singly, also after a refusal. */
   insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
@@ -153,7 +150,8 @@ export class RecordInserter {
     const fields = linkedBody && bindFields(shape, linkedBody)
     if (linkedBody === undefined || fields === undefined) {
       const change = yield* this.#validator.validateGiven(given)
-      return yield* this.#insertChange(change, { stored: shape.row.stored, isWide: false, given, own, rules: this.#rules(view) })
+      const rules = RowRules.of(this.#connection, this.#reader, view)
+      return yield* this.#insertChange(change, { stored: shape.row.stored, isWide: false, given, own, rules })
     }
     if (before !== undefined) view.trace?.enter(before)
     yield* wait(this.#reader.prepare(resource, view))
@@ -164,15 +162,11 @@ export class RecordInserter {
     return yield* this.#answer(key, given, writing)
   }
 
-  #rules(view: View): RowRules | undefined {
-    return RowRules.of(this.#connection, this.#reader, view)
-  }
-
   *#insertBody(plan: BodyPlan, { stored, given, own }: Pick<NewRecord, 'stored' | 'given' | 'own'>): Coroutine<Written> {
     const { view } = given
-    const rules = this.#rules(view)
+    const rules = RowRules.of(this.#connection, this.#reader, view)
     if (own !== undefined) yield* this.#requireOwner(own, view, rules?.writing)
-    // An undone write has drawn keys, and a rule for writing refuses members before the row is written.
+    // An undone write has drawn keys already, and a rule for writing refuses members before a row is written.
     const asksFirst = plan.isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
     const change = yield* this.#validator.validateGiven(given, { uniquesLater })

@@ -1,4 +1,4 @@
-/** Insert rows: in order, neighbours with the same columns by one statement. */
+/** Insert rows: runs the inserts of bound rows in order. Neighbours with the same columns share a statement. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
@@ -14,21 +14,17 @@ export interface RowInsertion {
   readonly isGuarded: boolean
 }
 
-/** A trigger may insert another row with the same key instead. */
 export function* insertRow(bound: BoundInsert, connection: RowConnection, { behind, isGuarded }: RowInsertion): Coroutine<KeyValues> {
   const { key, resource, stored, parameters } = bound
   const { statement } = isGuarded ? bound : bindRows([bound], connection)
   const { rows, counted } = yield* wait(connection.run(statement, parameters, behind))
+  // A trigger may have inserted another row with the given key instead.
   const isLeftOut = rows === 0 && (key === undefined || (isGuarded && connection.dialect.failsWhole && stored.keepsUnique))
   if (isLeftOut) throw yield* statementDropped(resource, 'inserted', connection, stored.table)
   return key ?? keyFromCount(counted, resource)
 }
 
-/**
- * Refuses a row dropped by a trigger.
- *
- * @param rows bound one after another, since binding calls functions of the model
- */
+/** @param rows bound one after another, since binding calls functions of the model */
 export function* insertRows(rows: Iterable<BoundInsert>, connection: RowConnection, end?: RequestAbort): Coroutine<readonly KeyValues[]> {
   const keys: KeyValues[] = []
   const turns = new Turns()

@@ -32,7 +32,6 @@ export function* resolveLink(
   return (yield* wait(reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
 }
 
-/** Undefined where the linked record is missing. */
 function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConnection): Coroutine<JsonObject | undefined> {
   const id = readId(body[link.name], link)
   if (id === null) return body
@@ -40,7 +39,7 @@ function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConne
   return key && replaceLink(body, link, key)
 }
 
-/** By a single statement; undefined: a record is missing. */
+/** As `withRowKey`, for many bodies, by a single statement; undefined: a record is missing. */
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],
@@ -60,7 +59,7 @@ export function* withRowKeys(
   })
 }
 
-/** Null for no link, undefined for no ID. */
+/** Undefined for a value without the form of an ID. */
 function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
   if (value === null) return null
   if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined

@@ -1,4 +1,4 @@
-/** New rows: inserts records, with nested records, in the order of `arrange`. A row gets the keys of linked new rows when bound. */
+/** New rows: inserts records, with nested records, in the order of `arrange`. A row is bound after the new rows linked by the row. */
 import type { Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -27,12 +27,12 @@ export interface NewRow {
   readonly change: RecordInput | undefined
   readonly flat: NewFlatRow | undefined
   readonly needs: readonly LinkNeed[]
-  /** Once inserted. */
+  /** Undefined until inserted. */
   key: KeyValues | undefined
   group: number | undefined
 }
 
-/** Pivot rows, or records that get a link to the new record. */
+/** A new record's list: of pivot rows, or of records to be linked with the new record. */
 export interface NewList {
   readonly relation: RelationAttribute
   readonly owner: NewRow
@@ -46,7 +46,6 @@ const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
 
 export class NewRecords {
   readonly rows: NewRow[] = []
-  /** To be written behind the rows. */
   readonly lists: NewList[] = []
   readonly #connection: Connection
   #byName: ReadonlyMap<string, NewRow> = new Map()
@@ -56,7 +55,7 @@ export class NewRecords {
     this.#connection = connection
   }
 
-  /** @param owner around the record, which links the owner */
+  /** @param owner the row around this record, and the attribute by which this record links that row */
   add(change: RecordInput, owner?: { readonly row: NewRow; readonly attribute: ToOneAttribute }): NewRow {
     const { resource, links, lists } = change
     const isCounted = resource.generatedKey && change.values.every(({ attribute }) => attribute.name !== resource.keyNames[0])
@@ -71,7 +70,7 @@ export class NewRecords {
     return row
   }
 
-  /** Returns false for a value that only validation understands. */
+  /** False for a value beyond the shape. */
   addFlat(resource: Resource, body: JsonObject, shape: RowShape): boolean {
     const fields = bindFields(shape, body)
     if (fields === undefined) return false
@@ -89,7 +88,7 @@ export class NewRecords {
   }
 
   #addList(relation: RelationAttribute, items: readonly RecordRef[], owner: NewRow): void {
-    // Of a pivot table, no member links the record.
+    // Members of a pivot table have no link of their own.
     const attribute = owningAttribute(relation)
     let members: NewMember[] | undefined
     for (const item of items) {
@@ -100,7 +99,7 @@ export class NewRecords {
     if (members !== undefined) this.lists.push({ relation, owner, members })
   }
 
-  /** Returns false for a circle of needs, and for a row in need of the own key. */
+  /** False where rows need each other in a circle, or a row needs its own key. */
   arrange(): boolean {
     this.#groups = this.#linkNames() ? arrange(this.rows, ({ needs }) => needs) : undefined
     return this.#groups !== undefined
@@ -119,8 +118,8 @@ export class NewRecords {
   }
 
   /**
-   * Links new records by the clients' key; where the database wants linked rows first, by any key. Returns false where a row needs the own
-   * key: keys are counted too late.
+   * Finds links between new records by the clients' key; where the database wants linked rows first, by any key. False where a row links
+   * itself: the key is counted too late.
    */
   #linkNames(): boolean {
     const { failsWhole } = this.#connection.dialect

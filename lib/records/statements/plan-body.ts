@@ -8,7 +8,6 @@ import type { Connection } from '../database/connection.ts'
 import {
   isRelation,
   type Attribute,
-  type EmbeddedAttribute,
   type RelationAttribute,
   type Resource,
   type ToManyAttribute,
@@ -28,9 +27,9 @@ export interface BodyPlan {
   readonly keepsUnique: boolean
   /** Stored records get another link. */
   readonly linksOthers: boolean
-  /** By resource of new records, the relation around the records. */
+  /** The relation around nested new records, by resource. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
-  /** By pivot table, the list that writes the rows. */
+  /** The list with the rows of a pivot table, by table. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
 
@@ -48,7 +47,7 @@ export function planNames(plan: RowPlan, resource: Resource, body: JsonObject, o
   return plan.insert && new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** A new record needs no more than the body. */
+/** Whether a new record needs no more than the body. */
 function takesNew({ stored }: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn, implied?: ToOneAttribute): boolean {
   return on.keepsTime(stored) && isComplete(body, stored, resource, implied) && !mayLinkItself(body, resource)
 }
@@ -65,7 +64,7 @@ export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject,
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
-/** Statements may write, and no keys of pivot rows are counted. */
+/** Whether statements may write, and no keys of pivot rows are counted. */
 export function writesPivots({ pivots }: BodyPlan, connection: Connection): boolean {
   for (const table of pivots.keys()) if (connection.countsKeys(table)) return false
   return connection.writesAlone()
@@ -76,12 +75,10 @@ class BodyWalk implements BodyPlan {
   keepsUnique = true
   linksOthers = false
   pivots = NO_PIVOTS
-  /** Whether the body changes a stored record. */
   readonly #changes: boolean
   readonly #on: PlannedOn
   #linked: Resource[] | undefined
   #created: Map<Resource, RelationAttribute> | undefined
-  /** Around the present place of the walk. */
   readonly #enclosing: RelationAttribute[] = []
   #root: Resource | undefined
 
@@ -151,7 +148,8 @@ class BodyWalk implements BodyPlan {
     // If no object is stored, only the unit of work finds missing parts.
     if (attribute.kind === 'embedded') {
       const isPart = this.#changes && isObject(value)
-      return !isPart || attribute.document !== undefined || isWhole(attribute, value)
+      if (!isPart || attribute.document !== undefined) return true
+      return attribute.attributes.every(({ name, required }) => !required || value[name] !== undefined)
     }
     return typeof value !== 'object' || attribute.kind !== 'toOne' || this.#takesNested(resource, attribute, value)
   }
@@ -174,7 +172,7 @@ class BodyWalk implements BodyPlan {
     return takes
   }
 
-  /** The same relation holds all new records of a table. Others MikroORM inserts in another order, with other counted keys. */
+  /** Whether the same relation holds all new records of a table. MikroORM inserts others in another order, with other counted keys. */
   #isOnePlace(relation: RelationAttribute): boolean {
     const { target } = relation
     if ((target === this.#root && !this.#changes) || this.#enclosing.includes(relation)) return false
@@ -187,7 +185,7 @@ class BodyWalk implements BodyPlan {
     if (attribute.kind === 'toMany') return this.#takesList(resource, attribute, value)
     if (attribute.kind !== 'toOne' || attribute.owner || attribute.targetKey !== undefined || attribute.discriminator !== undefined)
       return false
-    // The former record must be unlinked.
+    // A change would have to unlink the former record, too.
     return !this.#changes && (value === null || this.#takesMember(resource, attribute, value))
   }
 
@@ -200,18 +198,14 @@ class BodyWalk implements BodyPlan {
     )
       return false
     const members = listGiven(value)
-    // Validation refuses any other value.
     return (
       members === undefined ||
       (this.#keepsOrder(list, members) &&
-        members.every(
-          member => this.#takesMember(resource, list, member) && this.#takesNew(resource, list, bodyOfNew(value, member, list)),
-        ))
+        members.every(member => {
+          const body = bodyOfNew(value, member, list)
+          return this.#takesMember(resource, list, member) && (body === undefined || this.#takesNested(resource, list, body))
+        }))
     )
-  }
-
-  #takesNew(resource: Resource, list: ToManyAttribute, body: JsonObject | undefined): boolean {
-    return body === undefined || this.#takesNested(resource, list, body)
   }
 
   /** New rows keep the list's order. From the other side, MikroORM writes rows of new records first. */
@@ -299,7 +293,7 @@ export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
 }
 
-/** Directly or through others. */
+/** Whether `from` links `to`, directly or through others. */
 export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new Set()): boolean {
   // Records may refer to another class of the table.
   if (from === to || to.hierarchy !== undefined) return true
@@ -308,14 +302,12 @@ export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new 
   return to.referrers.some(({ resource }) => leadsTo(from, resource, seen))
 }
 
-/** Body, place and model give all needed values. */
 export function isComplete(body: JsonObject, stored: StoredTable, resource: Resource, implied: ToOneAttribute | undefined): boolean {
   for (const { property, names } of listNeeded(stored, resource))
     if (property !== implied?.property && !names.some(name => body[name] !== undefined)) return false
   return true
 }
 
-/** Given by any of the names. */
 interface NeededProperty {
   readonly property: string
   readonly names: readonly string[]
@@ -343,7 +335,7 @@ function listNeeded({ required, keyProperties, constructed, properties }: Stored
   return known
 }
 
-/** Before the key is counted (`{ "slug": "a", "parent": "a" }`), or as another class. */
+/** Whether a new record may link itself: before its key is counted (`{ "slug": "a", "parent": "a" }`), or as another class of its table. */
 export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   const { shownKey, hierarchy, keyNames } = resource
   const own = shownKey === undefined ? undefined : nameGiven(body, resource)
@@ -357,11 +349,7 @@ export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   return false
 }
 
-function isWhole({ attributes }: EmbeddedAttribute, body: JsonObject): boolean {
-  return attributes.every(({ name, required }) => !required || body[name] !== undefined)
-}
-
-/** That name records of `target`. */
+/** Counts attributes with records of `target`, in nested bodies, too. */
 function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): number {
   let count = 0
   for (const name in body) {

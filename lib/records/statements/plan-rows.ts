@@ -1,17 +1,15 @@
-/** Plan rows: which columns statements can write without MikroORM's unit of work. */
+/** Plan rows: finds columns for statements without MikroORM's unit of work. */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
 export interface RowPlan {
   readonly stored: StoredTable
-  /** `undefined`: no statement can insert. */
+  /** Properties by attribute name; undefined: no statement can write. */
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
-  /** `undefined`: no statement can update. */
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** For an existing file, with values of other types. */
+  /** `update` for an existing file, with values of other types than the model's. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
-  /** Properties set by every change. */
   readonly touched: readonly StoredProperty[]
   readonly deletes: boolean
 }
@@ -23,7 +21,7 @@ export function planRows(resource: Resource): RowPlan | null {
   return resource.open === undefined ? planColumns(resource) : null
 }
 
-/** As `planRows`, where a record may have the names of the model alone. */
+/** As `planRows`, also for an open resource, of records with the model's names alone. */
 export function planColumns(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
@@ -71,7 +69,7 @@ function findWithin({ attributes, property, variants }: EmbeddedAttribute, { ins
   }
 }
 
-/** The columns hold the whole value. */
+/** Whether the columns hold the whole value. */
 function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty): boolean {
   if (attribute.kind === 'embedded') return attribute.document === undefined || (document !== undefined && isDocument(attribute))
   if (attribute.kind === 'scalar')
@@ -100,7 +98,7 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/** Nothing follows from a change, and the database finds the same changes as the unit of work. */
+/** Whether nothing follows from a change, and the database finds the same changes as the unit of work. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -118,7 +116,7 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
-/** In an existing file: another value than shown, whatever the column holds. Objects may be shown in part, hidden values not at all. */
+/** Whether a value differs from the shown value, whatever the column holds. Objects may be shown in part, hidden values not at all. */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }

@@ -1,4 +1,4 @@
-/** Planned documents: reads the JSON of objects that a body gives in part: `{ "address": { "city": "a" } }` keeps the street. */
+/** Planned documents: reads the stored JSON of objects given in part: `{ "address": { "city": "a" } }` keeps the street. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { parseKept } from '../../foundation/json/json-numbers.ts'
@@ -22,11 +22,10 @@ function findStatement(resource: Resource, column: string, dialect: Dialect): St
 
 export interface StoredObjects {
   readonly documents: Documents
-  /** By property, for validation. */
+  /** The objects by property, for validation. */
   readonly entity: Entity
 }
 
-/** Undefined where the body gives no object in part. */
 export function* readDocuments(
   resource: Resource,
   body: JsonObject,

@@ -1,4 +1,4 @@
-/** Planned pivots: of a list, by a fixed number of statements. */
+/** Planned pivots: writes the pivot rows of a list by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -18,7 +18,7 @@ export interface PivotPlace {
   readonly key: KeyValues
 }
 
-/** For the record with the list, each member, and all members together. */
+/** Parameters of the record with the list, of each member, and of all members together. */
 interface BoundMembers {
   readonly owner: unknown
   readonly members: ReadonlySet<unknown>
@@ -91,12 +91,12 @@ export class PlannedPivots {
     return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
-  /** The members have the links, so that rules may forbid a member. */
+  /** Whether members hold the link, and rules may forbid a change of members. */
   #haveRules({ list }: PivotPlace): boolean {
     return isHeldByOtherRows(list) && this.#rules?.writing?.hasRules(list.target) === true
   }
 
-  /** The caller cannot take hidden members out. */
+  /** Finds hidden members: the caller cannot take hidden members out. */
   *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
     const { target } = place.list
     const members = yield* this.#readMembers(place)
@@ -110,7 +110,7 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /** Empties an ordered list, unless no member comes in or moves. */
+  /** Empties an ordered list where a member comes in or moves; else deletes the rows of leaving members. False: no rows to insert. */
   *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
     if (findOrder(place.list) !== undefined) {
@@ -126,7 +126,7 @@ export class PlannedPivots {
     return members.size > 0
   }
 
-  /** Visible members that do not stay. */
+  /** Deletes the rows of leaving, visible members. */
   *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
     const { dialect } = this.#connection
     const { target } = list
@@ -177,7 +177,6 @@ const statements = new WeakMap<ToManyAttribute, Map<string, Statement>>()
 
 const scopedLeaves = new WeakMap<ToManyAttribute, ScopedStatements<Statement>>()
 
-/** Keys in one of the two. */
 function findMoved(before: readonly KeyValues[], after: readonly KeyValues[]): readonly KeyValues[] {
   const [old, now] = [before, after].map(keys => new Set(keys.map(formatKey)))
   return [...before.filter(key => !now!.has(formatKey(key))), ...after.filter(key => !old!.has(formatKey(key)))]

@@ -1,6 +1,6 @@
 /**
- * Planned relations: nested records and links of lists. Members share statements, but for new records and rows with values from functions
- * of the model.
+ * Planned relations: writes nested records and the links of lists. Members share statements, but for new records and rows with values from
+ * functions of the model.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../database/dialect.ts'
@@ -42,13 +42,12 @@ export class PlannedRelations {
     this.#pivots = new PlannedPivots(connection, this.#statements, rules)
   }
 
-  /** Includes all nested records and links. */
   *create(change: RecordInput): Coroutine<KeyValues> {
     const [key] = yield* this.#insert([change], false)
     return key!
   }
 
-  /** The records that own foreign keys link. Returns the change with the new keys, without links held by other rows. */
+  /** Inserts the new records linked by the row. Returns the change with the new keys, without links held by other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const own = change.links.filter(({ attribute }) => attribute.owner)
     const created = own.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
@@ -61,7 +60,7 @@ export class PlannedRelations {
     return { ...change, links, lists: [] }
   }
 
-  /** @param isMember whether the records themselves, like those nested in them, are more than the record of the answer */
+  /** @param isMember false for the record of the answer: the rules then follow only the records nested inside */
   *#insert(changes: readonly RecordInput[], isMember = true): Coroutine<readonly KeyValues[]> {
     if (changes.length === 0) return []
     const created = new NewRecords(this.#connection)
@@ -182,10 +181,10 @@ export class PlannedRelations {
     if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, rules)
     else if (rules.writing !== undefined) yield* rules.writing.requireWritable(target, leaving)
     if (!list.orphanRemoval) for (const key of leaving) rules.touch(target, key, 'linked')
-    return [...items, ...unseen.map(toItem)]
+    return [...items, ...unseen.map((key): RecordRef => ({ kind: 'existing', key, path: '', given: undefined }))]
   }
 
-  /** The linked and visible members. */
+  /** Unlinks the linked and visible members among `removed`. */
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking
@@ -246,7 +245,7 @@ export class PlannedRelations {
     yield* this.#join(list, listKeys(items), resource, key)
   }
 
-  /** Stored records, which hold the foreign key. */
+  /** Links stored records with a foreign key of their own. */
   *#join(relation: RelationAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (keys.length === 0) return
     const linking = this.#findLinking(relation, resource, key)
@@ -271,7 +270,7 @@ export class PlannedRelations {
     yield* wait(this.#statements.run(link, [owner, members, owner]))
   }
 
-  /** Functions of the model are called for each row. */
+  /** Sets the link row by row: functions of the model are called for each. */
   *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {
@@ -291,10 +290,6 @@ export class PlannedRelations {
   #find(kind: string, { stored, column }: PlannedLinking, compile: () => Statement): Statement {
     return findStatement(kind, stored, [column], compile)
   }
-}
-
-function toItem(key: KeyValues): RecordRef {
-  return { kind: 'existing', key, path: '', given: undefined }
 }
 
 function listKeys(items: readonly RecordRef[]): readonly KeyValues[] {

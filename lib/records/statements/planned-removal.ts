@@ -1,6 +1,6 @@
 /**
- * Planned removal: by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and the model
- * removes no more than the database.
+ * Planned removal: removes records by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and
+ * the model removes no more than the database.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'

@@ -1,4 +1,4 @@
-/** Row changes: runs the statement that changes a row, and reads the answer, for change-record.ts. */
+/** Row changes: runs the statement of a changed row, and reads the answer, for change-record.ts. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
@@ -38,7 +38,7 @@ export class RowChanges {
     this.#reader = reader
   }
 
-  /** Undefined where `isTried` and no row changed. */
+  /** Returns undefined where no row changed and `isTried` is set. */
   *update(change: PlannedRowChange, view: View, rules: RowRules | undefined): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { resource, key, id } = shown
@@ -79,7 +79,7 @@ export class RowChanges {
   }
 
   /**
-   * The number of changed rows.
+   * Counts changed rows.
    *
    * @param sendNext sends the next statement, where the database takes statements before answering earlier ones
    */

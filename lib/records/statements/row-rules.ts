@@ -1,5 +1,5 @@
 /**
- * Row rules: the caller's rules for the rows of a planned write, before and after. Refuses with record_not_found, forbidden and
+ * Row rules: asks the caller's rules about the rows of a planned write, before and after. Refuses with record_not_found, forbidden and
  * outside_scope.
  */
 import { notFound } from '../access/resolve-path.ts'
@@ -15,7 +15,7 @@ import { RequestCaller } from '../validate/request-caller.ts'
 import type { RecordAddress } from '../validate/written.ts'
 import { outsideScope, refuseNew } from '../validate/dropped-writes.ts'
 
-/** Apart from the row of the answer. */
+/** Rows of the write, apart from the row of the answer. */
 interface TouchedRows {
   readonly made: KeyValues[]
   /** Linked or unlinked rows. */
@@ -59,13 +59,13 @@ export class RowRules {
     if (writing !== undefined) yield* writing.admit(address, body)
   }
 
-  /** Refuses a change hiding a record from the caller, but for a fixed filter of the model. */
+  /** Refuses a change that hides a record from the caller, but for a fixed filter of the model. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
     if (!this.hides(resource) || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
     yield* this.refuseLeft(resource, key)
   }
 
-  /** As `requireStays`, of a record now hidden. */
+  /** As `requireStays`, for a record hidden now. */
   *refuseLeft(resource: Resource, key: KeyValues): Coroutine<void> {
     if (yield* wait(this.#caller().mayLeave(resource, key))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
@@ -79,19 +79,12 @@ export class RowRules {
     return this.visibility.permits(resource, action)
   }
 
-  /** Whether rules must be asked before a change. */
   asksOf(resource: Resource): boolean {
     return this.writing !== undefined || this.hides(resource)
   }
 
-  /** Rows may be hidden from the caller. */
   hides({ rules }: Resource): boolean {
     return rules.scopes.length > 0
-  }
-
-  /** Rules check new rows. */
-  follows(resource: Resource): boolean {
-    return this.hides(resource) || this.writing?.hasRules(resource) === true
   }
 
   *findUnseen(resource: Resource, keys: readonly KeyValues[]): Coroutine<readonly KeyValues[]> {
@@ -117,7 +110,7 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /** The caller must see new rows, and linked rows stay in scope. */
+  /** Refuses new rows hidden from the caller, and linked rows beyond the scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       for (const key of yield* this.findUnseen(resource, made))

@@ -31,13 +31,13 @@ interface ShapeField {
   readonly read: (value: unknown) => unknown
 }
 
-/** The linked record must exist. */
+/** A field with a link: the linked record must exist. */
 export interface LinkField extends ShapeField {
   readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
 
-/** Holds IDs of members, in pivot rows. */
+/** A field with IDs of members, to be written as pivot rows. */
 export interface ListField {
   readonly name: string
   readonly list: ToManyAttribute
@@ -49,13 +49,13 @@ export interface RowShape {
   readonly fields: readonly ShapeField[]
   /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Values decide, too: filled by the engine, refused by a schema, or links. */
+  /** Values decide, too: see `isAllowed` of row-shapes.ts. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
   /** A seed may have several links, and lists. */
   readonly links: readonly LinkField[]
   readonly lists: readonly ListField[]
-  /** Of the fields; in a new row, then of values of functions, and of defaults. */
+  /** Columns of the fields; in a new row, then of `made`, then of `fixed`. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
   readonly fixed: readonly unknown[]
@@ -73,12 +73,12 @@ export interface RowShape {
   readonly callsEarly: boolean
 }
 
+/** A column with a value from a function of the model. */
 export interface Made {
   readonly computed: Computed
   readonly column: StoredColumn
 }
 
-/** A name of the body, or a function of the model. */
 export interface KeySource {
   readonly from: string | Made
   readonly type: ScalarType
@@ -95,7 +95,8 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   const named = readNames(names, properties, resource, mode, connection)
   if (named === undefined) return undefined
   const { fields, links, lists } = named
-  const isUnique = hasUnique(names, resource)
+  const unique = findUniqueNames(resource)
+  const isUnique = names.some(name => unique.has(name))
   const { refusesTaken, keepsUnique } = row.stored
   if (isUnique && !(refusesTaken && connection.keepsConstraints)) return undefined
   const rest = mode === 'update' ? NOTHING : findRest(names, row, resource, mode, connection)
@@ -131,7 +132,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   }
 }
 
-/** Undefined where a name needs more than a column, or pivot rows. */
+/** Undefined where a name needs more than a column, or more than pivot rows. */
 function readNames(
   names: readonly string[],
   properties: ReadonlyMap<string, StoredProperty>,
@@ -165,16 +166,11 @@ function findProperties(row: RowPlan, mode: WriteMode, { mayHoldMisfits }: Conne
   return row.stored.construct === undefined ? row.insert : undefined
 }
 
-function hasUnique(names: readonly string[], resource: Resource): boolean {
-  const unique = findUniqueNames(resource)
-  return names.some(name => unique.has(name))
-}
-
 type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
-/** Beside the body's; undefined where rows differ, or lack a value. */
+/** Finds columns beside the body's; undefined where rows of the shape differ, or lack a value. */
 function findRest(
   names: readonly string[],
   { stored }: RowPlan,
@@ -183,7 +179,7 @@ function findRest(
   { dialect }: Connection,
 ): Rest | undefined {
   const given = new Set(names.map(name => resource.byName.get(name)!.property))
-  if (resource.attributes.some(attribute => isIds(attribute) || isMissing(attribute, names))) return undefined
+  if (resource.attributes.some(attribute => isIds(attribute) || (attribute.required && !names.includes(attribute.name)))) return undefined
   const made: Made[] = []
   const columns: StoredColumn[] = []
   const fixed: unknown[] = []
@@ -208,11 +204,7 @@ function findRest(
   return { columns: [...made.map(({ column }) => column), ...columns], made, fixed, keyOf }
 }
 
-function isMissing({ required, name }: Attribute, names: readonly string[]): boolean {
-  return required && !names.includes(name)
-}
-
-/** `undefined`: counted, `null`: more than a name or function. */
+/** `undefined`: the key is counted; `null`: more than a name or a function makes the key. */
 function findKeySource(
   names: readonly string[],
   made: readonly Made[],
@@ -253,12 +245,12 @@ function makeField(
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
-/** IDs are pivot rows, and nothing else. */
+/** Whether IDs of the list become pivot rows alone. */
 function isPlainList(list: ToManyAttribute, { key }: Resource): boolean {
   return canWritePivot(list) && key.length === 1 && list.where === undefined && !list.readOnly && list.target.shownKey === undefined
 }
 
-/** Neither unique nor part of another key. */
+/** Whether the link is neither unique nor part of a key. */
 function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boolean {
   const [linkColumn] = attribute.columns
   return (
@@ -310,7 +302,7 @@ export function toParameter(value: unknown, { toColumn }: StoredColumn, writing:
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))
 }
 
-/** Of a value made by code of the model: perhaps SQL. */
+/** As `toParameter`, for a value made by code of the model, perhaps SQL (`raw`). */
 export function toMadeParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if ((value ?? null) === null) return null
   const converted = toColumn === undefined || isRaw(value) ? value : toColumn(value)

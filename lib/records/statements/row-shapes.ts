@@ -29,7 +29,7 @@ export interface NewFlatRow {
   readonly member?: JsonObject
 }
 
-/** Results of the model's functions for members of refused arrays. */
+/** Values from functions of the model, kept for members of a refused array: the functions run once for a request. */
 const madeForMembers = new WeakMap<JsonObject, readonly unknown[]>()
 
 export class RowShapes {
@@ -65,7 +65,7 @@ export class RowShapes {
   }
 }
 
-/** In the same order. */
+/** Whether the body has the shape's names, in the same order. */
 export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0
@@ -110,7 +110,6 @@ export function bindNewRow(flat: NewFlatRow, connection: Connection): BoundInser
   return { ...counting!, parameters: fields, key: keyFromCount(counted, resource), resource, stored }
 }
 
-/** Functions of the model are called once for a request. */
 function computeMade({ shape, body, member }: NewFlatRow, connection: Connection): readonly unknown[] {
   const values = madeForMembers.get(member ?? body) ?? shape.made.map(({ computed }) => compute(computed, {}, connection))
   if (member === undefined) madeForMembers.delete(body)

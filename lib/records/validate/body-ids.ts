@@ -33,7 +33,7 @@ export function readId(value: unknown, target: Resource): RecordKey | undefined 
   return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
 }
 
-/** Nested records may repeat the key. */
+/** Reads the key in a body; undefined where a part is missing. */
 export function readGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of resource.keyNames) {

@@ -1,4 +1,4 @@
-/** Check attribute body: checks the body of a PUT of an attribute's path by kind. */
+/** Check attribute body: checks the body of `PUT /v1/users/1/team` by the kind of the attribute. Refuses with body_invalid. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Attribute } from '../../model/model.ts'

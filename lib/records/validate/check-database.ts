@@ -33,7 +33,7 @@ export interface Checking {
   readonly linksLater?: boolean
 }
 
-/** The same by every class of a hierarchy. */
+/** All classes of a hierarchy give the same name. */
 export function recordName(resource: Resource, key: KeyValues): string {
   return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
 }
@@ -42,7 +42,7 @@ export function formatMissing(id: RecordKey, target: Resource): string {
   return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
-/** Given by a new record or its owner; undefined where a part is not known. */
+/** Given by a new record or by the owner; undefined where a part is unknown. */
 export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
@@ -71,9 +71,9 @@ interface DatabaseCheck extends Checking {
   readonly errors: FieldErrors
   /** Two records of a body must not share a unique value. */
   readonly seen: Set<string>
-  /** Whether a record exists: a body may link one often. */
+  /** Whether a record exists: a body may link the same record often. */
   readonly found: Map<string, boolean>
-  /** A new record may take their unique values. */
+  /** A new record may take over unique values of leaving members. */
   readonly leaving?: LeavingMembers | undefined
 }
 
@@ -109,7 +109,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
-/** An embedded object counts, not its member. */
+/** Of `address.code`, the embedded object counts. */
 export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
@@ -123,7 +123,7 @@ function* checkRecords(changes: readonly RecordInput[], check: DatabaseCheck): R
   for (const change of changes) yield* checkRecord(change, check)
 }
 
-/** The check cannot wait, and the change may alter the data of a rule. */
+/** The check cannot wait for rules, and the change may alter the data of a rule. */
 function* evaluateRules(changes: readonly RecordInput[], isStored: boolean, visibility: Visibility): Coroutine<void> {
   for (const change of changes) yield* evaluateRecord(change, isStored, visibility)
 }
@@ -200,11 +200,10 @@ function findLeaving(relation: RelationAttribute, owner: KeyValues | undefined):
 interface SoughtLink {
   readonly ref: RecordRef & { readonly kind: 'existing' }
   readonly target: Resource
-  /** Names the record. */
   readonly name: string
 }
 
-/** Missing, or hidden from the caller. */
+/** Hidden records count as missing. */
 function* findMissing(references: readonly Reference[], check: DatabaseCheck): Reading<Set<RecordRef>> {
   const { visibility, dialect, found } = check
   const missing = new Set<RecordRef>()
@@ -242,7 +241,7 @@ function nameByClass(target: Resource, key: KeyValues): string {
   return `${target.className} ${keyToSegment(key, target)}`
 }
 
-/** One statement per resource, however many records a body links. */
+/** Needs one statement per resource. */
 function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {
   const listed = new Map<Resource, Map<string, string>>()
   for (const { ref, target, name } of sought) {
@@ -321,7 +320,7 @@ function formatPart({ values, newRecord }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Undefined where a part becomes NULL, or a record that no other can link yet: no conflicts. */
+/** Undefined where nothing can conflict: a part becomes NULL, or links a record too new to be linked elsewhere. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,

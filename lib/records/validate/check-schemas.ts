@@ -41,7 +41,6 @@ export function addIssues(body: object, name: string, place: ValidationContext):
   }
 }
 
-/** Returns the body with its refusals. */
 export function* checkSchemas(
   body: unknown,
   resource: Resource,

@@ -14,7 +14,7 @@ import type { RecordInput, RecordRef } from './record-input.ts'
 /** A new record, or the name of a stored record. */
 type Identity = RecordInput | string
 
-/** A place gives a foreign key the record, or null. */
+/** A place of the body sets a foreign key to a record, or to null. */
 interface LinkAssignment {
   readonly path: string
   readonly value: unknown
@@ -136,7 +136,6 @@ function makeAssignment({ target }: RelationAttribute, ref: RecordRef | null, pa
   return { path: ref.path, value: ref.given, links: ref.isItself === true ? record : recordName(target, ref.key) }
 }
 
-/** The same by every class of a hierarchy. */
 function nameAttribute(resource: Resource, attribute: string): string {
   return `${findHierarchyRoot(resource).className}.${attribute}`
 }

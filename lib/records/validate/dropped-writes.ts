@@ -57,7 +57,7 @@ export function* requireRemoved(resource: Resource, key: KeyValues, before: Json
   if (after !== undefined && isSame(after, before)) throw yield* statementDropped(resource, 'deleted', connection)
 }
 
-/** One statement where the database compares lists of keys. */
+/** As `requireRemoved`, by a single statement where the database compares lists of keys. */
 export function* requireAllRemoved(
   resource: Resource,
   removed: readonly { readonly key: KeyValues; readonly before: JsonRecord }[],
@@ -78,7 +78,7 @@ export function* readBefore(resource: Resource, key: KeyValues, { connection, re
 
 interface WrittenChange {
   readonly body: JsonObject
-  /** Undefined where nothing could drop the change. */
+  /** See `readBefore`. */
   readonly stored: JsonRecord | undefined
   readonly lists: readonly ListInput[]
 }
@@ -99,14 +99,16 @@ export function* requireWritten(
   yield* requireLists(lists, resource, key, view, lookUp)
 }
 
-/** The record's own row has the value, and shows the value. */
+/** Whether the record's own row holds the value, and shows the value. */
 function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
   const attribute = byName.get(name)
-  if (attribute === undefined || !(name in stored) || isEmpty(value)) return false
+  // Of an embedded object without changes, `omitUnchanged` leaves `{}`.
+  const isEmpty = isObject(value) && Object.keys(value).length === 0
+  if (attribute === undefined || !(name in stored) || isEmpty) return false
   return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
 }
 
-/** Refuses lists unlike the body. */
+/** Refuses where a list is not as the body says. */
 export function* requireLists(
   lists: readonly ListInput[],
   resource: Resource,
@@ -130,16 +132,11 @@ export function* requireLists(
   }
 }
 
-/** Hidden records stay in a replaced list. */
+/** Hidden records stay in a replaced list, and are not counted. */
 function* countSeen(resource: Resource, keys: readonly KeyValues[], { visibility }: View, reader: Reader): Coroutine<number> {
   let count = 0
   for (const key of keys) if (yield* wait(reader.exists(resource, key, visibility))) count++
   return count
-}
-
-/** Without changes, an embedded object is left empty. */
-function isEmpty(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length === 0
 }
 
 function isSame(one: JsonRecord, other: JsonRecord): boolean {

@@ -8,7 +8,7 @@ import type { References } from './references.ts'
 
 export interface ImpliedLink {
   readonly name: string
-  /** Of the owner; undefined: not known yet. */
+  /** The owner's key; undefined: not known yet. */
   readonly key: KeyValues | undefined
   readonly link?: ToOneAttribute | undefined
 }
@@ -17,7 +17,6 @@ export interface Fixed {
   readonly code: FieldError['code']
   /** End of the sentence, after the path. */
   readonly text: string
-  /** Whether a value repeats the current value. */
   readonly isSame: (value: unknown) => boolean
 }
 

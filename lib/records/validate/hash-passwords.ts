@@ -1,6 +1,6 @@
 /**
- * Hash passwords: replaces plain passwords by hashes before the transaction, so that no lock is held meanwhile. A resource without a way to
- * users costs nothing.
+ * Hash passwords: replaces plain passwords by hashes before the transaction, so that no lock is held meanwhile. A resource without a way
+ * to users costs nothing.
  */
 import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -17,7 +17,6 @@ export interface PasswordKind {
   readonly entity: object
   readonly property: string
   readonly hash: (plain: string) => Promise<string>
-  /** A text that is a hash already is kept. */
   readonly isHash: (text: string) => boolean
 }
 
@@ -32,9 +31,8 @@ type Replace = (plain: string) => string
 export class PasswordHashes {
   readonly #kind: PasswordKind
   readonly #users: Resource
-  /** Their bodies may hold a user. */
+  /** Resources whose bodies may hold a user. */
   readonly #holders: ReadonlySet<Resource>
-  /** Hashes made before the transaction, by request. */
   readonly #hashedAhead = new WeakMap<RequestAbort, Map<string, string[]>>()
 
   constructor(kind: PasswordKind, users: Resource, { entities }: Model) {
@@ -50,7 +48,7 @@ export class PasswordHashes {
     return chain(this.#hashEach(plain, hashedAhead, end), hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** For a transaction of the application; undefined without a password. */
+  /** Hashes before a transaction of the application; undefined without a password. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
     const plain = this.#listPlain(body, resource)
     return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
@@ -128,7 +126,7 @@ export class PasswordHashes {
     return plain
   }
 
-  /** The same value where nothing is replaced. */
+  /** Returns the same value where nothing is replaced. */
   #walk(value: unknown, resource: Resource, replace: Replace): unknown {
     if (!this.#holders.has(resource)) return value
     return walkObjects(value, record =>

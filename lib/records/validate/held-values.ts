@@ -25,7 +25,7 @@ export function markNull(holder: ScalarAttribute, attribute: Attribute, value: u
 
 const OF_LINKS: ReadonlySet<string> = new Set(['reference_not_found', 'value_invalid'])
 
-/** Undefined where something else is refused, too. */
+/** Names refused links for the holder to keep; undefined where something else is refused, too. */
 export function findHeldLinks({ open, byName }: Resource, body: JsonObject, { listed }: FieldErrors): ReadonlySet<string> | undefined {
   if (open?.exact !== true) return undefined
   const names = listed.map(({ code, attribute: name = '' }) => {

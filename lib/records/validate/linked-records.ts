@@ -2,14 +2,12 @@
 import type { EmbeddedAttribute, RelationAttribute, Resource } from '../../model/model.ts'
 import type { ExistingRef, ListInput, RecordInput, RecordRef } from './record-input.ts'
 
-/** Whether a new record links itself. */
 export function isItself(ref: RecordRef | null): ref is ExistingRef & { readonly isItself: true } {
   return ref?.kind === 'existing' && ref.isItself === true
 }
 
 export interface Reference {
   readonly relation: RelationAttribute
-  /** Embedded objects around the relation; undefined: none. */
   readonly within?: readonly EmbeddedAttribute[] | undefined
   readonly ref: RecordRef
 }

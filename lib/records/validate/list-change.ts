@@ -9,7 +9,7 @@ export const LIST_CHANGE = ['connect', 'disconnect'] as const
 
 const NAMES: readonly string[] = [...LIST_CHANGE, 'create']
 
-/** Given or connected; undefined where the value is no list. */
+/** Members given or connected; undefined where the value is no list. */
 export function listGiven(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as readonly unknown[]
   if (!isListChange(value)) return undefined
@@ -21,7 +21,7 @@ export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** For an ID without a record, where the change or the list creates; else undefined. */
+/** The body of the record to create for an ID without a record; undefined where neither change nor list creates. */
 export function bodyOfNew(
   change: unknown,
   id: unknown,

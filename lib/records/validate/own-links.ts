@@ -25,15 +25,15 @@ export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): Record
     const isOwn = ref.name === undefined ? key !== undefined && sameKey(ref.key, key) : ref.name === name
     return isOwn ? { ...ref, isItself: true, key: key ?? ref.key, name: key === undefined ? name : undefined } : ref
   }
-  const marked = {
+  const withMarks = {
     ...change,
     links: links.map(each => ({ ...each, link: mark(each.link, each.attribute) })),
     lists: lists.map(each => ({ ...each, items: each.items.map(item => mark(item, each.attribute)) })),
   }
-  return { ...marked, links: [...marked.links, ...listImplied(marked)] }
+  return { ...withMarks, links: [...withMarks.links, ...listImplied(withMarks)] }
 }
 
-/** Set by the other side alone. Another value contradicts. */
+/** Lists foreign keys set by the other side alone. A foreign key given as well may contradict. */
 function listImplied(change: RecordInput): LinkInput[] {
   const implied = new Map<string, LinkInput>()
   for (const { relation, ref } of listReferences(change)) {

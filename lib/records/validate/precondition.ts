@@ -23,7 +23,7 @@ export function isSameTag(one: string, other: string): boolean {
   return one.replace(/^W\//, '') === other.replace(/^W\//, '')
 }
 
-/** With `etag: 'answer'`, the version of the content follows. */
+/** With `etag: 'answer'`, the version of the content follows the record's, behind a semicolon. */
 function readVersion(tag: string): string {
   const end = tag.indexOf(';')
   return end < 0 ? tag : `${tag.slice(0, end)}"`
@@ -52,7 +52,7 @@ export function checkPrecondition(
   }
 }
 
-/** The client has seen an older state (optimistic locking). */
+/** Refuses where the client has seen an older state (optimistic locking). */
 export function checkVersion(entity: Entity, change: RecordInput): void {
   for (const { attribute, value } of change.values) {
     if (attribute.kind !== 'scalar' || !attribute.version) continue

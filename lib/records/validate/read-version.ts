@@ -1,9 +1,7 @@
-/** Read version: where the write loads nothing else. Refuses with precondition_failed and record_not_found. */
+/** Read version: reads a record's version, for a write that loads nothing else. Refuses with precondition_failed and record_not_found. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
-import type { Dialect, Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
-import type { Resource } from '../../model/model.ts'
 import type { View } from '../read/reader.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForVersion } from './look-ups.ts'
@@ -28,7 +26,8 @@ export class VersionReader {
     const statement = lookForVersion(resource, dialect)
     const [row] = yield* wait(this.#connection.read(() => readRows(statement, { filters: [], limit: 1, offset: 0, key }, dialect)))
     if (row === undefined) throw notFound(resource, id)
-    const entity = nameVersion(resource, row, dialect)
+    const { version } = resource
+    const entity = version === undefined ? {} : { [version.property]: dialect.decode(row[0], version.type) }
     checkPrecondition(headers, resource, entity)
     return entity
   }
@@ -36,8 +35,4 @@ export class VersionReader {
 
 export function hasPrecondition(headers: Readonly<Record<string, string>>): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
-}
-
-function nameVersion({ version }: Resource, [value]: Row, { decode }: Dialect): Record<string, unknown> {
-  return version === undefined ? {} : { [version.property]: decode(value, version.type) }
 }

@@ -22,7 +22,7 @@ export type RecordRef =
       readonly given: unknown
       /** Names a record of the same body whose key is not known yet (references.ts). */
       readonly name?: string
-      /** Just found, whoever asks. */
+      /** The record was just found, whoever asks. */
       readonly isThere?: true
       /** The new record links itself (own-links.ts). */
       readonly isItself?: true
@@ -33,7 +33,7 @@ export type ExistingRef = RecordRef & { readonly kind: 'existing' }
 
 export interface LinkInput {
   readonly attribute: ToOneAttribute
-  /** From the outside; undefined: none. */
+  /** Embedded objects around the link, from the outside; undefined: none. */
   readonly within?: readonly EmbeddedAttribute[]
   readonly path: string
   /** null unlinks. */
@@ -50,14 +50,14 @@ export interface ListInput {
 
 export interface RecordInput {
   readonly resource: Resource
-  /** Dotted path in the body; empty for the body itself. */
+  /** Dotted; empty for the body itself. */
   readonly path: string
   readonly values: readonly ValueInput[]
   readonly links: readonly LinkInput[]
   readonly lists: readonly ListInput[]
 }
 
-/** A new record is one row, and links stored records only. */
+/** Whether a new record is one row, and links stored records only. */
 export function isOneRow({ links, lists }: RecordInput): boolean {
   return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
 }

@@ -21,7 +21,7 @@ const NO_KEY: KeyValues = Object.freeze([])
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 export class References {
-  /** Of the latest validation. */
+  /** Of the latest validation, without keys. */
   #open: OpenReference[] = []
   #wanted = new Map<Resource, Map<string, ShownKey>>()
   readonly #found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
@@ -91,7 +91,7 @@ export class References {
     }
   }
 
-  /** The seed creates a record here, for later records. */
+  /** A seed creates the record here, for links of later records. */
   addNewName(target: Resource, id: ShownKey): void {
     this.#expected = new Set([...this.#expected, nameShown(target, shownText(id, target))])
   }
@@ -116,7 +116,7 @@ function nameShown({ className }: Resource, text: string): string {
   return `${className}=${text}`
 }
 
-/** Takes the key that clients know, where the body gives it. */
+/** Names a new record by the clients' key; undefined where the body gives none. */
 export function nameNew({ resource, values }: RecordInput): string | undefined {
   const { shownKey } = resource
   if (shownKey === undefined) return undefined

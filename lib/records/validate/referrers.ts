@@ -12,7 +12,7 @@ import { isOpen } from '../plan/visibility.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
 
-/** A removal removes other records, or unlinks records without a foreign key. */
+/** Whether a removal takes other records along, or unlinks records without a foreign key. */
 export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
   return (
     attributes.some(cascades) ||
@@ -48,7 +48,7 @@ function isForeignKey({ discriminator, document }: ToOneAttribute): boolean {
 
 const takingNeeded = new WeakMap<Resource, boolean>()
 
-/** A cascade of the database may reach records that others need. */
+/** Whether a cascade of the database may reach records that others need. */
 export function takesNeeded(resource: Resource): boolean {
   const known = takingNeeded.get(resource)
   if (known !== undefined) return known
@@ -84,7 +84,7 @@ function groupReferring(removed: readonly Removed[], isMeant: (attribute: ToOneA
   return [...groups.values()]
 }
 
-/** One statement where the database compares a list of such keys. */
+/** One statement where the database compares lists of keys. */
 function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: ReadingConnection): Coroutine<readonly Row[]> {
   const { dialect } = connection
   const given = { filters: [], limit: 1, offset: 0 }
@@ -103,7 +103,7 @@ function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: Re
 /** Beyond this number, the database alone refuses. */
 const MAX_CASCADED = 1000
 
-/** Level by level; none where there are too many. */
+/** Lists records removed by a cascade of the database; none where too many are. */
 function* listCascaded(removed: readonly Removed[], connection: ReadingConnection): Coroutine<readonly Removed[]> {
   const nameOf = ({ resource, key }: Removed): string => `${findHierarchyRoot(resource).className}\0${key.map(String).join('\0')}`
   const known = new Set(removed.map(nameOf))

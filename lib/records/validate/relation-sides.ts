@@ -8,7 +8,7 @@ export function filledSide(relation: RelationAttribute): string | undefined {
   return relation.kind === 'toOne' && relation.owner && relation.unique ? relation.otherSide : undefined
 }
 
-/** With the foreign key; of a link to several entities, the relation's branch. */
+/** The attribute with the foreign key: `book.author` for the list `author.books`; of a link to several entities, the branch. */
 export function owningAttribute(relation: RelationAttribute): ToOneAttribute | undefined {
   const name = owningName(relation)
   const attribute = name === undefined ? undefined : relation.target.byName.get(name)
@@ -17,13 +17,13 @@ export function owningAttribute(relation: RelationAttribute): ToOneAttribute | u
   return attribute.branches.find(branch => branch.discriminator.value === discriminator!.value)
 }
 
-/** Of a nested record that holds the foreign key: set by the owner. */
+/** The name of `owningAttribute`; undefined where the foreign key stands in this record or in a pivot table. */
 export function owningName(relation: RelationAttribute): string | undefined {
   if (relation.kind === 'toMany') return relation.via.kind === 'foreign' ? relation.via.attribute : undefined
   return relation.owner ? undefined : relation.otherSide
 }
 
-/** Of a new member that holds the foreign key. */
+/** The path of a new member implies its foreign key. */
 export function implyOwner(list: ToManyAttribute, key: KeyValues): { implied?: ImpliedLink } {
   return list.via.kind === 'foreign' ? { implied: { name: list.via.attribute, key, link: owningAttribute(list) } } : {}
 }

@@ -48,7 +48,7 @@ function isGiven(given: JsonObject, name: string): boolean {
 /** The check asks for presence, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** The change sets the object where null was before. */
+/** For a change that sets the object where null was before. */
 export function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],
@@ -56,10 +56,10 @@ export function requireEmbedded(
   path: string,
   visibility: Visibility,
 ): readonly FieldError[] {
-  const own = links.filter(link => link.path === joinPath(path, link.attribute.name))
+  const linksInside = links.filter(link => link.path === joinPath(path, link.attribute.name))
   const given = Object.fromEntries([
     ...changes.map(change => [change.attribute.name, change.value]),
-    ...own.map(link => [link.attribute.name, link.link]),
+    ...linksInside.map(link => [link.attribute.name, link.link]),
   ]) as JsonObject
   const rules = { dialect: TAKES_ALL, visibility, references: new References() }
   const context = new ValidationContext(new FieldErrors(undefined, Infinity), rules, path)

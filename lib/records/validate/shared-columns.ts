@@ -27,7 +27,7 @@ export function checkShared(change: RecordInput, entity: Entity | undefined, err
   }
 }
 
-/** A part of the record's own key may also share the column. */
+/** For a link set by the owner: a part of the linked record's own key may share the column, too. */
 export function refuseShared(relation: RelationAttribute, ref: RecordRef, entity: Entity | undefined, parent: Entity): void {
   const other = owningAttribute(relation)!
   if (other.targetKey !== undefined || other.columns.length < 2 || !hasKey(parent)) return
@@ -56,7 +56,7 @@ function findColumnValues(
   const current = entity?.[attribute.property] ?? null
   if (current === null || attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || attribute.kind === 'embedded') return new Map()
   if (attribute.kind === 'scalar') return new Map([[columns[0]!, fromProperty(current, attribute.type)]])
-  // A nullable link does not conflict: such a link has other columns beside the shared columns.
+  // A nullable link does not conflict, by its other columns.
   if (attribute.nullable) return new Map()
   const key = attribute.holdsKey ? keyOfProperty(attribute.target, current) : keyOfEntity(attribute.target, unwrap(current))
   return new Map(columns.map((column, part) => [column, key[part]]))

@@ -19,7 +19,7 @@ import { isRendered } from './model-traits.ts'
 /** Setting the same value again changes nothing. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
-/** A value may have another stored form, or MikroORM cannot see the stored form. */
+/** Whether a value may have another stored form, or a form hidden from MikroORM. */
 export function givesStoredForms(body: JsonObject, { byName }: Resource): boolean {
   for (const name in body) {
     const attribute = byName.get(name)
@@ -42,7 +42,6 @@ function isLink(attribute: Attribute): boolean {
   return attribute.kind === 'toMany' || attribute.kind === 'toOneOf' || (attribute.kind === 'toOne' && !attribute.primary)
 }
 
-/** Names attributes that the application shows with other values. */
 export function listRendered(body: JsonObject, { byName }: Resource): string[] {
   return Object.keys(body).filter(name => {
     const attribute = byName.get(name)

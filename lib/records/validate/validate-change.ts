@@ -1,6 +1,6 @@
 /**
- * Validate change: against the model, the caller's rules, the changed record and the database, with all errors at once. Refuses with
- * validation_failed, unique_conflict, forbidden and body_invalid.
+ * Validate change: checks a body by the model, the caller's rules, the changed record and the database, with all errors at once. Refuses
+ * with validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -17,7 +17,7 @@ import type { Reader, View } from '../read/reader.ts'
 import type { RowKeys } from '../read/row-keys.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
-import { checkChanges, type Implied } from './check-database.ts'
+import { checkChanges } from './check-database.ts'
 import { addContradictions } from './contradictions.ts'
 import { References } from './references.ts'
 import { checkShared } from './shared-columns.ts'
@@ -36,7 +36,7 @@ export interface GivenBody {
   readonly view: View
   /** In the path. */
   readonly id: string | undefined
-  /** After a refusal without errors. */
+  /** The write runs once more, after a refusal by the database without errors of validation. */
   readonly again?: boolean
 }
 
@@ -88,8 +88,9 @@ export class ChangeValidator {
     }
     checkShared(change, entity, errors)
     addContradictions(change, validation.key, errors)
-    const { key: self, uniquesLater = false, linksLater = false } = validation
-    const checking = { self, uniquesLater, linksLater, implied: findImpliedOwner(validation) }
+    const { key: self, uniquesLater = false, linksLater = false, implied } = validation
+    const owner = implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
+    const checking = { self, uniquesLater, linksLater, implied: owner }
     yield* wait(checkChanges([change], checking, this.#connection, visibility, errors))
     const refusal = errors.refusal()
     let checked = change
@@ -198,8 +199,4 @@ export class ChangeValidator {
       yield* this.#authorizeNested(ref.record, view)
     }
   }
-}
-
-function findImpliedOwner({ implied }: Validation): Implied | undefined {
-  return implied?.key === undefined ? undefined : { name: implied.name, owner: implied.key }
 }

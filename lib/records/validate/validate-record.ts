@@ -33,18 +33,17 @@ import { refuseUnreachable, validateScalar } from './validate-scalar.ts'
 import { suggestName, type ValidationContext } from './validation-context.ts'
 import type { ExistingRef, LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from './record-input.ts'
 
-/** Facts about a record beyond the body. */
 export interface Validation {
   readonly mode: 'create' | 'update'
   /** The body may repeat the key. */
   readonly key?: KeyValues
-  /** Inverse side of the parent's 1:1, optional. */
+  /** The inverse side of the parent's 1:1, optional in the body. */
   readonly linkedFrom?: string | undefined
   /** Set by the path or the parent record, optional in the body. */
   readonly implied?: ImpliedLink
   /** The database refuses taken values: nothing looks before. */
   readonly uniquesLater?: boolean
-  /** As well for links in lists, where nothing else links. */
+  /** The database refuses missing members of lists as well. */
   readonly linksLater?: boolean
   /** Names of links whose values the holder keeps (held-values.ts). */
   readonly held?: ReadonlySet<string>
@@ -52,16 +51,14 @@ export interface Validation {
 
 interface Holder {
   readonly mode: 'create' | 'update'
-  /** If known: nested records may repeat the key. */
   readonly key: KeyValues | undefined
   /** Also links inside embedded objects. */
   readonly links: LinkInput[]
-  /** Embedded objects around the value. */
   readonly within: readonly EmbeddedAttribute[]
 }
 
 /**
- * Fit for use only without errors.
+ * The result is fit for use only without errors.
  *
  * @throws RuleNotEvaluated
  */
@@ -209,7 +206,6 @@ function validateObject(attribute: EmbeddedAttribute, value: unknown, draft: Hol
   return changes
 }
 
-/** The object is replaced as a whole. */
 function validateVariant(
   attribute: EmbeddedAttribute,
   { discriminator, byValue }: Variants,
@@ -283,7 +279,6 @@ function validateListChange(
   return { attribute, path: context.path, items, removed }
 }
 
-/** Creates a missing record where list or change says so. */
 function connect(
   key: RecordKey,
   id: unknown,

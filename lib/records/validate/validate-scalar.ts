@@ -1,4 +1,4 @@
-/** Validate scalar: type, enum items and length. */
+/** Validate scalar: checks type, enum items and length of a value. */
 import { isUnreachable } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -24,25 +24,22 @@ export function refuseUnreachable({ attribute, value }: ValueInput, resource: Re
 }
 
 /**
- * Undefined where refused.
+ * Returns undefined for a refused value.
  *
  * @param dialect undefined: the database stores all values
  */
 export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect'] | undefined): ScalarValue | undefined {
   const typed = readTyped(value, type)
   if (typed === undefined || (dialect !== undefined && dialect.describeUnstorable(typed, type) !== undefined)) return undefined
-  const isTooLong = type.kind === 'text' && type.length !== undefined && isLonger(typed as string, type.length)
-  return isTooLong ? undefined : typed
+  if (type.kind !== 'text' || type.length === undefined) return typed
+  const text = typed as string
+  // A character takes one unit of `length`, or two.
+  return text.length > type.length && countCharacters(text) > type.length ? undefined : typed
 }
 
 function readTyped(value: unknown, type: ScalarType): ScalarValue | undefined {
   const typed = readScalar(value, type)
   return type.kind === 'text' && (typed as string | undefined)?.isWellFormed() === false ? undefined : typed
-}
-
-function isLonger(text: string, maxLength: number): boolean {
-  // A character takes one unit or two.
-  return text.length > maxLength && countCharacters(text) > maxLength
 }
 
 /** No answer repeats a hidden value: a password. */

@@ -40,7 +40,7 @@ export class WriteRules {
     return findRuled(resource).length > 0
   }
 
-  /** To be asked before a change alters the rules' data. */
+  /** Asks the rules before a change alters the rules' data. */
   prepare(resource: Resource): Awaitable<void> {
     let asking: Awaitable<unknown>
     for (const ruled of findRuled(resource)) asking = chain(asking, () => this.#writing.ask({ resource: ruled, about: 'scope' }))
@@ -52,7 +52,7 @@ export class WriteRules {
     return this.hasRules(resource) && isAboutOwnRow(body, resource) && (yield* this.requireWritable(resource, [key]))
   }
 
-  /** Call before the change. Returns whether all were found; false without a rule. */
+  /** Call before the change. Returns whether all rows were found; false without a rule. */
   *requireWritable(resource: Resource, keys: readonly KeyValues[]): Coroutine<boolean> {
     if (keys.length === 0 || !this.hasRules(resource)) return false
     const known = this.#rowsOf(resource)
@@ -73,12 +73,11 @@ export class WriteRules {
     return this.#writing.scopeOf(ruled) !== undefined
   }
 
-  /** Remembers a new row, for `confirm`. */
   addNew(resource: Resource, key: KeyValues): void {
     if (this.hasRules(resource)) this.#rowsOf(resource).set(formatKey(key), key)
   }
 
-  /** Also for rows that the database deletes or unlinks along. Call before the deletion. */
+  /** As `requireWritable`, also for rows deleted or unlinked along by the database. */
   *requireRemovable(
     removed: readonly { readonly resource: Resource; readonly key: KeyValues }[],
     connection: ReadingConnection,
@@ -101,7 +100,6 @@ export class WriteRules {
     }
   }
 
-  /** Whether a deletion reaches rows with rules. */
   #reaches(resource: Resource, by: 'cascade' | 'unlink', passed: Set<Resource> = new Set()): boolean {
     if (this.hasRules(resource)) return true
     if (by === 'unlink' || passed.has(resource)) return false
@@ -166,7 +164,7 @@ export class WriteRules {
     return missing
   }
 
-  /** Names only visible rows. */
+  /** The error names only visible rows. */
   *#refuse(resource: Resource, key: KeyValues, what: 'change' | 'make'): Coroutine<Error> {
     const { visibility, ctx } = this.#view
     requireLogIn(resource, what === 'change' ? 'update' : 'create', ctx)
@@ -206,7 +204,7 @@ function findRuled(resource: Resource): readonly Resource[] {
   return ruled
 }
 
-/** More than links that other rows hold. */
+/** Whether the body is about more than links held by other rows. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
   return names.length === 0 || names.some(name => !isHeldByOtherRows(byName.get(name)))

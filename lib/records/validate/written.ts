@@ -3,7 +3,6 @@ import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 
-/** `record` has the form asked for. */
 export interface Written {
   readonly resource: Resource
   readonly key: KeyValues

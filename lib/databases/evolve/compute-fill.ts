@@ -52,7 +52,7 @@ function* readRows(
   }
 }
 
-/** Returns values by place. `null`: the row stays without a value. */
+/** @returns values by place. `null`: the row stays without a value */
 export function computeValues(
   { asked, to, each }: Filling,
   old: OldRows,

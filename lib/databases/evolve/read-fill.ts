@@ -88,7 +88,7 @@ export function isGiven(filling: Filling | undefined): boolean {
   return filling !== undefined && filling.isMadeUp !== true
 }
 
-/** Returns `an integer`, for example. */
+/** @returns `an integer`, for example */
 export function describeWanted({ type }: EvolvedColumn): string {
   return type === undefined ? 'a JSON object' : describeScalar(type)
 }

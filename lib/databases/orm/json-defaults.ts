@@ -36,7 +36,7 @@ function writtenByMikroOrm(value: unknown): string | undefined {
   return String(value)
 }
 
-/** Undefined for a value without quotes. */
+/** @returns undefined for a value without quotes */
 function findJson(value: unknown, takesJsonAlone: boolean): string | undefined {
   // MikroORM takes JSON as its text.
   if (typeof value === 'string') return takesJsonAlone && !isJsonText(value) ? JSON.stringify(value) : value

@@ -47,7 +47,7 @@ export class Tables {
     return resource.hierarchy?.isShared === true || this.#scopeOf(resource) !== undefined
   }
 
-  /** Undefined if all rows exist for the caller. */
+  /** @returns undefined if all rows exist for the caller */
   existing(resource: Resource, alias: string): Sql | undefined {
     const { hierarchy } = resource
     if (hierarchy?.isShared !== true) return this.#inScope(resource, alias)

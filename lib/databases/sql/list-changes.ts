@@ -117,7 +117,7 @@ export function linkColumns(list: WatchedList, alias: string, flavour: Flavour, 
   ]
 }
 
-/** Undefined for a row that links nothing. */
+/** @returns undefined for a row that links nothing */
 export function readLink(compiled: CompiledList, row: Row, inserted: boolean): LinkChange | undefined {
   const owner = compiled.owner(row) as string | number | null
   const linked = row.slice(compiled.from)

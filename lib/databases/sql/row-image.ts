@@ -83,7 +83,7 @@ function memberName({ table, key }: Resource): string {
   return `${table}.${key[0]!.column}`
 }
 
-/** Undefined if clients know the primary key. */
+/** @returns undefined if clients know the primary key */
 export function compileShownLink(
   target: Resource,
   link: string,

@@ -21,7 +21,7 @@ export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], 
   return source.unlessNull(raw, 'some', source.call(joinKey, source.list(parts)))
 }
 
-/** Returns the places in the rows. */
+/** @returns the places in the rows */
 export function addKey(columns: readonly string[], parts: readonly KeyPart[], select: Select): number[] {
   const { flavour } = select.tables
   const isText = (part: KeyPart): boolean => isExact(part) || part.type.kind === 'bigint'

@@ -59,7 +59,7 @@ export class Select {
     return inside
   }
 
-  /** Returns the column's place in the rows. */
+  /** @returns the column's place in the rows */
   add(column: Sql): number {
     const known = this.columns.findIndex(other => other.text === column.text && other.bindings.length === 0)
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1

@@ -108,7 +108,7 @@ function splitClauses(tokens: readonly SqlWord[]): Clauses | undefined {
   return clauses
 }
 
-/** Returns the conditions of joins. */
+/** @returns the conditions of joins */
 function readFrom(tokens: readonly SqlWord[], declare: (alias: string, table: string) => void): SqlWord[][] {
   const conditions: SqlWord[][] = []
   let expectsTable = true
@@ -277,7 +277,7 @@ function readColumnBefore(flat: readonly string[], operator: number): string | u
   return /^["`]/.test(flat[at] ?? '') ? readName(flat[at]) : undefined
 }
 
-/** Undefined unless all values are parameters. */
+/** @returns undefined unless all values are parameters */
 function readInsertedColumns(tokens: readonly SqlWord[]): string[] | undefined {
   const at = tokens.findIndex(token => isWord(token, 'values'))
   const list = tokens[at - 1]

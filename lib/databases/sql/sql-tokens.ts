@@ -69,7 +69,7 @@ export function formatTokens(tokens: readonly SqlToken[]): string {
   return tokens.map(({ gap, text }) => gap + text).join('')
 }
 
-/** Returns a word in lower case, or a mark: `select`, `(`; the empty text for other tokens. */
+/** @returns a word in lower case, or a mark: `select`, `(`; the empty text for other tokens */
 export function word(token: SqlToken | undefined): string {
   return token?.kind === 'word' ? token.text.toLowerCase() : token?.kind === 'mark' ? token.text : ''
 }

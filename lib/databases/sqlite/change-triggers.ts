@@ -11,7 +11,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** The second argument of `mikro_changed`. */
+/** The second argument of `mikro_changed`: the kind of the change. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
@@ -19,7 +19,7 @@ export const DELETE = 2
 /** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
 const MAX_COLUMNS = 490
 
-/** The record may have gone. */
+/** Asks the recorder for the key of a linked record, where its row has gone. */
 const recall: Recall = (found, referred, part, column) =>
   sql`ifnull(${found}, mikro_gone(${literal(referred)}, ${String(part)}, ${column}))`
 
@@ -34,7 +34,6 @@ interface TableTriggers {
   readonly sql: readonly string[]
 }
 
-/** Follows from the model alone. */
 export interface CompiledWatch {
   readonly tables: readonly CompiledTable[]
   readonly lists: readonly CompiledList[]
@@ -75,10 +74,9 @@ export function compileWatch(watched: Watched): CompiledWatch {
   return compiled
 }
 
-/** By the last schema of a database. */
+/** The triggers of the last database: forks have the schema of their engine. */
 const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
 
-/** Forks have the schema of their engine. */
 export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string {
   const schema = readSchema(db)
   const last = lastStatements.get(watch)
@@ -88,7 +86,7 @@ export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string
   return sql
 }
 
-/** Tables and columns decide about triggers. */
+/** The schema decides for which tables and columns triggers can be made. */
 function readSchema(db: RawDatabase): string {
   const rows = db.prepare('select sql from sqlite_master order by rowid').pluck().all()
   return JSON.stringify(rows)
@@ -122,7 +120,7 @@ function compileTriggers(
   }
 }
 
-/** Remembers a key before the record goes or gets another link: SQLite then changes the linking rows. */
+/** Remembers a key before the record goes or gets another key: SQLite then changes the linking rows. */
 function compileRecall({ name: keyName, table, column, key }: RecalledKey, index: number): TableTriggers {
   const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
   const trigger = (event: string, of: string, when: string): string =>

@@ -48,7 +48,6 @@ export class SqliteConnection extends OrmConnection implements Connection {
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
-  /** @param makeOrm makes the instance when first needed */
   constructor(content: Content, makeOrm: (shared: SharedSqliteDialect) => MikroORM, filters = new AddedFilters()) {
     super(SqlEntityManager)
     this.content = content
@@ -66,12 +65,11 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
   }
 
-  /** Becomes MikroORM's `driverOptions`. */
+  /** MikroORM's `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
     return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers), this.filters)
   }
 
-  /** Takes MikroORM's instance, if made later. */
   attach(orm: MikroORM): void {
     this.#orm = orm
   }

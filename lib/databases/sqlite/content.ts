@@ -1,4 +1,4 @@
-/** The open handle, its image, the baseline of `reset`, and the highest keys and the clock, for longer than the handle. */
+/** The open handle, and the parts that outlive the handle: the image, the baseline of `reset`, the highest keys, the clock. */
 import { openRaw } from './driver/open-raw.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -6,10 +6,9 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** Largest file to keep for `reset`, in bytes. */
+/** Bytes of the largest file to keep for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
-/** Never changes. */
 export class SqliteImage implements WorldImage {
   readonly bytes: Uint8Array
   /** Undefined where the bytes show the keys. */
@@ -26,13 +25,12 @@ export class SqliteImage implements WorldImage {
 }
 
 export class Content {
-  /** Another after the content is replaced. */
   handle: SqliteDatabase
-  /** From the first write on. */
+  /** Kept before the first write. */
   #baseline: SqliteImage | undefined
-  /** Until a write; never for a file, where others may write. */
+  /** Kept until a write; never of a file, where others may write. */
   #image: SqliteImage | undefined
-  /** Whether the engine is complete: earlier writes are part of the baseline. */
+  /** The engine is complete: earlier writes are part of the baseline. */
   #started = false
   #isForeign = false
   #clock: Clock | undefined
@@ -74,12 +72,12 @@ export class Content {
     clock.whenMoved(() => (this.#isBehind = true))
   }
 
-  /** Whether SQL may have an old time: the clock has been set or moved, or the database or `Date` replaced. */
+  /** SQL may have an old time: the clock has been set or moved, or the database or `Date` replaced. */
   get mayLag(): boolean {
     return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
   }
 
-  /** Not while the clock is the system's: SQLite's functions are faster. */
+  /** The system's clock needs nothing: SQLite's own functions of time are faster. */
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
@@ -110,14 +108,12 @@ export class Content {
     this.#open(now)
   }
 
-  /** Makes the content the baseline. */
   start(): void {
     this.#started = true
-    // From now on `whenFree` waits.
+    // From now on `whenFree` waits for locks, not SQLite.
     this.handle.db.pragma('busy_timeout = 0')
   }
 
-  /** @throws RestError when the database is open for reading only. */
   assertWritable(): void {
     if (this.handle.readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
   }
@@ -130,7 +126,7 @@ export class Content {
   writing(checked?: { readonly sharesCheck: boolean }): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
-      // A transaction keeps no answer: a nested POST would read the schema for each list.
+      // Asks before the transaction, since a transaction keeps no answer: a nested POST would read the schema for each list.
       if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
       if (checked === undefined) place.check()
@@ -152,12 +148,10 @@ export class Content {
     return new SqliteImage(this.handle.image(), this.#keys.state)
   }
 
-  /** 0 in memory, where nothing is too large. */
   #size(): number {
     return this.handle.isInMemory ? 0 : this.bytes
   }
 
-  /** Whether the baseline is kept, or can be. */
   get canReset(): boolean {
     return this.#baseline !== undefined || this.#size() <= MAX_BASELINE_BYTES
   }
@@ -188,7 +182,6 @@ export class Content {
     this.#keys.restore(image.keys)
     if (this.#baseline === undefined) this.#keepBaseline()
     const { db } = this.handle
-    // The open database is the image.
     if (this.#image === image) return
     if (this.handle.isInMemory) this.#open(image)
     else {
@@ -202,7 +195,6 @@ export class Content {
     }
   }
 
-  /** Puts a database in memory into the place of the present one. */
   #open(image: SqliteImage): void {
     const handle = new SqliteDatabase(image.bytes)
     handle.addFunctions(this.handle.functions)

@@ -1,4 +1,4 @@
-/** Answers for SQLite without an open database: compiles plans, encodes values, explains errors. */
+/** The parts of SQLite without an open database: compiles plans, encodes values, explains errors. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { Dialect, Statement } from '../../records/database/dialect.ts'
@@ -21,7 +21,7 @@ import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.t
 import { compileNulKey } from './sql/nul-keys.ts'
 import * as lists from './sql/write-lists.ts'
 
-/** By `typeof`, for types with a single stored form. */
+/** Types with a single stored form, and the results of `typeof` for their values. */
 const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['text', "'text'"],
   ['integer', "'integer'"],

@@ -1,4 +1,3 @@
-/** Traces of requests, and the recorder of changed rows. */
 import type { Traces } from '../../foundation/async/trace.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -31,7 +31,11 @@ import { checkMembers } from '../orm/orm-members.ts'
 import { readTextKeys } from './orm/text-keys.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
-/** @throws Error in one line, when the file cannot be read and written, without entities. */
+/**
+ * Without entities, reads them from the file.
+ *
+ * @throws Error in one line, when the file cannot be read and written
+ */
 export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   const { entities, database, readOnly } = opening
   const isNew = entities !== undefined && database !== ':memory:' && !existsSync(database)
@@ -81,7 +85,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   }
 }
 
-/** Includes asynchronous work, such as the copy before a file evolves. */
+/** Errors of asynchronous work, too, such as the copy before a file evolves. */
 function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   const rethrow = (error: unknown): never => {
     throw fileError(error, path)
@@ -100,7 +104,7 @@ async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promi
   return count === 0
 }
 
-/** Unless another process has written to the file. */
+/** Removes a new file, unless another process has written to the file. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)
@@ -146,7 +150,7 @@ interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
   readonly found: DescribedModel | undefined
-  /** Whether the file was there before. */
+  /** Other programs may have written to the file. */
   readonly hasOtherWriters: boolean
 }
 
@@ -211,7 +215,7 @@ function complete<T>(
   return finish()
 }
 
-/** Of views and virtual entities whose queries do not give the columns. */
+/** Views and virtual entities lose the columns that a query does not give. */
 function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
   for (const query of listQueries(orm)) {
     let columns: string[]

@@ -14,10 +14,10 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After so long a reading, others wait for a turn. */
+/** After a reading of so many milliseconds, others wait for a turn. */
 const LONG_MS = 50
 
-/** Turns of the event loop, until clients that left are known. */
+/** After so many turns of the event loop, clients that left are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
@@ -52,9 +52,7 @@ export class Readings {
   readonly #content: Content
   readonly #transactions: Transactions
   readonly #observers: Observers
-  /** Whether a statement has just taken long. */
   #isCrowded = false
-  /** The last waiting reading. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(content: Content, transactions: Transactions, observers: Observers) {
@@ -107,8 +105,7 @@ export class Readings {
   }
 
   /**
-   * After a long statement, costly readings wait for new requests, so that quick requests are answered between, and clients that left cost
-   * nothing.
+   * After a long statement, costly readings wait for new requests: quick requests are answered between, and clients that left cost nothing.
    */
   async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn
@@ -143,7 +140,7 @@ export class Readings {
     }
   }
 
-  /** Needs no lock. */
+  /** The caller holds the lock, or the connection is idle. */
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
     const { handle } = this.#content
     if (this.#content.mayLag) this.#content.followClock()

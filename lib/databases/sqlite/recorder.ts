@@ -10,10 +10,9 @@ import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { Content } from './content.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
-/** Reads the present state of a list. */
 export type ReadList = (list: TouchedList) => ListNow
 
-/** Bytes of a change beside the row's texts and bytes. */
+/** Estimated bytes of a change and of each value, beside texts and blobs. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -70,16 +69,15 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #savepoints = new Map<string, number>()
   /** Keys of gone records, by the name of the key and the linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
-  /** The database with the triggers. */
   #installed: RawDatabase | undefined
-  /** A rollback takes such triggers away. */
+  /** Made inside a transaction: a rollback takes the triggers away. */
   #installedInside = false
   readonly #extended = new WeakSet<RawDatabase>()
   #triggerSql: string | undefined
 
   /**
-   * @param content the open database may be replaced
-   * @param owner hears of a row, beside the watchers
+   * @param content has another open database after a reset or restore
+   * @param owner knows who hears of a row, beside the watchers
    */
   constructor(watched: Watched, content: Content, readList: ReadList, owner: ChangeOwner) {
     this.#content = content
@@ -162,7 +160,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (this.#savepoints.size > 0) this.#savepoints.clear()
   }
 
-  /** The beginning of a statement, for `rollbackTo`. */
+  /** The number of changes, to go back to when a statement fails. */
   get position(): number {
     return this.#pending.length
   }
@@ -186,7 +184,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (this.#installedInside) this.#installed = undefined
   }
 
-  /** Reads the changed lists while the transaction stands. */
   beforeCommit(): void {
     if (this.#hasLinks) this.#pending = gatherLists(this.#pending, findTouched(this.#pending), this.#readList)
   }
@@ -202,7 +199,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     }
   }
 
-  /** Reports a statement outside of any transaction. */
   afterStatement(): void {
     if (this.#pending.length === 0 || this.#content.handle.db.inTransaction) return
     this.beforeCommit()

@@ -1,4 +1,4 @@
-/** Writes rows without MikroORM's unit of work, with checks of the file's place, the recorder and traces. */
+/** Writes rows without MikroORM's unit of work; checks the file's place, calls the recorder and traces. */
 import type { RawResult } from './driver/raw-database.ts'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -47,7 +47,7 @@ export class RowWriter {
   begin(sharesCheck: boolean): void {
     this.#observers.recorder?.begin()
     this.#content.writing({ sharesCheck })
-    // So that the wait for another writer is here.
+    // `immediate` waits for other writers here, not in a later statement.
     this.#send('begin immediate', NONE)
   }
 
@@ -56,7 +56,7 @@ export class RowWriter {
     const { place } = this.#content.handle
     place?.checkWrite(sharesCheck)
     recorder?.beforeCommit()
-    // While others read a file, nobody may change it.
+    // While others read a file, nobody may change the file.
     const committed = place === undefined ? this.#end() : whenFree(this.#end)
     return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
   }
@@ -78,7 +78,7 @@ export class RowWriter {
   /** See `Connection.run`. */
   run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
     const { handle } = this.#content
-    // A row dropped by a trigger is refused, and the write rolled back. On a file the transaction has begun.
+    // A last statement needs no transaction, unless a trigger may drop the row: such a write is refused, and rolled back.
     this.#transactions.begin(behind === 'nothing' && handle.isInMemory && !handle.hasTriggers())
     const { em } = this.#host.orm
     const { recorder } = this.#observers
@@ -92,7 +92,7 @@ export class RowWriter {
       const counted = BigInt(lastInsertRowid)
       return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
     } catch (error) {
-      // SQLite undoes a statement that fails.
+      // SQLite undoes a failed statement.
       if (position !== undefined) recorder?.rollbackTo(position)
       throw driverOf(em).convertException(error as Error)
     }

@@ -1,4 +1,4 @@
-/** Takes the secrets out of a database's copy for others: secret columns, tokens in texts, and SQLite's further copies. */
+/** Takes the secrets out of a copy for others: secret columns, tokens in texts, and SQLite's own further copies. */
 import { isRawError, openRaw, toRawBytes } from './driver/open-raw.ts'
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { StoredSecrets } from '../../records/database/world-store.ts'
@@ -7,7 +7,7 @@ import { name } from '../sql/sql.ts'
 const TABLES = "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
 const TRIGGERS = "select name, sql from sqlite_schema where type = 'trigger'"
 
-/** @returns the bytes, or as a clause why there is no copy */
+/** @returns the bytes, or the reason for no copy, as a clause */
 export function scrub(bytes: Uint8Array, secrets: StoredSecrets): Uint8Array | string {
   const db = openRaw(bytes)
   try {
@@ -24,7 +24,7 @@ export function scrub(bytes: Uint8Array, secrets: StoredSecrets): Uint8Array | s
     for (const trigger of triggers) db.exec(`drop trigger ${name(trigger.name)}`)
     for (const table of tables) scrubTable(db, table.name, secrets)
     for (const { sql } of triggers) db.exec(sql)
-    // Samples of values.
+    // `sqlite_stat4` holds samples of values.
     if (db.prepare("select 1 from sqlite_schema where name = 'sqlite_stat4'").get() !== undefined) db.exec('delete from sqlite_stat4')
     // Overwritten values are still in the pages.
     db.exec('vacuum')
@@ -52,7 +52,7 @@ function scrubTable(db: RawDatabase, table: string, secrets: StoredSecrets): voi
   }
 }
 
-/** Of the same type, and equal to no other: the column may be unique. */
+/** Keeps the type, and is equal to no other: the column may be unique. */
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`

@@ -1,6 +1,6 @@
 /**
  * Decides who uses the one connection, and to which transaction asynchronous work belongs. MikroORM's transactions and the engine's reads
- * share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in its own write without waiting for itself.
+ * share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in the hook's own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -20,7 +20,7 @@ export interface OpenTransaction {
   /** Begun, and not ended. */
   open: boolean
   /**
-   * Called before a row is written. The database may begin no earlier.
+   * Called before a row is written: begins the transaction in the database.
    *
    * @param isLast nothing follows that could fail
    */
@@ -37,10 +37,13 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 export class Transactions {
   readonly lock = new Lock(held => this.#selfDeadlock(held))
   readonly observers: Observers
-  /** When `em.begin()` was called, by performance.now(), while open: nothing shows the work of the transaction. */
+  /**
+   * When `em.begin()` was called, by performance.now(), while the transaction is open: the surroundings do not show work of such a
+   * transaction.
+   */
   #begunByHand: number | undefined
   readonly #current = new Surroundings<OpenTransaction>()
-  /** In a page, of the open transaction. */
+  /** In a page: calls work in the surroundings of the open transaction. */
   #within: typeof CALL | undefined
 
   constructor(observers: Observers) {
@@ -85,13 +88,13 @@ export class Transactions {
     this.#current.current?.end?.checkTime()
   }
 
-  /** The wait is a stage of a trace. */
+  /** A wait is a stage of the trace. */
   wait<T>(acquired: Awaitable<T>): Awaitable<T> {
     const trace = acquired instanceof Promise ? this.observers.traces?.current : undefined
     return trace === undefined ? acquired : trace.goBack(trace.enter('lock'), acquired)
   }
 
-  /** Returns at once when free, or inside of a transaction. */
+  /** @returns at once when the lock is free, or inside of a transaction */
   enter(signal?: AbortSignal): Awaitable<Entered> {
     if (this.current !== undefined) {
       this.begin()
@@ -116,7 +119,7 @@ export class Transactions {
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
   }
 
-  /** `begin` calls `entered` once the transaction has begun. */
+  /** @param begin calls `entered` once the transaction has begun */
   async transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T> {
     const transaction: OpenTransaction = { outer: this.current, open: false, nested: undefined }
     const entered = (trx: Transaction): void => {
@@ -131,7 +134,7 @@ export class Transactions {
   }
 
   /**
-   * While no transaction is open.
+   * Waits until no transaction is open.
    *
    * @param what the calling method
    * @throws Error inside of a transaction, which would wait for itself.

@@ -23,9 +23,8 @@ class WorkAtOnce implements OpenTransaction {
   readonly #content: Content
   readonly #rows: RowWriter
   readonly #release: () => void
-  /** In the database. */
   begun = false
-  /** Not where rules of the application run between the check by another request of this turn and the commit. */
+  /** Requests of one turn may share a look at the file. Rules of the application must not run between the look and the commit. */
   readonly sharesCheck: boolean
 
   constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined, repeatable: boolean) {
@@ -72,7 +71,7 @@ export class UnitsOfWork {
     try {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
-      // MikroORM learns the entity manager of the code inside.
+      // MikroORM then finds the entity manager in the code inside.
       return await this.#transactions.run(transaction, () => TransactionContext.create(em, () => this.#transact(em, transaction, work)))
     } finally {
       transaction.open = false
@@ -111,16 +110,15 @@ export class UnitsOfWork {
   transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
     const { lock, current } = this.#transactions
-    // Somebody else has the lock.
     if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
     const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end, repeatable)
-    // Repeatable work waits for nothing of the application. In memory nobody writes before its first write.
+    // Repeatable work waits for nothing of the application. In memory nobody else writes before the first write.
     const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
     try {
       if (!isAlone) work.begin()
     } catch (error) {
       work.leave()
-      // Waits for the process that has locked the file.
+      // Waits until the other process unlocks the file.
       if (isBusy(error)) return this.write(steps, end)
       throw this.#explain(error)
     }

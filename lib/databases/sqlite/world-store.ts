@@ -1,4 +1,4 @@
-/** Takes the content of a SQLite database as an image, or the other way round, and opens images as databases. */
+/** Takes the content of a SQLite database as an image, replaces the content by an image, and opens images as databases. */
 import { scrub } from './scrub.ts'
 import type {
   ContentBytes,
@@ -108,7 +108,7 @@ function asSqliteImage(image: WorldImage): SqliteImage {
   throw new TypeError('The snapshot is not one of a SQLite database.')
 }
 
-/** By the names of objects. */
+/** By name. */
 function readSchema(handle: SqliteDatabase): Map<string, string> {
   // SQLite's own tables come and go.
   const rows = handle.all("select name, coalesce(sql, '') from sqlite_schema where name not like 'sqlite\\_%' escape '\\'", [])

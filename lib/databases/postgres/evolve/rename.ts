@@ -67,7 +67,7 @@ async function findTable(
   return { name: table, rows: Number(count) }
 }
 
-/** Returns the old name where the table has a new one. */
+/** @returns the old name where the table has a new one */
 async function renameTable(
   asked: AskedTable & { readonly isMove?: boolean },
   targets: readonly DatabaseTable[],

@@ -209,7 +209,7 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
     )
 }
 
-/** Returns quoted names. */
+/** @returns quoted names */
 async function listMissingTables(orm: MikroORM, session: PoolClient): Promise<string[]> {
   const tables = [
     ...new Set(

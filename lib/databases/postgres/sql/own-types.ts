@@ -38,7 +38,7 @@ export function listOwnTypes(rows: readonly (readonly unknown[])[]): OwnTypes {
 /** Digits of a type, and the fields of an interval: `bit(4)`, `interval year to month`. */
 const DETAILS = /\(\d+(?:, ?-?\d+)?\)|(?<=^(?:pg_catalog\.)?interval\b).*/i
 
-/** Undefined where the shown texts are compared. */
+/** @returns undefined where the shown texts are compared */
 export function findOwnType({ kind, column }: ScalarType, own: OwnTypes): string | undefined {
   if (kind !== 'text' || column === undefined) return undefined
   const bare = column.replace(DETAILS, '').trim()

@@ -21,7 +21,7 @@ export function numberParameters({ text, bindings }: Sql, own: OwnTypes): Statem
   return { sql, bindings }
 }
 
-/** Undefined for a custom type, where the column decides. */
+/** @returns undefined for a custom type, where the column decides */
 export function findSqlType({ kind, codec, column }: ScalarType): string | undefined {
   if (codec !== undefined) return undefined
   switch (kind) {

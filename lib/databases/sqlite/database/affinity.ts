@@ -1,9 +1,9 @@
-/** How SQLite stores values of a column. */
+/** How SQLite stores the values of a column. */
 
 /** `number`: numbers get one form, and texts of numbers become numbers. `any`: values stay unchanged. */
 export type Affinity = 'text' | 'number' | 'any'
 
-/** See https://www.sqlite.org/datatype3.html, section 3.1. */
+/** https://www.sqlite.org/datatype3.html, section 3.1. */
 export function findAffinity(type: string): Affinity {
   if (/int/i.test(type)) return 'number'
   if (/char|clob|text/i.test(type)) return 'text'

@@ -12,7 +12,6 @@ const BY_KEY = 'FOREIGN KEY constraint failed'
 const WRITES = /^(?:insert into "([^"]+)" \(([^)]*)\) values \(\?(?:, \?)*\)|update "([^"]+)" set (.*?) where )/
 const SETS = /"([^"]+)"(?: = \?)?/g
 
-/** Finds columns that link a missing record. */
 function findLost(db: RawDatabase, sql: string, parameters: readonly unknown[]): string | undefined {
   const [, into, names, changed, sets] = WRITES.exec(sql) ?? []
   const table = into ?? changed

@@ -1,5 +1,5 @@
 /**
- * Foreign keys to a missing table, a view, or columns that are missing or not unique. SQLite checks none by default
+ * Foreign keys to a missing table, a view, or columns that are missing or not unique. By default SQLite checks no foreign keys
  * (https://sqlite.org/foreignkeys.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -11,7 +11,7 @@ export function isBrokenKey(error: unknown): boolean {
   return BROKEN.test((error as Error).message)
 }
 
-/** SQLite's message about the first broken key that a deletion meets; undefined: none. */
+/** SQLite's message about the first broken key that a deletion meets. */
 export function findBrokenKey(db: RawDatabase, table: string): string | undefined {
   if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
   try {

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
 
-/** Milliseconds between two tries, growing. */
+/** In milliseconds, growing. */
 const SHORTEST = 1
 const LONGEST = 50
 
@@ -15,9 +15,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * At once, unless the file is locked.
+ * Waits for nothing unless the file is locked.
  *
- * @param since start of the wait, by performance.now(), so that callers in a queue share a limit; undefined: now
+ * @param since start of the wait, by performance.now(): callers in a queue share the limit; undefined: now
  * @throws the error of the attempt; SQLITE_BUSY when the file is still locked after `BUSY_TIMEOUT_MS`.
  */
 export function whenFree<T>(attempt: () => T, since?: number): Awaitable<T> {

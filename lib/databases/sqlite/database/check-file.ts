@@ -1,6 +1,6 @@
 /**
- * Checks that SQLite can open a file. SQLite has the same words for a text, an encrypted database and a newer format. The header:
- * https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that SQLite can open a file, and says more than SQLite, which has the same words for a text, an encrypted database and a newer
+ * format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -40,7 +40,7 @@ export function checkFile(path: string): FileHeader {
   return { usesLog: bytes[18] === 2 || bytes[19] === 2, size }
 }
 
-/** @throws Error in one line when the folder of a file that is to be made is not there. */
+/** @throws Error in one line when the folder of a new file is missing. */
 export function checkFolder(path: string): void {
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) throw new Error(`${path} cannot be made: there is no folder ${folder}.`)
@@ -92,7 +92,6 @@ function readHeader(path: string): { bytes: Buffer; size: number } {
   }
 }
 
-/** Makes one line. */
 export function fileError(error: unknown, path: string): unknown {
   const code = (error as { code?: string }).code ?? ''
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return new Error(`${path} is locked by another process.`, { cause: error })

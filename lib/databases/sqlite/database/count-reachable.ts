@@ -25,7 +25,7 @@ class ReachableLinks {
     this.#to.push(findNumber(this.targets, target))
   }
 
-  /** `starts`: the position of each owner's first target. */
+  /** @returns `starts`, the position of each owner's first target in `found` */
   sorted(): { readonly starts: Uint32Array; readonly found: Uint32Array } {
     const starts = new Uint32Array(this.owners.size + 1)
     for (const owner of this.#from) starts[owner + 1]!++
@@ -71,7 +71,7 @@ class Path {
     })
   }
 
-  /** @param checkClock is called from time to time, and may throw */
+  /** @param checkClock may throw */
   count(start: unknown, checkClock: () => void): number {
     const owner = this.#owners.get(start)
     if (owner === undefined) return 0
@@ -100,7 +100,6 @@ class Path {
   }
 }
 
-/** Collects targets, each once, and returns their number. */
 function meet({ starts, found, met, reached }: WalkStep, owners: Uint32Array, size: number, walk: number, checkClock: () => void): number {
   let count = 0
   for (let index = 0; index < size; index++) {
@@ -122,7 +121,7 @@ export class ReachableCounter {
   isUsed = false
   readonly #paths = new Map<unknown, Path>()
 
-  /** @param checkClock is called from time to time, and may throw */
+  /** @param checkClock may throw */
   constructor(db: RawDatabase, checkClock: () => void) {
     db.aggregate('mikro_links', {
       directOnly: true,
@@ -137,7 +136,6 @@ export class ReachableCounter {
       },
     })
     db.function('mikro_reach', { directOnly: true, varargs: true }, (start: unknown, ...steps: unknown[]) => {
-      // Each inner select has its own number.
       let path = this.#paths.get(steps[0])
       if (path === undefined)
         this.#paths.set(
@@ -151,7 +149,6 @@ export class ReachableCounter {
     })
   }
 
-  /** To be called at the end of a statement. */
   clear(): void {
     this.isUsed = false
     this.#links = []

@@ -10,7 +10,7 @@ function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToke
 }
 
 /**
- * No unquoted name can be AUTOINCREMENT.
+ * Looks for the word alone: no unquoted name can be AUTOINCREMENT.
  *
  * @param sql of a CREATE TABLE statement in sqlite_schema
  */
@@ -18,11 +18,9 @@ export function hasAutoincrement(sql: string): boolean {
   return /autoincrement/i.test(sql) && tokenize(sql, 'sqlite').some(token => word(token) === 'autoincrement')
 }
 
-/** By column names in lower case. */
 interface Ddl {
-  /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
-  /** By a check of the form `column in (...)`. */
+  /** The allowed values of a check of the form `column in (...)`. */
   readonly items: ReadonlyMap<string, readonly (string | number)[]>
 }
 

@@ -7,13 +7,11 @@ import { resolve } from 'node:path'
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 
-/** Milliseconds. */
 const MAX_AGE_MS = 5
 
 export class FileIdentity {
   readonly #db: RawDatabase
   readonly #path: string
-  /** At the last successful check. */
   #known: Stats | undefined
   #usesLog: boolean | undefined
   /** The last check of the present turn, by performance.now(). */
@@ -38,7 +36,7 @@ export class FileIdentity {
   /**
    * Checks once for all writes of a turn of the event loop. A look takes a tenth of the time of an update over HTTP.
    *
-   * @param sharesCheck not where the application may have replaced the file in this turn
+   * @param sharesCheck false where the application may have replaced the file in this turn
    */
   checkWrite(sharesCheck: boolean): void {
     if (!sharesCheck) return this.check()
@@ -53,7 +51,7 @@ export class FileIdentity {
     return (this.#usesLog ??= this.#db.pragma('journal_mode', { simple: true }) === 'wal')
   }
 
-  /** Returns what has happened to the file; else the error. */
+  /** @returns what has happened to the file; else the error */
   explain(error: unknown): unknown {
     try {
       this.check()

@@ -1,6 +1,6 @@
 /**
- * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid them where possible (see translate-sql.ts): other
- * programs may write to the file.
+ * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid the functions where possible (see translate-sql.ts):
+ * other programs may write to the file.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
@@ -16,7 +16,6 @@ function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }
 
-/** Words with positions, as `tsvector`. */
 function toTsvector(...args: FunctionValue[]): FunctionValue {
   const words = new Map<string, number[]>()
   const found =
@@ -33,7 +32,6 @@ function pad(value: FunctionValue, length: FunctionValue, fill: FunctionValue, a
   return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
 }
 
-/** Gives milliseconds. */
 function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
   const date = new Date(Number(time))
   if (Number.isNaN(date.getTime())) return null

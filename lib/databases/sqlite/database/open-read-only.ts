@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { checkFile, isWritable } from './check-file.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
-/** Largest file, in bytes, to read into memory. */
+/** In bytes. */
 const MAX_COPY = 256 * 1024 * 1024
 
 /** @throws Error in one line when the file does not exist or cannot be read. */
@@ -29,7 +29,6 @@ export function openReadOnly(path: string): SqliteDatabase {
   return new SqliteDatabase(readIntoMemory(path), { queryOnly: true })
 }
 
-/** The log included. */
 function readIntoMemory(path: string): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'mikro-rest-'))
   try {

@@ -9,9 +9,8 @@ import { findAffinity, type Affinity } from './affinity.ts'
 import { findBrokenKey } from './broken-keys.ts'
 
 interface LinkTable {
-  /** By column, in lower case. */
+  /** By lower case. */
   readonly affinities: ReadonlyMap<string, Affinity>
-  /** Whether no collation applies to texts. */
   readonly isExact: boolean
   readonly hasTriggers: boolean
   /** Foreign keys of one column, in lower case, checked with each statement. */
@@ -27,7 +26,7 @@ export function havePlainLinks(db: RawDatabase, columns: readonly LinkColumn[]):
   })
 }
 
-/** Whether SQLite refuses a link to a missing row at once. */
+/** SQLite refuses a link to a missing row at once. */
 export function isChecked(db: RawDatabase, table: string, column: string): boolean {
   return findTable(db, table).checked.has(column.toLowerCase())
 }

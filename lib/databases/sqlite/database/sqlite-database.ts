@@ -21,10 +21,9 @@ import { followTime } from './time-functions.ts'
 
 const READERS = 2000
 const PREPARED = 500
-/** Bytes of cached statements, outside of the heap. */
+/** Cached statements keep so many bytes outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
-/** Estimates bytes. */
 function weigh(_: unknown, sql: string): number {
   return 6000 + 22 * sql.length
 }
@@ -34,7 +33,6 @@ export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 /** To prepare a statement, SQLite needs about twenty times the bytes. */
 const MAX_READ_SQL = 200_000
 
-/** Of a cached statement. */
 const MAX_CACHED_SQL = 20_000
 
 /** SQLite's limits (limits.html) have no error codes. */
@@ -56,7 +54,6 @@ function isTooLarge(error: unknown): boolean {
 /** In milliseconds. */
 const SIZE_LIFE = 1000
 
-/** Stops when the answer has no room for more. */
 function readCounted(statement: RawStatement, parameters: readonly unknown[], { room, areIds, at }: RowBound): Row[] {
   const rows: Row[] = []
   let bytes = 0
@@ -74,8 +71,8 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * For MikroORM: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function for objects on every run,
- * which costs more than reading one record.
+ * A statement of MikroORM: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function for objects on
+ * every run, which costs more than reading one record.
  */
 export class PreparedQuery {
   readonly #statement: RawStatement
@@ -143,19 +140,17 @@ export class SqliteDatabase {
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
   followsTime = false
-  /** Have begun a transaction that has changed nothing yet. */
+  /** The statements that have begun the transaction, as long as nothing has changed. */
   #begun: string[] | undefined
-  /** Until the transaction is over. */
+  /** Foreign keys are off until the transaction is over. */
   #isUnchecked = false
   #sizing: RawStatement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
-  /** The file to write; undefined: none. */
   readonly place: FileIdentity | undefined
-  /** Of counted columns other than the key. */
+  /** The last numbers of counted columns other than the key. */
   readonly #numbers = new Map<string, bigint>()
 
-  /** Undefined after a change of the schema. */
   #hasTriggers: boolean | undefined
 
   readonly readOnly: boolean
@@ -164,7 +159,7 @@ export class SqliteDatabase {
 
   /**
    * @param source `:memory:`, a path (created when missing), or the bytes of a snapshot
-   * @param options `queryOnly`: statements may not write, SQLite may beside the file, for a write-ahead log
+   * @param options `queryOnly`: statements may not write, but SQLite may beside the file, for a write-ahead log
    */
   constructor(source: string | Uint8Array, { queryOnly = false, ...options }: RawOptions & { readonly queryOnly?: boolean } = {}) {
     this.db = openRaw(source, options)
@@ -238,7 +233,7 @@ export class SqliteDatabase {
   /**
    * Counts rows one by one where an answer may lack room.
    *
-   * @param sql the text to run, where not the statement's own
+   * @param sql the text to run, if not the statement's own
    */
   readonly read = (step: ReadingStep, sql = step.statement.sql): readonly Row[] => {
     const {
@@ -277,7 +272,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** In bytes, measured at most a second ago. */
+  /** The bytes of the database, measured at most a second ago. */
   #size(): number {
     const now = performance.now()
     if (now - this.#sizedAt > SIZE_LIFE) {

@@ -13,7 +13,6 @@ const FUNCTIONS = { date: 0, time: 0, datetime: 0, julianday: 0, unixepoch: 0, s
 let evaluator: RawDatabase | undefined
 const statements = new Map<string, RawStatement>()
 
-/** Uses SQLite's own date functions, in a separate database. */
 function evaluate(name: string, args: readonly unknown[]): unknown {
   const key = `${name}/${args.length}`
   let statement = statements.get(key)
@@ -30,7 +29,6 @@ function isNow(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'now'
 }
 
-/** Puts the time for `now`, even where left out. */
 function withTime(name: keyof typeof FUNCTIONS, args: readonly unknown[], now: string): readonly unknown[] {
   if (name === 'timediff') return args.map(value => (isNow(value) ? now : value))
   const at = FUNCTIONS[name]

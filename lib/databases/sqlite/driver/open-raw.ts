@@ -11,7 +11,7 @@ export function isRawError(error: unknown): error is RawError {
   return error instanceof Database.SqliteError
 }
 
-/** As functions of SQL may return bytes. */
+/** Functions of SQL may return bytes as a Buffer only. */
 export function toRawBytes(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

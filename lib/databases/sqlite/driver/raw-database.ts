@@ -10,28 +10,23 @@ export interface RawColumn {
   readonly name: string
   readonly column: string | null
   readonly table: string | null
-  /** As declared. */
   readonly type: string | null
 }
 
-/** Binds texts, numbers, bigints, bytes and null. */
 export interface RawStatement {
   readonly database: RawDatabase
   readonly source: string
-  /** Whether the statement gives rows. */
   readonly reader: boolean
-  /** Whether the statement writes nothing. */
   readonly readonly: boolean
   run(...parameters: readonly unknown[]): RawResult
   get(...parameters: readonly unknown[]): unknown
   all(...parameters: readonly unknown[]): unknown[]
   iterate(...parameters: readonly unknown[]): IterableIterator<unknown>
   columns(): readonly RawColumn[]
-  /** Rows are first values. */
+  /** Rows are values. */
   pluck(on?: boolean): this
-  /** Rows are arrays. Otherwise objects. */
+  /** Rows are arrays. */
   raw(on?: boolean): this
-  /** Integers are bigints. */
   safeIntegers(on?: boolean): this
 }
 
@@ -57,7 +52,6 @@ export type RawFunction = (...values: any[]) => unknown
 export interface RawDatabase {
   readonly memory: boolean
   readonly readonly: boolean
-  /** The path. */
   readonly name: string
   readonly inTransaction: boolean
   prepare(sql: string): RawStatement
@@ -69,7 +63,6 @@ export interface RawDatabase {
   aggregate<Total>(name: string, options: RawAggregate<Total>): unknown
   transaction<Result>(work: () => Result): (() => Result) & { readonly immediate: () => Result }
   serialize(): Uint8Array
-  /** Copies `progress` pages at once. */
   backup(path: string, options?: { readonly progress: () => number }): Promise<unknown>
   close(): unknown
 }
@@ -77,11 +70,11 @@ export interface RawDatabase {
 export interface RawOptions {
   readonly readonly?: boolean
   readonly fileMustExist?: boolean
-  /** Milliseconds to wait for a locked file. */
+  /** In milliseconds. */
   readonly timeout?: number
 }
 
-/** SQLite's own error. `code` is the extended code, as `SQLITE_CONSTRAINT_UNIQUE`. */
+/** SQLite's own error. `code` is the extended code, such as `SQLITE_CONSTRAINT_UNIQUE`. */
 export interface RawError extends Error {
   readonly code: string
 }

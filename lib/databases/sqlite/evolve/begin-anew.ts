@@ -1,4 +1,4 @@
-/** Drops the tables of the entities, with their rows, and makes the tables again, in one transaction. */
+/** Begin anew: drops the tables of the entities with their rows, and makes them again, in one transaction. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -44,7 +44,7 @@ export function beginAnew({ orm, db, path, notes }: Emptied): void {
   }
 }
 
-/** A table of no entity with a row that refers to the tables. */
+/** Finds a table of no entity with a row that refers to the tables. */
 function findUser(names: readonly string[], db: RawDatabase): string | undefined {
   const entityTables = new Set(names.map(foldCase))
   const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]

@@ -1,4 +1,4 @@
-/** How the checks and foreign keys of a table must change. */
+/** Decides how the checks and foreign keys of a table must change. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'
@@ -35,7 +35,7 @@ function listsItems(content: string, column: string): boolean {
   return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
 }
 
-/** Of the same name, or of the values of the same column. */
+/** The old check has the same name, or allows values of the same column. */
 function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),

@@ -1,5 +1,5 @@
 /**
- * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are of
+ * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are left to
  * ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** Rows need values that no default in a statement gives. */
+/** The rows need values that no default in a statement gives. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
@@ -126,7 +126,6 @@ function compareColumn(column: Column, found: FileColumn, draft: TableDraft): vo
   })
 }
 
-/** Ignores case, quotes of names and outer brackets. */
 function sameSql(one: string, other: string | undefined): boolean {
   return other !== undefined && normalise(one) === normalise(other)
 }

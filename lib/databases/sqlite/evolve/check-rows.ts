@@ -14,7 +14,6 @@ export function countOf(db: RawDatabase, from: string): number {
   return db.prepare(`select count(*) ${from}`).pluck().get() as number
 }
 
-/** Finds rows to show, and counts all. */
 export function findRows(db: RawDatabase, existing: ExistingTable, from: string): FoundRows {
   const { names: key, sql } = selectKey(existing)
   const count = countOf(db, from)

@@ -33,7 +33,6 @@ const STRICT_TYPES: Readonly<Record<ColumnClass, string>> = {
   any: 'any',
 }
 
-/** Fits STRICT tables. */
 export function strictType(type: string): string {
   return STRICT_TYPES[classify(type)]
 }

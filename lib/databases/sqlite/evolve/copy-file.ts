@@ -6,14 +6,13 @@ import { openRaw } from '../driver/open-raw.ts'
 import { fileError } from '../database/check-file.ts'
 import { openReadOnly } from '../database/open-read-only.ts'
 
-/** Pages to copy at once. */
 const PAGES = 4096
 
 /** The end of a copy's name: time, number within a second, extension. */
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
 const BEGUN = /\.part(?:-journal)?$/
 
-/** As `app.sqlite.copies/app.before-20260131-120000.sqlite`. */
+/** Such as `app.sqlite.copies/app.before-20260131-120000.sqlite`. */
 export function nameCopy(path: string, now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   const last = listCopies(path).findLast(copy => copy.time === time)
@@ -56,13 +55,11 @@ function removeBegun(path: string): void {
   }
 }
 
-/** Keeps `copy` and the newest others. */
 export function removeOldCopies(path: string, copy: string, kept: number): void {
   const others = listCopies(path).filter(each => each.path !== copy)
   for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
 }
 
-/** Called where the file has not changed. */
 export function removeCopy(path: string, copy: string): void {
   rmSync(copy, { force: true })
   if (existsSync(folderOf(path)) && readdirSync(folderOf(path)).length === 0) rmdirSync(folderOf(path))

@@ -18,7 +18,6 @@ export interface ColumnText {
 
 export interface ConstraintText {
   readonly kind: 'primary' | 'unique' | 'check' | 'foreign'
-  /** The name behind CONSTRAINT. */
   readonly name: string | undefined
   readonly text: string
   /** The columns of a key; of a check, all names inside. */
@@ -94,14 +93,18 @@ function readColumn(part: readonly SqlToken[]): ColumnText {
   return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
-/** Of DEFAULT, all behind the word. */
+/** All behind the word DEFAULT, or the text in the brackets. */
 function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
   const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
   if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))
   return open < 0 ? '' : textOf(tokens.slice(open + 1, findPartner(tokens, open)))
 }
 
-/** Returns the place behind a clause. `key`: the place of its keyword. */
+/**
+ * Returns the place behind a clause.
+ *
+ * @param key the place of the keyword
+ */
 function skipClause(tokens: readonly SqlToken[], key: number, kind: Clause['kind']): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))
   const bracket = (at: number): number => (is(at, '(') ? findPartner(tokens, at) + 1 : at)
@@ -148,7 +151,6 @@ function findConstraint(token: SqlToken | undefined): ConstraintText['kind'] | u
   return CONSTRAINTS.find(kind => kind === word(token))
 }
 
-/** Reads constraints, which need no comma between. */
 function readConstraints(part: readonly SqlToken[]): ConstraintText[] {
   const found: ConstraintText[] = []
   for (let at = 0; at < part.length;) {

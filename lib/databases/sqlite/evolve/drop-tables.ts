@@ -55,7 +55,7 @@ export function dropTables(wanted: readonly { readonly name: string }[], evoluti
   }
 }
 
-/** Another table, a view or a trigger with the name inside. */
+/** Finds another table, a view or a trigger that names the table. */
 function findUser(table: string, db: RawDatabase): string | undefined {
   const objects = db
     .prepare(

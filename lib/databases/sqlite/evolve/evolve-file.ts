@@ -76,7 +76,7 @@ async function rehearse(evolution: FileEvolution, path: string): Promise<Plan> {
   })
 }
 
-/** @returns undefined where the steps are others than in the rehearsal */
+/** @returns undefined where the steps differ from the rehearsal */
 async function apply<T>(
   { orm, db, path, notes, evolving }: EvolvedFile,
   evolution: FileEvolution,

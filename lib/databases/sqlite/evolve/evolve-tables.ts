@@ -107,7 +107,6 @@ function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: RawDatabase,
   plan.add(`${existing.name}: the index "${same.name}" is made anew, since that of the model is another one.`, [sql])
 }
 
-/** Adds what is missing, as `schema: 'update'` does. */
 function addRest({ orm, db }: FileEvolution, plan: Plan): Findings {
   const findings = compareSchema(orm, db)
   plan.faults.push(...findings.faults)
@@ -147,7 +146,6 @@ interface WholeFile {
   readonly objects: ReadonlySet<string>
 }
 
-/** Finds new faults of foreign keys, views and triggers in the whole file. */
 function checkWhole(before: WholeFile, db: RawDatabase, plan: Plan): void {
   for (const [link, count] of countBroken(db))
     if (count > (before.broken.get(link) ?? 0)) plan.faults.push(`${count} rows would break a foreign key (${link})`)

@@ -29,7 +29,7 @@ function listLinks({ name, foreignKeys }: ExistingTable): OldLink[] {
   return foreignKeys.flatMap(({ columns, table }) => (columns.length === 1 ? [{ table: name, column: columns[0]!, target: table }] : []))
 }
 
-/** Gives the rows of new tables of links. */
+/** @returns the rows of new tables of links */
 export function moveLinks({ spread, gather }: MovedLinks, { db, request }: FileEvolution, plan: Plan): FilledRows[] {
   for (const each of gather) {
     const [from, to] = each.columns.map(quoted) as [string, string]

@@ -17,14 +17,14 @@ import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
 
-/** Begins the name of a table being written. */
+/** The beginning of the new table's name, until the old table is gone. */
 const NEW_PREFIX = 'mikro_evolved_'
 
 export interface Rebuilding {
   readonly db: RawDatabase
   readonly plan: Plan
   readonly request: EvolveRequest
-  /** The entities' name. */
+  /** The entities' name of the table. */
   readonly table: string
 }
 
@@ -105,7 +105,6 @@ function checkRequired({ existing, required, needed }: TableChange, { db, plan, 
     )
 }
 
-/** Indexes and triggers that outlive the dropped columns. */
 function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuilding): string[] {
   const objects = db
     .prepare(
@@ -160,7 +159,7 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
 
 interface Copying {
   readonly change: TableChange
-  /** Values of each filled column, by place. */
+  /** By column and place. */
   readonly computed: readonly ReadonlyMap<string, unknown>[]
 }
 

@@ -49,7 +49,7 @@ function isMoveOfLinks({ owner, old }: AskedTable, { db }: FileEvolution): boole
   return existing?.columns.some(({ name }) => listColumnNames(name).includes(old!)) === true
 }
 
-/** Returns the old name where the table has a new one. */
+/** @returns the old name where the table has a new one */
 function renameTable(
   asked: AskedTable & { readonly isMove?: boolean },
   tables: Targets,

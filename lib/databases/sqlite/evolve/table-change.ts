@@ -17,11 +17,11 @@ export interface FileEvolution {
   readonly db: RawDatabase
   readonly request: EvolveRequest
   readonly drop: Evolving['drop']
-  /** Whether the model reads a table that no entity has. */
+  /** The model reads a table that no entity has. */
   readonly isMentioned: (table: string) => boolean
 }
 
-/** Begins the name of an empty column whose own name another column gets. */
+/** An empty column gets a name with this beginning, if another column gets the name. */
 export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {
@@ -51,10 +51,8 @@ interface ConvertedColumn {
 export interface TableChange {
   readonly existing: ExistingTable
   readonly text: CreateText
-  /** Sentences, each with its part of the statement. */
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
-  /** New columns without a value for the rows. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
   /** Columns that may be empty no more, without a value to fill in. */
@@ -65,7 +63,7 @@ export interface TableChange {
 }
 
 export interface Changing {
-  /** The entities' name. */
+  /** The entities' name of the table. */
   readonly table: string
   readonly plan: Plan
   readonly request: EvolveRequest

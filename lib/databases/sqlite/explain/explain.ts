@@ -7,10 +7,8 @@ import { readPlan, buildPlanTree } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
 import { listParameters, findTables } from '../../sql/sql-text.ts'
 
-/** Scans of so many rows are marked. */
 const MANY = 1000
 
-/** Most rows to count. */
 const COUNTED = 1_000_000
 
 export function explainStatements(db: RawDatabase, statements: readonly RunStatement[]): StatementsExplained {
@@ -28,7 +26,7 @@ export function explainStatements(db: RawDatabase, statements: readonly RunState
   }
 }
 
-/** Up to a limit; undefined where no table. */
+/** Counts up to the limit; undefined unless the name is a table's. */
 export function countUpTo(db: RawDatabase, table: string, limit: number): number | undefined {
   const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
   if (!isTable) return undefined

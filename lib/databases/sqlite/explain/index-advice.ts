@@ -10,10 +10,8 @@ import { readPlan, type PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
 import { findTables, type IndexPart, type UsedTable } from '../../sql/sql-text.ts'
 
-/** Most columns of an index. */
 const WIDEST = 4
 
-/** Most pairs of indexes to try. */
 const PAIRS = 300
 
 interface Problem {
@@ -46,7 +44,7 @@ export function advise(
       if (problemsIn(readPlan(db, sql, parameters)).length === 0) continue
       shadow ??= copySchema(db)
       const { db: copy } = shadow
-      // With the indexes advised so far.
+      // The copy has the indexes advised so far.
       let problems = problemsIn(readPlan(copy, sql, parameters))
       while (problems.length > 0) {
         const best = findBest(listCandidates(tables), copy, problems, () => problemsIn(readPlan(copy, sql, parameters)))
@@ -71,7 +69,6 @@ export function advise(
 
 function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, UsedTable>): Problem[] {
   return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
-    // Without a condition there is no look-up.
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
     if (!sorts) return []
     // The rows of a sort come from the scan beside.
@@ -134,7 +131,7 @@ function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
   })
 }
 
-/** Undefined where SQLite refuses an index. */
+/** @returns undefined where SQLite refuses an index */
 function withIndexes<T>(db: RawDatabase, indexes: readonly Candidate[], readProblems: () => T): T | undefined {
   db.exec('savepoint candidate')
   try {
@@ -154,7 +151,6 @@ function formatCreateIndex(candidate: Candidate): string {
   return `create index ${name(formatIndexName(candidate))} on ${name(candidate.table)} (${columns})`
 }
 
-/** Names like MikroORM. */
 function formatIndexName({ table, columns }: Candidate): string {
   const names = columns.map(
     ({ column, text, descending }) => (column ?? text.replaceAll(/\W+/g, '_').replaceAll(/^_|_$/g, '')) + (descending ? '_desc' : ''),
@@ -162,7 +158,7 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/** Copies statistics, but no rows. A part that cannot be created, as a table of an unloaded module, gets no advice. */
+/** Copies statistics, but no rows. A part that cannot be created, such as a table of an unloaded module, gets no advice. */
 function copySchema(db: RawDatabase): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

@@ -12,12 +12,12 @@ interface PlanRow {
 }
 
 export interface PlanLine extends PlanRow {
-  /** Read whole, or indexed for the statement alone. */
+  /** The table is read whole, or indexed for the statement alone. */
   readonly scans: string | undefined
   readonly sorts: boolean
 }
 
-/** Empty for a statement without a plan, or no longer accepted. */
+/** @returns nothing for a statement without a plan, or no longer accepted */
 export function readPlan(db: RawDatabase, sql: string, parameters: readonly unknown[]): PlanLine[] {
   if (!PLANNED.test(sql)) return []
   let rows: PlanRow[]

@@ -7,7 +7,7 @@ import { countUpTo } from './explain.ts'
 import { name } from '../../sql/sql.ts'
 
 /**
- * @param resources relations that the schema may not declare
+ * @param resources have relations that the schema may not declare
  * @param rows tables with no more rows are left out
  */
 export function findUnindexedLinks(db: RawDatabase, resources: readonly Resource[], rows: number): UnindexedLink[] {
@@ -46,7 +46,7 @@ function listDeclaredIndexes(db: RawDatabase, table: string): string[][] {
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
-/** Lists the columns of each index over all rows, and of the primary key. */
+/** Lists the columns of the primary key, and of each index over all rows. */
 function listIndexes(db: RawDatabase, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)

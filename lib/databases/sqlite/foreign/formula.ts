@@ -7,7 +7,6 @@ import { name } from '../../sql/sql.ts'
 
 type FormulaFunction = (columns: object, table: object) => unknown
 
-/** Lets formulas name the schema of their table. */
 function inMain(formula: FormulaFunction): FormulaFunction {
   return (columns, table) => {
     const { alias } = table as { alias: string }
@@ -15,7 +14,6 @@ function inMain(formula: FormulaFunction): FormulaFunction {
   }
 }
 
-/** Runs once the schema is made. */
 export function adaptFormulas(orm: MikroORM, db: RawDatabase, model: ForeignModel, addFunctions: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {

@@ -15,7 +15,7 @@ const SHOWN = 3
 
 const OWN_COLLATIONS = new Set(['binary', 'nocase', 'rtrim'])
 
-/** Holds the source text, for search. */
+/** Keeps the source text in the place of a `tsvector`, for search. */
 class FullText extends DescribedType {
   override readonly scalar: ScalarType = Object.freeze({ kind: 'text' })
   override readonly ordersRecords = false
@@ -44,13 +44,12 @@ function listType(items: 'number' | 'boolean'): ArrayType<number | boolean> {
   )
 }
 
-/** Whether the items of a list are open. */
 function isPlain(type: unknown): boolean {
   if (type instanceof ArrayType) return type.constructor === ArrayType && type.convertToJSValue(['7'], undefined as never)?.[0] === '7'
   return type === ArrayType || (typeof type !== 'function' && !(type instanceof Type))
 }
 
-/** Makes an `onCreate` with the next number of a property. */
+/** An `onCreate` that gives the next number of the property. */
 function numbered(name: string): (entity: object, em: EntityManager) => number | bigint | string {
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
@@ -76,7 +75,7 @@ function keepText(given: EntityProperty, platform: Platform): void {
 
 export class ForeignModel {
   readonly #notes: Notes
-  /** By table name. */
+  /** Entities by table. */
   readonly #tables = new Map<string, string>()
   readonly #schemas = new Set<string>()
   readonly #mapped = new Map<string, Set<string>>()
@@ -90,13 +89,12 @@ export class ForeignModel {
     return this.#isForeign
   }
 
-  /** Reports a part that is not SQLite's own. */
+  /** Called for a part that is not SQLite's own. */
   found(note?: string): void {
     this.#isForeign = true
     if (note !== undefined) this.#notes.add(note)
   }
 
-  /** Notes a mapping once for all places. */
   mapped(what: string, place: string): void {
     this.#isForeign = true
     const places = this.#mapped.get(what)
@@ -104,7 +102,6 @@ export class ForeignModel {
     else places.add(place)
   }
 
-  /** Called after the last `mapped`. */
   noteMapped(): void {
     for (const [what, places] of this.#mapped) {
       const shown = [...places].slice(0, SHOWN).join(', ')
@@ -222,7 +219,6 @@ export class ForeignModel {
     if (translateColumn(named) !== named) this.mapped(`the type ${named} is ${translateColumn(named)} here`, place)
   }
 
-  /** A list of PostgreSQL becomes MikroORM's, with its default. */
   #adaptList(prop: MutableProperty, named: string, typeName: string | undefined): void {
     const items = findItemType(named)
     const isPlainList = isPlain(prop.type) && isPlain(prop.customType)

@@ -1,13 +1,12 @@
 /** Finds operands and types among SQL tokens of PostgreSQL and MySQL. */
 import { findPartner, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** Returns the last token where no bracket closes. */
 export function findClosing(tokens: readonly SqlToken[], open: number): number {
   const close = findPartner(tokens, open)
   return close < 0 ? tokens.length - 1 : close
 }
 
-/** Finds a literal, a name, a call or a group by its end. */
+/** Finds the beginning of a literal, a name, a call or a group by its end. */
 export function findOperandStart(tokens: readonly SqlToken[], end: number): number {
   let at = end
   if (word(tokens[at]) === ')' || word(tokens[at]) === ']') {
@@ -31,7 +30,7 @@ const KEYWORDS = new Set(
   'and or not in is when then else case select from where on as between like ilike having by limit offset union all distinct'.split(' '),
 )
 
-/** `end`: the place of the last token. */
+/** @returns `end`, the place of the last token */
 export function readType(tokens: readonly SqlToken[], start: number): { type: string; end: number } {
   let end = start
   while (word(tokens[end + 1]) === '.' && tokens[end + 2] !== undefined) end += 2
@@ -47,8 +46,7 @@ export function readType(tokens: readonly SqlToken[], start: number): { type: st
   return { type, end }
 }
 
-/** Keeps SQL from being read further. */
+/** A token that no rewrite reads. */
 export const asText = (text: string, gap: string): SqlToken => ({ kind: 'text', text, gap })
 
-/** Returns false where not applicable. */
 export type Rewrite = (tokens: SqlToken[], at: number) => boolean

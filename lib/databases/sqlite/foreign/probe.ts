@@ -1,14 +1,14 @@
-/** Asks SQLite whether it runs statements, on an empty database in memory. */
+/** Asks SQLite on an empty database in memory whether it runs a statement. */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
 export class TypeProbe {
-  /** Without functions of other databases. */
+  /** The database without functions of other databases. */
   #plain: RawDatabase | undefined
   #foreign: RawDatabase | undefined
 
-  /** @param withForeign of other databases */
+  /** @param withForeign functions of other databases may be called */
   runs(sql: string, withForeign = true): boolean {
     return this.findProblem(sql, withForeign) === undefined
   }
@@ -26,7 +26,7 @@ export class TypeProbe {
     }
   }
 
-  /** Undefined where SQLite does not run the query. */
+  /** @returns undefined where SQLite does not run the query */
   evaluate(sql: string, withForeign = true): unknown {
     try {
       return this.#open(withForeign).prepare(sql).pluck().get()

@@ -14,13 +14,13 @@ import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { translateColumn } from '../orm/foreign-column-types.ts'
 import { literal, name } from '../../sql/sql.ts'
 
-/** Numbers, texts, words as `current_timestamp`, and MikroORM's SQL for SQLite. */
+/** Defaults for SQLite: numbers, texts, words such as `current_timestamp`, and MikroORM's own SQL. */
 const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
 
 /** Texts that PostgreSQL takes for a time. */
 const TIME_WORD = /^\(*\s*(?:now|'\s*(now|today)\s*')(?:::[\w ()]+)?\s*\)*$/i
 
-/** By any of its names, with additions of no effect. */
+/** A call for the present time, with additions of no effect. */
 const IS_NOW =
   /^\(*\s*(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|localtimestamp|sysdate|sysdatetime|getdate|getutcdate|sysutcdatetime|sysdatetimeoffset|utc_timestamp)\s*\(\s*\d?\s*\)|localtimestamp|current_timestamp\s*\(\s*\d?\s*\)|'now(?:\(\))?')\s*\)*$/i
 
@@ -36,7 +36,6 @@ export class ForeignSchema {
     this.#platform = orm.config.getPlatform()
   }
 
-  /** Called before the schema is made. */
   adapt(): void {
     for (const meta of this.#orm.getMetadata()) {
       for (const prop of meta.props) this.#adaptProperty(meta, prop)
@@ -70,7 +69,7 @@ export class ForeignSchema {
     if (typeof prop.generated === 'string' && prop.generated !== prop.fieldNames?.[0]) this.#adaptGenerated(meta, prop, prop.generated)
   }
 
-  /** For types of the application in columns not declared as text, which would make texts of numbers. */
+  /** Types of the application may hold numbers, of which a column not declared as text would change texts. */
   #holdsNumbers(prop: EntityProperty, declared: string): boolean {
     const { customType } = prop
     if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
@@ -109,7 +108,7 @@ export class ForeignSchema {
     this.#model.found(`${place}: SQLite cannot run its default, ${given}: ${what}.`)
   }
 
-  /** Writes the stored form. */
+  /** Gives the form in which values are stored. */
   #translateDefault(prop: EntityProperty, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
@@ -247,7 +246,6 @@ export class ForeignSchema {
     })
   }
 
-  /** Includes entities that are queries. */
   #adaptExpression(meta: EntityMetadata): void {
     if (typeof meta.expression !== 'string') return
     const translated = toSqlite(meta.expression, this.#model.schemas)
@@ -265,14 +263,14 @@ function isTimeWord({ customType, runtimeType }: EntityProperty, given: string):
   return match[1]?.toLowerCase() !== 'today' && (runtimeType === 'Date' || customType instanceof TimeType)
 }
 
-/** Find something else than a value or a range. */
+/** Methods of indexes that look for other things than a value or a range. */
 const OTHER_METHODS = /^(?:gin|gist|spgist|brin|ivfflat|hnsw|bloom|rum|fulltext|spatial|vector)$/i
 
 function isOrdinaryMethod(method: string | undefined): boolean {
   return method === undefined || !OTHER_METHODS.test(method)
 }
 
-/** Undefined where SQLite has no such index. */
+/** @returns undefined where SQLite has no such index */
 function toSqliteIndex(sql: string, schemas: Iterable<string>): string | undefined {
   const using = /\busing\s+"?(\w+)"?/i.exec(sql)
   if (!isOrdinaryMethod(using?.[1])) return undefined

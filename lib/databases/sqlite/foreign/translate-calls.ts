@@ -18,7 +18,7 @@ const UUID_V7 =
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_V7_CALLS = 'uuidv7 uuid_generate_v7 gen_uuid_v7'
 
-/** Without arguments, or with a precision. */
+/** Calls without arguments, or with a precision. */
 const CONSTANT_CALLS: Readonly<Record<string, string>> = {
   ...translateAll(NOW_CALLS, NOW),
   current_date: 'current_date',

@@ -11,7 +11,7 @@ const METHODS = ['convertToJSValueSQL', 'convertToDatabaseValueSQL'] as const
 
 type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => string>>
 
-/** A translation must keep at least one. */
+/** A translation must keep at least one of these values. */
 const SAMPLES = ['12', "'12'"]
 
 /** The application's own types stay unchanged. */
@@ -49,7 +49,7 @@ interface Adapting {
   readonly place: string
 }
 
-/** Returns the type, or an heir with SQL that SQLite runs. */
+/** @returns the type, or an heir with SQL that SQLite runs */
 function adaptType(type: Type<unknown, unknown>, { platform, model, probe, place }: Adapting): Type<unknown, unknown> {
   const written: SqlMethods = {
     convertToJSValueSQL: key => type.convertToJSValueSQL?.(key, platform) ?? key,

@@ -13,10 +13,10 @@ import { name as quoted } from '../../sql/sql.ts'
 /** MySQL declares booleans so, and other programs follow. */
 const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i
 
-/** Rows from each end of a table. */
+/** Rows to read from each end of a table. */
 const SAMPLES = 50
 
-/** More exact than their affinity. */
+/** More exact than an affinity. */
 const NAMED: readonly (readonly [RegExp, ScalarKind])[] = [
   [/^BOOL(?:EAN)?$/, 'boolean'],
   [/^(?:DATETIME|TIMESTAMP)/, 'datetime'],
@@ -62,7 +62,7 @@ export function isComparable(column: FileColumn, other: FileColumn): boolean {
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
 }
 
-/** SQLite makes numbers of strings of digits in a column of unknown type, as `STRING`. */
+/** SQLite makes numbers of strings of digits in a column of unknown type, such as `STRING`. */
 export function isNumeric({ type }: FileColumn): boolean {
   return parseDeclared(type).kind === 'any' && findAffinity(type) === 'number'
 }
@@ -94,7 +94,7 @@ export class ColumnTypes {
     const type: FileScalar = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
-        // In a view not all rows are known to have the form.
+        // In a view, not all rows are known to have the form.
         return { ...type, time: { ...findStoredTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
       case 'date':
         return areDates(samples) ? type : { ...type, kind: 'datetime', time: findStoredTime(samples) }
@@ -117,10 +117,10 @@ export class ColumnTypes {
     }
   }
 
-  /** Undefined: no part of an ID. */
+  /** @returns undefined for a column that no ID can have */
   ofKey(column: FileColumn): FileScalar | undefined {
     const type = this.#findKeyType(column)
-    // SQLite refuses a rowid that is no integer.
+    // SQLite refuses a rowid other than an integer.
     return type === undefined || this.#table.rowidKey ? type : { ...type, strays: true }
   }
 
@@ -152,7 +152,7 @@ function findItems({ items }: FileColumn, type: 'string' | 'number'): { items?: 
   return items !== undefined && items.length > 0 && items.every(item => typeof item === type) ? { items: Object.freeze([...items]) } : {}
 }
 
-/** Reads from the beginning of the table and, where cheap, from its end. Omits NULL. */
+/** Reads from the beginning of the table and, where cheap, from the end. Omits NULL. */
 function readSamples(db: RawDatabase, table: FileTable, columns: readonly string[]): ReadonlyMap<string, readonly unknown[]> {
   const from = `select ${columns.map(quoted).join(', ')} from main.${quoted(table.name)}`
   const rows = db.prepare(`${from} limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]

@@ -94,7 +94,7 @@ class FileMapping implements TableMapping {
   }
 }
 
-/** Undefined where the records have no IDs. */
+/** @returns undefined where the records have no IDs */
 function findKeyTypes(table: FileTable, types: ColumnTypes): ReadonlyMap<string, ScalarType> | undefined {
   if (table.kind !== 'table' || table.key.length === 0) return undefined
   const found = new Map<string, ScalarType>()
@@ -107,7 +107,7 @@ function findKeyTypes(table: FileTable, types: ColumnTypes): ReadonlyMap<string,
   return found
 }
 
-/** SQLite takes double quotes around a default for a text, because a default cannot be a name. */
+/** SQLite takes double quotes around a default for a text: a default cannot be a name. */
 function parseDefault(sql: string): string {
   const [, text] = /^"((?:[^"]|"")*)"$/.exec(sql) ?? []
   return text === undefined ? sql : `'${text.replaceAll('""', '"').replaceAll("'", "''")}'`

@@ -10,7 +10,7 @@ import { name as quoted } from '../../sql/sql.ts'
 export interface FileColumn extends Column {
   /** Empty without a declaration, as in most columns of views. */
   readonly type: string
-  /** By a collation other than BINARY. */
+  /** The column has another collation than BINARY. */
   readonly collated: boolean
   readonly items: readonly (string | number)[] | undefined
 }
@@ -18,9 +18,9 @@ export interface FileColumn extends Column {
 export interface FileTable extends Table {
   readonly kind: 'table' | 'virtual' | 'view'
   readonly columns: readonly FileColumn[]
-  /** The key is the rowid, which SQLite assigns. */
+  /** SQLite assigns the key, the rowid. */
   readonly rowidKey: boolean
-  /** A name of the rowid that no column has. */
+  /** A name of the rowid, free of columns. */
   readonly rowid: string | undefined
 }
 
@@ -61,7 +61,7 @@ interface ForeignKeyRow {
 /** In the order of creation. */
 export interface Introspection {
   readonly tables: readonly FileTable[]
-  /** Unreadable for SQLite, with the reason. */
+  /** Unreadable tables and views, with the reason. */
   readonly broken: ReadonlyMap<string, string>
 }
 

@@ -8,10 +8,9 @@ import type { Notes } from '../../../foundation/errors/notes.ts'
 import { hasAutoincrement } from '../database/ddl.ts'
 import { name } from '../../sql/sql.ts'
 
-/** SQLite's largest integer. */
 export const LARGEST_KEY = 2n ** 63n - 1n
 
-/** By table. */
+/** The highest key of each table. */
 export type KeyState = ReadonlyMap<string, bigint>
 
 /** Finds tables without AUTOINCREMENT where SQLite assigns keys, each with the key's column. */
@@ -83,7 +82,7 @@ export class Autoincrement {
     this.#highest = state === undefined ? undefined : new Map(state)
   }
 
-  /** Undefined where SQLite assigns the key. */
+  /** @returns undefined where SQLite assigns the key */
   next(db: RawDatabase, table: string): bigint | undefined {
     const known = this.#highest?.get(table)
     if (known === undefined) return undefined

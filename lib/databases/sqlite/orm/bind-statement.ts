@@ -9,10 +9,10 @@ import { toParameter } from '../sql/encode.ts'
 /** SQLite's default limit (SQLITE_MAX_VARIABLE_NUMBER). A larger insert keeps MikroORM's text. */
 const MAX_PARAMETERS = 32_766
 
-/** -1 where a `?` stands for no value. */
+/** The number of values; -1 where a `?` stands for no value. */
 const bindable = new LruCache<number>(1000, { bytes: 4 << 20, weigh: (_, sql) => 100 + 2 * sql.length })
 
-/** Undefined where a `?` is quoted or stands for an identifier. */
+/** @returns undefined where a `?` is quoted or stands for an identifier */
 function countPlaceholders(sql: string): number | undefined {
   const known = bindable.get(sql)
   if (known !== undefined) return known < 0 ? undefined : known
@@ -35,7 +35,7 @@ function withFragments(query: string, params: readonly unknown[]): { text: strin
   return { text, params: values }
 }
 
-/** Undefined where a value cannot be bound. */
+/** @returns undefined where a value cannot be bound */
 export function bindStatement(sql: string, given: readonly unknown[]): { sql: string; values: unknown[] } | undefined {
   const { text, params } = withFragments(sql, given)
   if (params.length > MAX_PARAMETERS || countPlaceholders(text) !== params.length) return undefined

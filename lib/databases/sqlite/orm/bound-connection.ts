@@ -18,7 +18,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
-  /** Lets the engine join a transaction of the application around its call. */
+  /** Lets the engine join a transaction that the application has around a call of the engine. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {

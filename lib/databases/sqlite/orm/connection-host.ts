@@ -31,7 +31,7 @@ export interface ConnectionHost {
   readonly inTransaction: boolean
   /** Set where somebody listens to changed rows. */
   readonly observer: WriteObserver | undefined
-  /** Of the caller's request. */
+  /** The trace of the caller's request. */
   readonly trace: Trace | undefined
   /** In a page: runs a statement in the open transaction, where a wait of MikroORM has lost the request. */
   readonly within: (<T>(work: () => T) => T) | undefined
@@ -46,7 +46,7 @@ export interface ConnectionHost {
   writing(): void
   /** Called before a commit. Throws where a commit would be in vain. */
   committing(): void
-  /** Whether the engine counts keys of some tables. */
+  /** The engine counts keys of some tables. */
   readonly counts: boolean
   /** See autoincrement.ts. */
   nextKey(table: string): number | bigint | undefined
@@ -54,8 +54,12 @@ export interface ConnectionHost {
   /** Numbers a column other than the key, as a sequence of PostgreSQL does. */
   nextNumber(table: string, column: string): bigint
   findUsedUp(): string | undefined
-  /** Undefined before the engine has a clock. */
+  /** @returns undefined before the engine has a clock */
   clock(): Clock | undefined
-  /** Everything called inside knows the transaction. `begin` calls `entered` at the beginning. */
+  /**
+   * The code inside belongs to the transaction.
+   *
+   * @param begin calls `entered` at the beginning
+   */
   transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }

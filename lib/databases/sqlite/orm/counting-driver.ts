@@ -16,7 +16,7 @@ interface Counter {
   readonly table: string
   readonly property: string
   readonly column: string
-  /** Places of the rows with counted keys that are numbers. */
+  /** Places of rows whose counted keys are numbers. */
   readonly numbered: readonly number[]
 }
 

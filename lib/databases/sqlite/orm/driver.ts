@@ -19,7 +19,6 @@ import type { Needed } from '../../orm/orm-members.ts'
 import { correctedDriver } from '../../orm/corrected-driver.ts'
 import { correctedManager } from '../../orm/corrected-manager.ts'
 
-/** Protected members that the engine calls. */
 export const DRIVER_MEMBERS: readonly Needed[] = [
   { holder: 'SqliteConnection', object: SqliteConnection.prototype, members: ['executeQuery', 'getSql', 'transformRawResult'] },
 ]

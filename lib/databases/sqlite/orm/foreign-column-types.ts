@@ -3,7 +3,7 @@ import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {
   readonly type: string
-  /** Declares a SQLite column that holds the values unchanged. */
+  /** The declaration of a SQLite column that holds the values unchanged. */
   readonly column: string
   readonly names: string
 }
@@ -74,14 +74,14 @@ function isList(declared: string): boolean {
   return /\[\d*\]\s*$/.test(declared)
 }
 
-/** Undefined for SQLite's own types and unknown types. */
+/** @returns undefined for SQLite's own types and unknown types */
 export function findMeaning(declared: string): string | undefined {
   if (isList(declared)) return undefined
   const name = simplifyName(declared)
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** SQLite stores the items as texts in one column. */
+/** The items are texts in one SQLite column: says what each text means. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
@@ -98,7 +98,6 @@ export function isSerial(declared: string): boolean {
   return /^(?:big|small)?serial[248]?$/.test(simplifyName(declared))
 }
 
-/** Names that SQLite parses as a type. */
 const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?\))?$/i
 
 /** An unknown type stays, unless SQLite cannot parse its name: a `blob` leaves every value unchanged. */

@@ -1,6 +1,6 @@
 /**
- * Removes stored values that do not fit their property, as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
- * attribute is written. A value not loaded stays unchanged.
+ * Removes stored values that do not fit their property, such as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
+ * attribute is written. A value that is not loaded stays unchanged.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'
@@ -55,7 +55,7 @@ function buildCheck(prop: EntityProperty): FitCheck['fits'] | undefined {
   return undefined
 }
 
-/** Reads and writes back, the items of an enum included. */
+/** The text reads and writes back, also the items of an enum. */
 function canBeRead(text: string, type: ArrayType): boolean {
   try {
     type.convertToDatabaseValue(type.convertToJSValue(text, type.platform!), type.platform!, {})
@@ -69,7 +69,7 @@ function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): bool
   return customType === undefined && runtimeType === 'string' && isEnum !== true
 }
 
-/** The API shows bytes so. Setting the same text changes nothing. */
+/** The API shows bytes as base64: setting the same text then changes nothing. */
 function formatBase64(value: unknown): string {
   return runtime.formatBytes(value as Uint8Array, 'base64')
 }

@@ -9,9 +9,9 @@ export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
   readonly release: () => void
   readonly nested: boolean
-  /** When asked for, by performance.now(). */
+  /** When the connection was asked for, by performance.now(). */
   readonly since: number
-  /** Whether its own transaction is open. */
+  /** Its own transaction is open. */
   inside = false
   savepoint: string | undefined
 
@@ -98,7 +98,6 @@ export class SharedConnection implements DatabaseConnection {
         yield { rows: [row as R] }
       }
     } finally {
-      // Includes the taker's time.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }

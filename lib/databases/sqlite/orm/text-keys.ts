@@ -13,7 +13,6 @@ export function readTextKeys(meta: EntityMetadata): void {
   }
 }
 
-/** Takes a name, a class or an instance. */
 function isText(type: unknown): boolean {
   if (typeof type === 'string') return /^(?:string|text)$/i.test(type)
   return type === StringType || type === TextType || type instanceof StringType || type instanceof TextType

@@ -10,7 +10,6 @@ import { Findings, compareTable, createTable, type Addition, type Comparing } fr
 import { readCatalog, readExistingTable, foldCase } from './existing-table.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
-/** Problems that an error lists. */
 const SHOWN = 5
 
 interface SchemaDatabase {
@@ -25,7 +24,6 @@ interface SchemaDatabase {
  * @throws Error in one line, with the differences that can be neither served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
-  /** Violated by existing rows. */
   const broken = new Set<string>()
   for (;;) {
     // One state of the file.
@@ -82,7 +80,6 @@ function run<T>(additions: readonly Addition[], { db, version, path }: SchemaSta
   }
 }
 
-/** Every change of the schema increments the version. */
 function readVersion(db: RawDatabase): number {
   return db.pragma('main.schema_version', { simple: true }) as number
 }

@@ -1,4 +1,4 @@
-/** Compares a table with entities, for additions, lasting differences and parts missing for good. */
+/** Compare table: missing parts of a file's table to add, lasting differences, parts missing for good. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -11,10 +11,10 @@ import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 export interface Addition {
-  /** As `the column "product"."price"`. */
+  /** Such as `the column "product"."price"`. */
   readonly what: string
   readonly sql: string
-  /** For a unique index: the note instead, where rows have equal values. */
+  /** Of a unique index: the note in the place of the index, if rows have equal values. */
   readonly orNote?: string
 }
 
@@ -22,11 +22,10 @@ export class Findings {
   readonly additions: Addition[] = []
   /** Lasting differences, by their place. */
   readonly notes: string[] = []
-  /** Keep the file from being served. */
+  /** The file cannot be served. */
   readonly faults: string[] = []
   /** A `fill` for each column in need of values. */
   readonly ways: string[] = []
-  /** Hold values of another type than the entity's, whose names stand here. */
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
 
@@ -74,9 +73,9 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
 }
 
 /**
- * Includes parts that other entities need.
+ * Adds the parts of all entities of the table.
  *
- * @param targets of the entities that share the table. MikroORM lists a table twice that two circles of links share.
+ * @param targets MikroORM lists a table twice that two circles of links share
  */
 export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
   const { helper, made, findings, catalog } = comparing
@@ -104,7 +103,6 @@ export function createTable(targets: readonly DatabaseTable[], comparing: Compar
       findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
 }
 
-/** Formats like MikroORM. */
 function formatStatement(sql: string): string {
   const text = sql.trim()
   return text === '' || text.endsWith(';') ? text : `${text};`
@@ -143,7 +141,7 @@ function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelpe
   return sql!
 }
 
-/** Takes one more argument than other helpers. */
+/** SQLite's helper takes one more argument than others. */
 interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
@@ -205,7 +203,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** MikroORM assumes the index, for a link without any in the file. */
+/** The file has a link without an index: only MikroORM assumes the index. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false
@@ -233,7 +231,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   findings.additions.push({ what, sql: helper.createIndex(index, target), ...(isUniqueIndex ? { orNote } : {}) })
 }
 
-/** Under any name, with the same effect. */
+/** An index of any name, with the same effect. */
 export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
   // Uniqueness of fewer columns includes more.
   if (unique) return isUnique(columnNames, existing)
@@ -243,7 +241,7 @@ export function isThere({ unique, columnNames, columns }: IndexDef, existing: Ex
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
 }
 
-/** Takes the name in a statement of the entity, or MikroORM's. */
+/** The name in a statement of the entity, or MikroORM's. */
 export function formatIndexName({ expression, keyName }: IndexDef): string {
   const match =
     /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
@@ -252,7 +250,6 @@ export function formatIndexName({ expression, keyName }: IndexDef): string {
   return match?.['double'] ?? match?.['back'] ?? match?.['bracket'] ?? match?.['word'] ?? keyName
 }
 
-/** An index with a taken name is left out. */
 function isFree({ name: table }: DatabaseTable, name: string, { catalog, made, findings }: Comparing): boolean {
   const clash = catalog.objects.get(foldCase(name))
   if (clash === undefined && !made.has(foldCase(name))) {

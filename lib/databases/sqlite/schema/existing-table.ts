@@ -6,14 +6,11 @@ import { name as quoted } from '../../sql/sql.ts'
 interface ExistingIndex {
   readonly name: string
   readonly unique: boolean
-  /** Has only some rows. */
   readonly partial: boolean
-  /** Undefined for an expression. */
   readonly columns: readonly (string | undefined)[]
 }
 
 export interface ExistingTable extends FileTable {
-  /** With later additions. */
   readonly sql: string
   readonly indexes: readonly ExistingIndex[]
 }
@@ -27,13 +24,12 @@ interface NamedObject {
   readonly type: string
   readonly name: string
   readonly table: string
-  /** Empty for the index of a constraint. */
+  /** Empty for constraints. */
   readonly sql: string
 }
 
 /** By folded name. */
 export interface Catalog {
-  /** Tables, views and indexes. */
   readonly objects: ReadonlyMap<string, NamedObject>
   readonly triggers: ReadonlyMap<string, NamedObject>
 }
@@ -55,7 +51,7 @@ export function readExistingTable(db: RawDatabase, { objects }: Catalog, name: s
   return { ...readTable(db, row!, found.sql), sql: found.sql, indexes: readIndexes(db, found.name) }
 }
 
-/** Undefined for views and virtual tables, too. */
+/** @returns undefined for views and virtual tables, too */
 export function readPlainTable(db: RawDatabase, name: string): ExistingTable | undefined {
   const found = readExistingTable(db, readCatalog(db), name)
   return found?.kind === 'table' ? found : undefined

@@ -8,7 +8,7 @@ interface FileRules {
 }
 
 export function hasSameRules(key: ForeignKey, found: FileRules, target: DatabaseTable): boolean {
-  // Without a rule for updates, that of the file stays.
+  // Without a rule for updates, the rule of the file stays.
   return hasSameDelete(key, found, target) && (key.updateRule === undefined || isSameRule(key, key.updateRule, found.onUpdate, target))
 }
 

@@ -5,7 +5,6 @@ import type { Notes } from '../../../foundation/errors/notes.ts'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
 import { WAYS } from '../../orm/name-property.ts'
 
-/** In an error. */
 const SHOWN = 5
 
 /** @throws Error in one line, with the missing names. */

@@ -1,4 +1,4 @@
-/** Compares date-times in milliseconds, as shown, however stored. */
+/** Compares date-times in milliseconds, however stored. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
@@ -9,7 +9,7 @@ import { findForm } from './stored-time.ts'
 import { findOperandColumn } from './stored-value.ts'
 import { TIME_HIGH, TIME_LOW, TIME_NEXT } from './value-forms.ts'
 
-/** Whether a file may store the time in several forms. */
+/** A file may store the time in several forms. */
 export function isLooseTime({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
 }

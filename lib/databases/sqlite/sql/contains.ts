@@ -1,7 +1,6 @@
-/** Contains: the SQL function `mikro_contains(stored, form, given)`: whether lists and JSON contain each other, as in PostgreSQL. */
+/** Contains: the SQL function `mikro_contains(stored, form, given)`: lists and JSON contain each other, as in PostgreSQL. */
 import type { Containment } from '../../../records/plan/read-plan.ts'
 
-/** How the column holds a value. */
 type StoredAs = 'list' | 'json'
 
 /** Comparisons between two checks of the clock. */
@@ -28,12 +27,10 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
   }
 }
 
-/** As MikroORM joins values of a list. */
 function splitList(stored: string): readonly string[] {
   return stored === '' ? [] : stored.split(',')
 }
 
-/** A file's column of JSON may hold any text. */
 function parse(stored: string): unknown {
   try {
     return JSON.parse(stored)

@@ -1,6 +1,6 @@
 /**
- * Decides whether one statement reads and counts a page (`CompiledRead.counted`), which is faster where few rows match and slower where
- * many do: by the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
+ * Decides whether one statement reads and counts a page (`CompiledRead.counted`): faster where few rows match, slower where many do.
+ * Decides by the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
  */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'
@@ -15,7 +15,7 @@ type Results = readonly (readonly Row[])[]
 
 export class CountedPages {
   readonly #estimate: Estimate
-  /** Since the last page with many matches. */
+  /** Pages with few matches since the last page with many. */
   readonly #pagesWithFew = new WeakMap<Statement, number>()
 
   constructor(estimate: Estimate) {
@@ -33,7 +33,7 @@ export class CountedPages {
     return both
   }
 
-  /** Up to how many matches one statement is worth while; undefined: never. */
+  /** Up to so many matches one statement pays; undefined: never. */
   #findMost({ statement, parameters, counted }: ReadingStep): number | undefined {
     const table = statement.costs?.visits[0]?.table
     const { limit, offset } = counted!
@@ -49,7 +49,7 @@ export class CountedPages {
   }
 }
 
-/** Undefined where more rows match. */
+/** @returns undefined where more rows match */
 function readCounted(batch: readonly ReadingStep[], most: number, run: RunStep): Results | undefined {
   const [page, count] = batch as [ReadingStep, ReadingStep]
   const { statement, bind, offset } = page.counted!
@@ -62,7 +62,7 @@ function readCounted(batch: readonly ReadingStep[], most: number, run: RunStep):
   return [rows, offset === 0 ? [] : run(count)]
 }
 
-/** A page that is not full needs no count. */
+/** A page that is not full shows the count itself. */
 function countOf({ counted }: ReadingStep, [rows, count]: Results): number {
   const [only] = count ?? []
   return only === undefined ? counted!.offset + (rows?.length ?? 0) : Number(only[0])

@@ -14,7 +14,7 @@ function decodeBoolean(value: unknown): unknown {
   return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
-/** Undefined where SQLite's value is the JSON value; of bytes see `decodeOdd`. */
+/** Undefined where SQLite's value is the JSON value. Bytes: see `decodeOdd`. */
 export function findDecoder(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
@@ -70,7 +70,6 @@ function decodeKey(value: unknown): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : decodeOdd(value)
 }
 
-/** JavaScript that tests whether a value needs no decoder. */
 function plainTest(type: ScalarType, value: string): string {
   if (type.loose === true) {
     switch (type.kind) {
@@ -88,7 +87,6 @@ function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/** Integers beyond a JavaScript number become texts. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)

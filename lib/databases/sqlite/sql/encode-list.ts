@@ -35,7 +35,7 @@ function canLink(value: unknown): boolean {
 
 const DIGITS = /^-?\d+$/
 
-/** A file's column of integers may hold a text as `A12`. */
+/** A file's column of integers may hold a text such as `A12`. */
 function format(value: unknown, isPlain: boolean): string {
   // SQLite reads `9e999` as infinity.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `${value < 0 ? '-' : ''}9e999`

@@ -10,7 +10,7 @@ export function encode(value: unknown, type: ScalarType, inDocument: boolean): u
   return value
 }
 
-/** Undefined where impossible. Integers become BigInt: a number would be stored as REAL. */
+/** Undefined for a value that cannot be bound. Integers become BigInt: a number would be stored as REAL. */
 export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {

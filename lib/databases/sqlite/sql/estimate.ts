@@ -25,7 +25,7 @@ interface TableStatistics {
 export class Estimate {
   readonly #db: RawDatabase
   readonly #tables = new Map<string, TableStatistics>()
-  /** Indexes over all rows, with the key, by table, as of `#schema`. */
+  /** Indexes over all rows, and keys, by table; as of `#schema`. */
   readonly #indexes = new Map<string, readonly IndexStatistics[]>()
   /** As of `#schema`. */
   #served = new WeakMap<Visit, boolean>()
@@ -46,7 +46,7 @@ export class Estimate {
   #visited(visit: Visit, now: number): number {
     const { table, from } = visit
     const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
-    // Looked for from one place, no more rows are found than the table has.
+    // Each row is looked for at most once: no more rows are found than the table has.
     if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
     return this.#visited(from.visit, now) * rows
   }
@@ -111,7 +111,6 @@ export class Estimate {
     return rows
   }
 
-  /** Called after a change of the schema. */
   forget(): void {
     this.#tables.clear()
     this.#schema = -1

@@ -20,7 +20,7 @@ export function storesAll(type: ScalarType): boolean {
   return type.kind !== 'decimal' && !makesNumbers(type)
 }
 
-/** As of a type unknown to SQLite, as `STRING`: texts that look like numbers become numbers. */
+/** For a type unknown to SQLite, such as `STRING`, texts that look like numbers become numbers. */
 export const NUMERIC = 'numeric'
 
 function makesNumbers({ kind, column }: ScalarType): boolean {
@@ -34,7 +34,7 @@ export function findBound(value: unknown, { kind }: ScalarType, operator: string
   return kind === 'decimal' ? findDecimalBound(value as string, operator) : value
 }
 
-/** Whether a double holds the decimal: at most 15 significant digits, or an integer up to 2^53. */
+/** A double holds the decimal: at most 15 significant digits, or an integer up to 2^53. */
 function isExact(text: string): boolean {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')

@@ -1,4 +1,4 @@
-/** Forms of compared filter values, and all plain values as one parameter. */
+/** The forms of a compared filter value, and all plain values as one parameter. */
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { ValueRef } from '../../../records/plan/read-plan.ts'
@@ -6,7 +6,7 @@ import { bind, sql, type Sql } from '../../sql/sql.ts'
 import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { MINUTES, NUMBER, UPPER, WORD } from './value-forms.ts'
 
-/** A UUID may be stored in either case, `true` as a text, by other programs or in a document. Each form costs a comparison for each row. */
+/** Other programs and documents may store a UUID in upper case, `true` as a text. Each form costs a comparison for each row. */
 export function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
   if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
   if (kind === 'time') return ['value', MINUTES]

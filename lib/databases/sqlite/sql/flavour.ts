@@ -48,7 +48,6 @@ export const SQLITE_FLAVOUR: Flavour = {
   isInKeys: (column, list) => sql`${column} in (select value from json_each(${bind(list)}))`,
   isInLinks,
 
-  // NULL is the smallest value in SQLite.
   order: (value, { descending, nulls }, mayBeNull) =>
     sql`${value}${descending ? ' desc' : ''}${nulls === undefined || !mayBeNull ? '' : ` nulls ${nulls}`}`,
   cursor: value =>
@@ -88,7 +87,7 @@ function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   return sql`${tuple(columns)} in (select ${values.join(', ')} from json_each(${links}))`
 }
 
-/** NULL where a part is missing. */
+/** The key as a number or text; NULL where a part is missing. */
 function numberable(columns: readonly string[], { key }: Resource): string {
   // Beyond 2^53 a JavaScript number is not exact.
   const parts = columns.map((column, part) => (key[part]!.type.kind === 'bigint' ? `cast(${column} as text)` : column))

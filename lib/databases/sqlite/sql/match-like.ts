@@ -1,6 +1,6 @@
 /**
- * Matches `$like` as PostgreSQL does. `%` is any number of characters, `_` one character, `\` takes the meaning from the next, and case
- * counts. SQLite's LIKE folds letters and knows no escape; GLOB is used where quick and right.
+ * Match like: matches `$like` as PostgreSQL does: `%` is any number of characters, `_` one character, `\` takes the meaning from the next,
+ * and case counts. SQLite's LIKE folds letters and knows no escape; GLOB is used where quick and right.
  */
 
 /** Stand for `%` and `_` in a pattern. */
@@ -24,7 +24,6 @@ function parse(pattern: string): Pattern {
   return parts
 }
 
-/** Fits SQLite's GLOB. */
 export function toGlob(pattern: string): string {
   const texts = parse(pattern).map(part => (part === MANY ? '*' : part === ONE ? '?' : part.replace(/[*?[]/, '[$&]')))
   return texts.join('')

@@ -1,4 +1,4 @@
-/** Compares a text with a wildcard pattern, by SQLite where right and quick. */
+/** Compares a text with a wildcard pattern, by SQLite's own operators where right and quick. */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -7,7 +7,7 @@ import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** NULL for another value, which JSON or a file's column may hold. */
+/** NULL unless the value is a text: JSON and a file's column may hold any value. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
@@ -55,6 +55,6 @@ function eitherWay(condition: Sql, one: Sql, other: Sql): Sql {
   return sql`case when ${condition} then ${one} else ${other} end`
 }
 
-/** In bytes: for LIKE and GLOB, and for `instr`. */
+/** Bytes of the longest text for LIKE and GLOB, and for `instr`. */
 const MAX_COMPARED = '1000'
 const MAX_SEARCHED = '10000'

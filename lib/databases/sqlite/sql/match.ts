@@ -1,6 +1,6 @@
 /**
- * Match: parameters for SQLite's own comparisons with wildcard patterns, and SQL functions for Unicode case folding, texts with a NUL,
- * times in several forms, and long texts, for which SQLite needs the product of both lengths.
+ * Match: parameters for SQLite's own comparisons with wildcard patterns. SQL functions for the rest: Unicode case folding, texts with a
+ * NUL, times in several forms, and long texts, for which SQLite needs the product of both lengths.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'
@@ -55,7 +55,6 @@ export function matchFunction(checkClock: () => void): (value: unknown, pieces: 
   }
 }
 
-/** Characters between two checks of the clock. */
 const CHECK_EVERY = 10_000
 
 type Matcher = (text: string, checkClock: () => void) => boolean
@@ -146,7 +145,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
       const size = Math.ceil(thresholds.quickSearch / piece.length)
       for (let start = from; start < text.length; start += size) {
         checkClock()
-        // Amid a surrogate pair begins another character.
+        // A place amid a surrogate pair begins another character.
         const before = start > 0 && isLowSurrogate(text.charCodeAt(start)) ? 1 : 0
         const found = find(text.slice(start - before, start + size + piece.length), before)
         if (found >= before) return start - before + found
@@ -190,7 +189,7 @@ function findIndex(text: string, piece: string, from: number, failures: Uint16Ar
   return -1
 }
 
-/** Case-sensitive, and only the engine's stars are special. */
+/** GLOB is case-sensitive. Only the engine's stars stay special. */
 export function formatGlob(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[*?[]/g, '[$&]')).join('*')
 }

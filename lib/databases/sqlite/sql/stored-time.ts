@@ -15,15 +15,15 @@ export interface StoredTime {
   readonly clock: 'none' | 'minutes' | 'seconds'
   /** Of texts: digits of a second's fraction. */
   readonly digits: number
-  /** Of texts: the end, as `Z`; empty where UTC is implied. */
+  /** Of texts: the end, such as `Z`; empty where UTC is implied. */
   readonly zone: string
-  /** Whether all values have the form, so that stored values compare. */
+  /** All values have the form: stored values compare. */
   readonly uniform: boolean
 }
 
 export type FileScalar = ScalarType & { readonly time?: StoredTime }
 
-/** Undefined: no date-times of a file. */
+/** @returns undefined for types other than date-times of a file */
 export function findForm(type: ScalarType): StoredTime | undefined {
   return (type as FileScalar).time
 }
@@ -59,7 +59,7 @@ function guessUnit(value: number): 'seconds' | 'milliseconds' | 'julian' {
   return Math.abs(value) < MOST_SECONDS ? 'seconds' : 'milliseconds'
 }
 
-/** Undefined: an unknown form. A date without a time is midnight. */
+/** Undefined for an unknown form. A date without a time is midnight. */
 function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined {
   if (parseStoredTime(stored) === undefined) return undefined
   if (typeof stored === 'number') return { ...DEFAULT_FORM, unit: guessUnit(stored) }
@@ -97,7 +97,7 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   }
 }
 
-/** At least half of the times are plain dates. Strays, as `n/a` or `0000-00-00`, do not count. */
+/** At least half of the times are plain dates. Strays, such as `n/a` or `0000-00-00`, do not count. */
 export function areDates(samples: readonly unknown[]): boolean {
   const forms = samples.flatMap(sample => recognizeForm(sample) ?? [])
   const dates = forms.filter(({ clock, unit }) => clock === 'none' && unit === 'text').length
@@ -118,7 +118,7 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
 }
 
 /**
- * Sorts before (-1) or after (1) all values of a time: another day, because an offset is less than a day, or the next millisecond of
+ * Sorts before (-1) or after (1) all stored values of a time: another day, because an offset is less than a day, or the next millisecond of
  * numbers.
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {

@@ -30,7 +30,6 @@ export class TimeChecks {
     if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.checkTime()
   }
 
-  /** Whether a statement may run until the deadline. */
   isCostly(costs: Costs, deadline: number, now: number): boolean {
     return this.estimate.workOf(costs, now) >= Math.min(COSTLY, (deadline - now) * PER_MILLISECOND)
   }

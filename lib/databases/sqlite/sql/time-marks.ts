@@ -1,4 +1,4 @@
-/** Comments in front of the conditions of every table. A costly statement has a function there, which looks at the clock. */
+/** Time marks: comments in front of the conditions of every table. A costly statement has a function there, which looks at the clock. */
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { Sql } from '../../sql/sql.ts'
 
@@ -6,7 +6,7 @@ const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
 // A mark for a whole clause goes with the space in front.
 const CLAUSE = / \/\*where~.*?\*\/(?= |$)/g
 
-/** `isInteger`: every 16th integer checks the clock. */
+/** @param isInteger every 16th integer checks the clock */
 export function mark(column: string, isInteger: boolean, isWhole = false): string {
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }

@@ -61,7 +61,6 @@ function parseQuoted(text: string): string | null {
 export const PREFIX_LOW = pattern(pieces => pieces[0])
 export const PREFIX_HIGH = pattern(pieces => upperBound(pieces[0]!))
 
-/** The text between two wildcards. */
 export const CONTAINED = pattern(pieces => pieces[1])
 
 export const GLOB = pattern(formatGlob)

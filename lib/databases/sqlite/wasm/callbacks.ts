@@ -4,7 +4,6 @@ import type { SqliteCalls } from './sqlite-calls.ts'
 import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'
 import { webAssembly } from './web-assembly.ts'
 
-/** A function, or an aggregate. */
 export interface SqlCallback {
   readonly name: string
   readonly safeIntegers: boolean
@@ -12,7 +11,6 @@ export interface SqlCallback {
   readonly start?: () => unknown
   readonly step?: (total: unknown, values: unknown[]) => unknown
   readonly result?: (total: unknown) => unknown
-  /** With the error of the function. */
   readonly failed: (error: unknown) => void
 }
 
@@ -37,7 +35,6 @@ export class Callbacks {
   readonly #heap: Heap
   /** By the number for `sqlite3_user_data`. */
   readonly #called = new Map<number, SqlCallback>()
-  /** Of begun aggregates, by number. */
   readonly #totals = new Map<number, unknown>()
   #numbers = 0
   /** Places in the table of functions. */
@@ -67,7 +64,7 @@ export class Callbacks {
     return callbacks
   }
 
-  /** Returns the number for `sqlite3_user_data`. */
+  /** @returns the number for `sqlite3_user_data` */
   add(called: SqlCallback): number {
     const number = ++this.#numbers
     this.#called.set(number, called)
@@ -106,7 +103,7 @@ export class Callbacks {
     if (next !== undefined) this.#totals.set(number, next)
   }
 
-  /** Is called behind an error, too. */
+  /** Called after an error, too. */
   #result(called: SqlCallback, context: number): void {
     const at = this.#calls.sqlite3_aggregate_context(context, 0)
     const number = at === 0 ? 0 : this.#heap.readNumber(at)

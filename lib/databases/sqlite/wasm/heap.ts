@@ -25,7 +25,6 @@ export class Heap {
     this.#view = new DataView(memory.buffer)
   }
 
-  /** @param allocate the allocator of C, and its counterpart */
   start(allocate: (bytes: number) => number, free: (at: number) => void): void {
     this.#allocate = allocate
     this.#free = free
@@ -59,7 +58,7 @@ export class Heap {
     return Uint8Array.from(this.bytesAt(at, length))
   }
 
-  /** Entities hold a Buffer, as on Node. */
+  /** On Node a blob is a Buffer: entities hold Buffers in pages, too. */
   readBlob(at: number, length: number): Uint8Array<ArrayBuffer> {
     return toBuffer(this.readBytes(at, length))
   }
@@ -82,7 +81,7 @@ export class Heap {
     return this.readText(at, this.#bytes.indexOf(0, at) - at)
   }
 
-  /** Gives work a text, with a byte 0 behind the text. The work must copy the text before a function of JavaScript is called. */
+  /** Lends the text, with a byte 0 behind. The work must copy the text before a function of JavaScript is called. */
   withText<T>(text: string, work: (at: number, length: number) => T): T {
     if (text.length * 3 + 1 > ROOM) return this.withKeptText(text, work)
     const at = this.#room
@@ -111,7 +110,6 @@ export class Heap {
     return text.length
   }
 
-  /** The work must copy the bytes. */
   withBytes<T>(bytes: Uint8Array, work: (at: number, length: number) => T): T {
     return bytes.length > ROOM ? this.#allocated(bytes.length, at => this.#placed(bytes, at, work)) : this.#placed(bytes, this.#room, work)
   }

@@ -5,7 +5,7 @@ import type { SqliteCalls } from './sqlite-calls.ts'
 import { MAX_MEMORY, makeSystemCalls, unknownCall } from './system-calls.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'
 
-/** In pages of 64 KiB: how much memory `sqlite3.wasm` begins with. */
+/** The first size of the memory of `sqlite3.wasm`, in pages of 64 KiB. */
 const FIRST_PAGES = 128
 
 /** SQLite, started. */
@@ -13,7 +13,7 @@ export interface Sqlite {
   readonly calls: SqliteCalls
   readonly heap: Heap
   readonly callbacks: Callbacks
-  /** Of an error: `SQLITE_CONSTRAINT_UNIQUE`. */
+  /** Such as `SQLITE_CONSTRAINT_UNIQUE`. */
   readonly nameCode: (code: number) => string
 }
 

@@ -38,7 +38,7 @@ export function isRawError(error: unknown): error is RawError {
   return error instanceof SqliteError
 }
 
-/** Functions of SQL return bytes as given. */
+/** A function of SQL may return bytes of any kind. */
 export function toRawBytes(bytes: Uint8Array): Uint8Array {
   return bytes
 }

@@ -1,10 +1,8 @@
-/**
- * System calls: gives SQLite the time, more memory, and random bytes. Refuses all calls for files.
- */
+/** System calls: gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
 import type { Heap } from './heap.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
-/** Numbers of errors in C. */
+/** Of C. */
 const ENOENT = 2
 const EBADF = 8
 const ENOSYS = 52
@@ -13,10 +11,8 @@ const PAGE_BYTES = 65_536
 const RANDOM_FILE = '/dev/urandom'
 const RANDOM_DESCRIPTOR = 3
 
-/** The most of one call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65_536
 
-/** In bytes: the memory of WebAssembly of 32 bits. */
 export const MAX_MEMORY = 2 ** 31
 
 type SystemCall = (...values: never[]) => number | undefined
@@ -79,7 +75,6 @@ function fillRandom(heap: Heap, at: number, length: number): number {
   return bytes
 }
 
-/** The members of `struct tm`, in order. */
 function splitLocalTime(date: Date): number[] {
   const year = date.getFullYear()
   const offset = date.getTimezoneOffset()

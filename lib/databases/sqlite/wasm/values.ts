@@ -3,9 +3,8 @@ import type { Sqlite } from './load-sqlite.ts'
 import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'
 
 /**
- * Returns SQLite's code.
- *
  * @param index from 1
+ * @returns SQLite's code
  */
 export function bindValue({ calls, heap }: Sqlite, statement: number, index: number, value: unknown): number {
   switch (typeof value) {

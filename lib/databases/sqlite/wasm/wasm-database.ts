@@ -19,7 +19,7 @@ const PERSISTENT = 1
 /** As better-sqlite3 builds SQLite. */
 const SETTINGS = 'pragma page_size = 4096; pragma foreign_keys = on'
 
-/** Removes statements without references. */
+/** Ends abandoned statements. */
 const abandoned = new FinalizationRegistry<() => void>(remove => remove())
 
 export class WasmDatabase implements StatementOwner {
@@ -28,9 +28,8 @@ export class WasmDatabase implements StatementOwner {
   readonly name = ':memory:'
   readonly #sqlite: Sqlite
   readonly #life: { at: number }
-  /** Numbers of functions. */
   readonly #functions = new Map<string, number>()
-  /** By a function in the running statement. */
+  /** The error that a function has thrown in the running statement. */
   readonly #thrown: { error?: unknown } = {}
 
   /** @param bytes of a database; undefined: a new one */
@@ -70,7 +69,7 @@ export class WasmDatabase implements StatementOwner {
     if (at === 0) throw new SqliteError('out of memory', 'SQLITE_NOMEM')
     heap.bytesAt(at, bytes.length).set(bytes)
     const size = BigInt(bytes.length)
-    // SQLite frees the bytes, also behind a failure.
+    // SQLite frees the bytes, also after a failure.
     if (heap.withText('main', main => calls.sqlite3_deserialize(this.address, main, at, size, size, OWNED)) !== 0) this.fail()
   }
 
@@ -172,7 +171,7 @@ export class WasmDatabase implements StatementOwner {
           this.exec(last)
           return result
         } catch (error) {
-          // SQLite itself ends a transaction behind some failures.
+          // SQLite itself ends a transaction after some failures.
           if (this.inTransaction) this.exec(undo)
           throw error
         }
@@ -210,7 +209,6 @@ export class WasmDatabase implements StatementOwner {
   }
 }
 
-/** Whether a text of SQL has nothing but spaces, semicolons and comments. */
 function isEmpty(sql: string): boolean {
   return /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[^]*?(?:\*\/|$))*$/.test(sql)
 }

@@ -6,12 +6,10 @@ import { bindValue, readColumn } from './values.ts'
 const ROW = 100
 const DONE = 101
 
-/** The database of a statement. */
 export interface StatementOwner extends RawDatabase {
   readonly isOpen: boolean
   /** @throws TypeError when the database is closed */
   readonly address: number
-  /** Throws the error of the last call. */
   fail(): never
 }
 
@@ -27,7 +25,6 @@ export class WasmStatement implements RawStatement {
   #form: 'object' | 'array' | 'value' = 'object'
   #safeIntegers = false
 
-  /** @param at the address of the statement */
   constructor(database: StatementOwner, sqlite: Sqlite, source: string, at: number) {
     const { calls } = sqlite
     this.database = database
@@ -129,7 +126,7 @@ export class WasmStatement implements RawStatement {
     if (!this.reader) throw new TypeError('This statement does not return data. Use run() instead')
   }
 
-  /** Returns the address of the database. */
+  /** @returns the address of the database */
   #begin(parameters: readonly unknown[]): number {
     const db = this.database.address
     if (this.#isBusy) throw new TypeError('This statement is busy executing a query')

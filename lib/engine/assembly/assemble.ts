@@ -38,7 +38,7 @@ export interface Composition {
   readonly options: CheckedOptions
   readonly database: OpenDatabase
   readonly shared: SharedState
-  /** `undefined` unless the engine is a fork. */
+  /** Only of a fork. */
   readonly parent?: { readonly state: WorldState; readonly authentication: Authentication | undefined }
 }
 
@@ -54,11 +54,9 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly descriptions: Descriptions
   /** The data of a fork end with the fork. */
   readonly isFork: boolean
-  /** Closed with the engine. */
   readonly interceptions: Set<Disposable>
 }
 
-/** See RestEngine.fork. */
 export async function copyWorld(
   { options, shared, world, authentication }: EngineParts,
   snapshot: Snapshot | undefined,
@@ -67,7 +65,7 @@ export async function copyWorld(
   return { options, shared, database, parent: { state, authentication } }
 }
 
-/** The parts call the engine only while requests are answered. */
+/** The parts call `engine` only while requests are answered. */
 export function assemble<E extends EngineHandle>(engine: E, composition: Composition): EngineParts<E> {
   const { options, database, shared, parent } = composition
   const { connection } = database
@@ -182,7 +180,6 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   return { clock, versions, served, model, grow: more => versions.grow(more), fork, given, authentication, descriptions }
 }
 
-/** See RestEngine.close. */
 export async function closeEngine({ life, faults, interceptions, connection, authentication, events, world }: EngineParts): Promise<void> {
   life.end()
   faults.close()
@@ -199,7 +196,7 @@ export async function closeEngine({ life, faults, interceptions, connection, aut
   if (unmet !== undefined) throw unmet
 }
 
-/** Of requests without a caller, for records that the engine itself reads and generates. */
+/** Of requests without a caller: the engine itself reads or makes records. */
 interface ContextOrigin {
   readonly engine: EngineHandle
   readonly address: Address
@@ -207,16 +204,11 @@ interface ContextOrigin {
   readonly logsIn: boolean
 }
 
-/** For a GET of a version's index. */
 function createIndexContext(origin: ContextOrigin, version: string): RequestContext {
   return createContext(origin, 'GET', version, undefined)
 }
 
-/**
- * For a POST that creates a record.
- *
- * @param resource its plural name
- */
+/** @param resource its plural name */
 function createCreationContext(origin: ContextOrigin, version: string, resource: string): RequestContext {
   return createContext(origin, 'POST', version, resource)
 }
@@ -240,7 +232,7 @@ function createContext(
   })
 }
 
-/** @param all with those of the log-in */
+/** @param all the routes, with log-in */
 function findKnownPaths(
   all: readonly Route[],
   { routes, options, served, authentication }: Pick<StageParts, 'routes' | 'options' | 'served' | 'authentication'>,
@@ -254,7 +246,7 @@ function findKnownPaths(
     try {
       return findPathMeaning(method, segments, { version, lookUp: services.lookUp })
     } catch {
-      // The application's look-up would fail again.
+      // A request will meet the error of the application's look-up.
       return undefined
     }
   }

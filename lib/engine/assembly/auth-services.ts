@@ -47,12 +47,11 @@ export function createAuthServices(
 
 interface TokenParts {
   readonly database: Pick<OpenDatabase, 'logIns'>
-  /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
   readonly recorder: ChangeRecorder
 }
 
-/** As soon as anything deletes the record. A database that keeps log-ins does so itself. */
+/** At once, whatever deletes the record. Not for a database with the log-ins inside. */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses an unknown version or resource, since a test whose failure never comes would pass for the wrong reason. A
- * star may stand for anything.
+ * Check pattern path: refuses an unknown version or resource: a test whose failure never comes would pass for the wrong reason. A star may
+ * stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -35,7 +35,7 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   if (!path.startsWith('/') || path === '/') return
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
-    // The base of a way in is unknown here.
+    // A way in may have a base, unknown here.
     const isOpen = segments.some((segment, at) =>
       segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
     )

@@ -1,4 +1,4 @@
-/** Descriptions: makes OpenAPI documents on request, with examples of present records, and anew only for changed examples. */
+/** Descriptions: makes OpenAPI documents, with examples of present records; changed examples make a new document. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
@@ -56,13 +56,11 @@ export interface DiagramOptions {
 interface DescriptionParts {
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** `undefined` when the module is off. */
   readonly login: (version: string) => DescribedLogin | undefined
   /** The application's hooks or subscribers may refuse. */
   readonly runsHooks: () => boolean
-  /** Without a caller. */
   readonly context: (version: string) => HookContext
-  /** Of the engine, or of a server that has begun since. */
+  /** A server that begins later may have one. */
   readonly hasWire: () => boolean
 }
 
@@ -88,15 +86,14 @@ const DIAGRAM = {
   version: [anything],
   format: [mustRange('"svg" or "mermaid"', value => value === 'svg' || value === 'mermaid', JSON.stringify), 'svg'],
 } as const satisfies OptionTable<DiagramOptions>
-/** Shared with forks. */
+/** By model: forks share the checks. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
-/** Enough for one program. */
 const MOST_DOCUMENTS = 20
 
 export class Descriptions {
   readonly #parts: DescriptionParts
   readonly #documents = new Map<string, KnownDocument>()
-  /** `undefined`: no example is looked for again. */
+  /** A resource with the value `undefined` is not asked again. */
   readonly #foundExamples = new WeakMap<Model, Map<Resource, JsonRecord | undefined>>()
 
   constructor(parts: DescriptionParts) {
@@ -106,8 +103,8 @@ export class Descriptions {
   /**
    * Gives each caller a new document.
    *
-   * @param readOnly whether to describe a read-only engine; default: as the engine is
-   * @param base the path before the version, as the asker sees it; default: the engine's
+   * @param readOnly default: as the engine is
+   * @param base the path before the version, as the asker sees the path; default: the engine's
    * @throws TypeError, RangeError
    */
   async describe(
@@ -136,11 +133,7 @@ export class Descriptions {
     return JSON.parse(text) as OpenApiDocument
   }
 
-  /**
-   * As plain data.
-   *
-   * @throws RangeError for an unknown version
-   */
+  /** @throws RangeError for an unknown version */
   async diagram(version: string | undefined, where = 'engine.diagram'): Promise<Diagram> {
     const { describeDiagram } = await import('../../description/diagram/diagram.ts')
     const name = this.#findVersion(version, where)
@@ -148,11 +141,7 @@ export class Descriptions {
     return describeDiagram(model, resource => findSegment(resource, { lookUp, version: name }) !== undefined)
   }
 
-  /**
-   * As a text.
-   *
-   * @throws TypeError, RangeError
-   */
+  /** @throws TypeError, RangeError */
   async draw(given: DiagramOptions = {}): Promise<string> {
     const { version, format } = readOptions(given, DIAGRAM, 'engine.diagram')
     const diagram = await this.diagram(version)
@@ -160,7 +149,7 @@ export class Descriptions {
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
   }
 
-  /** Engines of one model share a check, by a document without examples and filters. */
+  /** A check is by a document without examples and filters. */
   conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
     const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()

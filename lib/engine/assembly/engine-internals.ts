@@ -8,7 +8,6 @@ import type { JournalEntry } from '../journal/journal-entry.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { RanStatements, RequestRecorder } from '../pipeline/record-request.ts'
 import type { ScenarioWorld } from '../worlds/scenarios.ts'
-import type { Showing } from './showing.ts'
 import type { Snapshot } from '../worlds/snapshot.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
@@ -29,26 +28,36 @@ import type { UnindexedLink } from '../../records/database/explained-statements.
 import type { Routes } from '../../records/request/custom-routes.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 
+/** Calls of engines and test fixtures to the list of engines: see doors/engines/. */
+export interface Showing {
+  /** @param place a file; `undefined`: where the engine was made */
+  rename(name: string, place: string | undefined): void
+  /** No test asks the engine. */
+  hide(): void
+  fail(reason: string): void
+  /** Resolves when the engine may close; `undefined`: at once. */
+  leave(): Promise<void> | undefined
+}
+
 export interface OwnedEngine extends EngineHandle, ScenarioWorld {
   token(user: unknown): string
   fork(snapshot?: Snapshot): Promise<OwnedEngine>
 }
 
-/** Taken over from a recording. */
+/** The test of a recording. */
 interface RecordedTest {
-  /** Shown beside the journal. */
   readonly facts: object
   readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]
   readonly marks: readonly Mark[]
   readonly clock: ClockSetting
-  /** The last request before the data. */
+  /** The last request before the recorded data, by ID. */
   readonly begun: number
 }
 
-/** For a client, in one request. */
+/** Records for a client's request. */
 const MOST_GIVEN = 10_000
 
-/** With headers of lower-case names. */
+/** Headers have lower-case names. */
 interface FailingRequest {
   readonly method: string
   readonly path: string
@@ -60,9 +69,9 @@ interface FailingRequest {
 const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {} })
 
 export class EngineInternals {
-  /** `undefined` for an engine without a recording. */
+  /** Only of an engine of a recording. */
   recorded: RecordedTest | undefined
-  /** Changes of data in memory go to a file. */
+  /** Whether changes of data in memory are saved to a file. */
   isSaved = false
   shown: Showing | undefined
   readonly parts: EngineParts<OwnedEngine>
@@ -73,7 +82,7 @@ export class EngineInternals {
     this.build = build
   }
 
-  /** For an open engine only. */
+  /** @throws Error for a closed engine */
   get open(): EngineParts<OwnedEngine> {
     this.parts.life.assertOpen()
     return this.parts
@@ -88,12 +97,12 @@ export class EngineInternals {
     return this.parts.options.envelope
   }
 
-  /** Undefined: ways in have the engine's own grammar, unless they have another. */
+  /** Of ways in without a wire of their own. */
   get wire(): Wire | undefined {
     return this.parts.options.wire
   }
 
-  /** For a way in with a grammar of its own. */
+  /** A way in has another wire. */
   expectWire(): void {
     this.parts.shared.hasWire = true
   }
@@ -116,12 +125,12 @@ export class EngineInternals {
     return this.parts.served.get(version)?.model
   }
 
-  /** As `handle`, but at once where nothing waits, and throws instead of rejecting. */
+  /** As `handle`, but at once where nothing waits, and may throw. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.parts.requests.handle(method, path, query, body, context)
   }
 
-  /** For a docs page: past the journal and injected faults. */
+  /** For a docs page, without journal and faults. */
   look(path: string, context: HandleContext): Promise<RestResponse> {
     return this.parts.requests.look(path, context)
   }
@@ -131,12 +140,10 @@ export class EngineInternals {
     return this.parts.requests.explained(method, path, undefined, body, context)
   }
 
-  /** As served. See `engine.openapi`. */
   describe(options: OpenApiOptions, isReadOnly: boolean, base?: string): Promise<OpenApiDocument> {
     return this.open.descriptions.describe(options, isReadOnly, base)
   }
 
-  /** As plain data. */
   describeDiagram(version: string): Promise<Diagram> {
     return this.open.descriptions.diagram(version)
   }
@@ -145,23 +152,20 @@ export class EngineInternals {
     return this.parts.shared.scenarios.find(name, state => this.fork(state))
   }
 
-  /** For the library, in no list of engines. */
+  /** As `engine.fork`, but no list shows the fork. */
   async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
     return this.build(await copyWorld(this.parts, snapshot))
   }
 
-  /** A client may ask for 10,000 records. */
   async give(name: string, overrides: Overrides, options: GivenOptions, count: number | undefined): Promise<unknown> {
     const { given } = this.open
     return count === undefined ? given.one(name, overrides, options, MOST_GIVEN) : given.many(name, count, overrides, options, MOST_GIVEN)
   }
 
-  /** For `showRequest`. */
   keepStatements(): void {
     if (this.parts.journal !== undefined) this.parts.journal.keepsStatements = true
   }
 
-  /** With kept statements. */
   async showRequest(record: JournalRecord): Promise<JournalEntry & Partial<RanStatements>> {
     return { ...this.open.journal!.show(record), ...(await this.parts.requests.explainRecorded(record)) }
   }
@@ -180,7 +184,6 @@ export class EngineInternals {
     this.parts.shared.notes.refusal = reason
   }
 
-  /** In bytes. */
   async size(): Promise<number> {
     return this.parts.world.size()
   }
@@ -194,12 +197,12 @@ export class EngineInternals {
     return outlineVersion(options, { options: own, authentication, isFork, isSaved, hasWire, services, refusal: notes.refusal })
   }
 
-  /** `undefined` without log-in, or where the application takes its own body. */
+  /** `undefined` without log-in, and where the application reads the body. */
   get logInNames(): readonly [string, string] | undefined {
     return this.parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
   }
 
-  /** Below the version; `undefined` without log-in. */
+  /** The path of log-in below the version. */
   get logInPath(): string | undefined {
     return this.parts.authentication?.paths.login
   }
@@ -226,20 +229,20 @@ export class EngineInternals {
     return this.parts.authentication?.isSession(method, segments) === true
   }
 
-  /** Without an index, in tables with more rows. */
+  /** Foreign keys without an index, in larger tables. */
   async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
     return this.parts.connection.unindexedLinks(this.model.entities, rows)
   }
 
-  /** Sorts the rows of any table. */
+  /** SQL to sort the rows of any table. */
   get insertionOrder(): string {
     return this.parts.connection.dialect.insertionOrder
   }
 
   /**
-   * For an error of a way in.
+   * Answers an error of a way in.
    *
-   * @param request undefined where none could be read
+   * @param request default: no request could be read
    */
   refuse(error: unknown, request: FailingRequest = UNREAD): RestResponse {
     const { method, path, headers, wire } = request
@@ -248,7 +251,7 @@ export class EngineInternals {
 }
 
 /**
- * A version and all below; without versions: resources, reserved paths and custom routes. And the index.
+ * The engine answers a version and all below; without versions: resources, reserved paths and custom routes. And the index.
  *
  * @param target path below the base; may carry a query
  * @param hasBase without a base, the root is the app's

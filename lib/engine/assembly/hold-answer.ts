@@ -1,7 +1,4 @@
-/**
- * Hold answer: holds an answer of `handle` or `fetch` against its version's document, and lists faults in plain words. Throws TypeError for
- * other values.
- */
+/** Hold answer: compares an answer with its version's document, and lists faults in plain words. Throws TypeError for other values. */
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
 import { NO_VERSION, formatRoot, decodeSegment } from '../../records/request/address.ts'
@@ -18,7 +15,6 @@ interface HoldingParts {
   readonly options: Pick<CheckedOptions, 'base'>
 }
 
-/** Empty without faults. */
 export async function holdAnswer(
   { descriptions, served, options: { base } }: HoldingParts,
   request: HeldRequest | Request,
@@ -35,7 +31,7 @@ export async function holdAnswer(
   const conformity = await descriptions.conformity(version, method === 'QUERY' || isCutDown(services, query))
   const others = `${path}/`.startsWith(`${formatRoot('', version)}/`) ? listOtherPaths(path, version, services) : []
   const described = [path, ...others].find(each => conformity.knows(each))
-  // The document lacks resources of the application's look-up. Refusals have one form.
+  // The document lacks further names of the application's look-up. Refusals have one form.
   return described === undefined && others.length > 0 && answer.status < 400 ? [] : conformity.check(method, described ?? path, answer)
 }
 
@@ -98,7 +94,7 @@ function listOtherPaths(path: string, version: string, { lookUp, model }: Servic
   return names.map(each => [root, encodeURIComponent(each), ...rest].join('/'))
 }
 
-/** A look-up that throws has failed the answer already. */
+/** If the look-up throws, the answer has shown the error. */
 function lookUpSafely(name: string, version: string, lookUp: Services['lookUp']): Resource | undefined {
   try {
     return lookUp(name, version)

@@ -1,6 +1,6 @@
 /**
- * Internals: finds an engine's internals (engine-internals.ts): an engine has public members alone, at run time, too. Loads nothing: the
- * command refuses a wrong command line without the engine.
+ * Internals: finds the internals of an engine, which has public members alone, at run time, too. Loads nothing: the command refuses a wrong
+ * command line without the engine.
  */
 import type { EngineInternals } from './engine-internals.ts'
 
@@ -10,7 +10,7 @@ export function keepInternals(engine: object, internals: EngineInternals): void 
   KNOWN.set(engine, internals)
 }
 
-/** `undefined` for anything else, as an engine of another copy of the package. */
+/** `undefined` for an engine of another copy of the package, too. */
 export function findInternals(engine: unknown): EngineInternals | undefined {
   return typeof engine === 'object' && engine !== null ? KNOWN.get(engine) : undefined
 }

@@ -1,6 +1,4 @@
-/**
- * Note unreachable: notes keys that no path can name, such as the empty text. Requests make no such keys, other programs do.
- */
+/** Note unreachable: notes keys no path can name, such as the empty text. Other programs make such keys. */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'
@@ -13,7 +11,7 @@ import { EVERYTHING } from '../../records/plan/visibility.ts'
 /** See `isUnreachable`. Looked up by the key's index. */
 const WHOLE_KEYS = ['', '.', '..']
 
-/** Characters shown of a key. */
+/** In characters. */
 const MAX_KEY = 100
 
 const ONE = { filters: [], limit: 1, offset: 0 } as const
@@ -42,7 +40,7 @@ export async function noteUnreachable(versions: Iterable<{ readonly model: Model
     )
 }
 
-/** All keys at once; if a table cannot be read, by resources. Requests tell the error. */
+/** Reads all at once; if a table cannot be read, resource by resource. Requests will show the error. */
 async function findRows(lookups: readonly (readonly KeyLookup[])[], connection: Connection): Promise<readonly FoundKey[]> {
   const all = lookups.flat()
   if (all.length === 0) return []
@@ -61,7 +59,6 @@ async function findRows(lookups: readonly (readonly KeyLookup[])[], connection: 
   }
 }
 
-/** A table whose keys may be texts. */
 function hasRows(resource: Resource): boolean {
   const { source, readOnly, rules } = resource
   const isShown = rules.access.get !== false || rules.access.list !== false

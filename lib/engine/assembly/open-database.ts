@@ -1,6 +1,6 @@
 /**
- * Open database: chooses by the option `database`, and loads the code, MikroORM's driver included, with the first engine: importing the
- * library costs little.
+ * Open database: by the option `database`. Loads the code, MikroORM's driver included, with the first engine: importing the library costs
+ * little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
@@ -59,12 +59,12 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** Into a temporary folder: a trial leaves the file alone. */
+/** Into a temporary folder. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
-/** Open or not, into a temporary folder. */
+/** Into a temporary folder. The database may be open. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   return (await import('../../databases/postgres/server/pglite.ts')).copyPglite(url)
 }

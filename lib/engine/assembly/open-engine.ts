@@ -46,7 +46,7 @@ export async function openEngine<E extends EngineHandle>(
   const checked = checkOptions(await resolveConfig(options))
   const notes = new Notes(checked.notes)
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
-  const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/make-up.ts')).makeUp } : undefined
+  const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/fake-values.ts')).makeUp } : undefined
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   let persisted: PersistedWorld | undefined
   const { connection, worlds, definitions } = opened
@@ -89,7 +89,6 @@ export async function openEngine<E extends EngineHandle>(
   }
 }
 
-/** Undefined: the world ends with the engine. */
 async function claimWorld({ persist }: CheckedOptions): Promise<PersistedWorld | undefined> {
   return persist === undefined ? undefined : (await import('../persistence/persisted-world.ts')).PersistedWorld.claim(persist)
 }
@@ -111,7 +110,7 @@ async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   return (await import('../config/read-config.ts')).readConfig(options)
 }
 
-/** About a test's worlds at a time. */
+/** About the worlds of a test at a time. */
 const MOST_MODELS = 20
 
 function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
@@ -138,7 +137,7 @@ function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedF
   }
 }
 
-/** In requests that read. */
+/** Whether a reading request may run code of the application. */
 function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options
   return (
@@ -152,20 +151,19 @@ function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   )
 }
 
-/** For the option `seed`. Records go into empty tables, a seeder into an empty database: a file is started more than once. */
+/** The option `seed` fills empty tables, a seeder an empty database: a file is started more than once. */
 interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]
   readonly connection: Connection
   readonly notes: Notes
 }
 
-/** @param isNew at most migrations have filled the database */
+/** @param isNew only migrations may have filled the database */
 async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
   const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
   for (const each of kept) await sow(each, bed)
 }
 
-/** Whatever the database holds. */
 async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise<void> {
   if (isSeeder(each)) {
     await runSeeder(each, connection)
@@ -173,7 +171,7 @@ async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise
   } else await seed(await hashedSeed(each, version), version.model, connection)
 }
 
-/** Before any is sown: seeds must leave room for each other. */
+/** Before any is sown: a seed fills tables. */
 async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
   const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
   const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
@@ -196,12 +194,12 @@ async function keepFitting(seeds: readonly Seed[], { version: { model }, connect
 const SECRET =
   /(?:^|_)(?:(?:pass(?:word|wd|phrase|code)|pwd|secret|token|session|credential|api_?key)s?|(?:private|secret|access|signing|encryption)_key)(?:_?(?:hash|digest|salt|id|key|data|value|encrypted))?$/
 
-/** `token_count` is a number, `password_changed` a time. */
+/** Leaves out `token_count`, a number, and `password_changed`, a time. */
 const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uuid', 'json', 'any'])
 
 const MOST_NAMED = 10
 
-/** `private: false` in a definition: the attribute is to be shown. */
+/** `private: false` in a definition shows the attribute on purpose. */
 function noteSecrets(versions: Iterable<{ readonly model: Model }>, definitions: readonly ResourceDefinition[], notes: Notes): void {
   const meant = new Set(
     definitions.flatMap(({ entity, config }) =>

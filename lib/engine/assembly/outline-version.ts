@@ -7,7 +7,6 @@ import type { ServerDatabase } from '../../records/database/world-store.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import type { Services } from '../pipeline/operate.ts'
 
-/** As served: read-only or not, below a base. */
 export function outlineVersion(
   { version, base, readOnly }: { readonly version: string; readonly base: string; readonly readOnly: boolean },
   engine: {

@@ -5,7 +5,7 @@
 import { Notes } from '../../foundation/errors/notes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
 import { EvolveError, Rehearsed, type EvolvePlan } from '../../records/database/evolving.ts'
-import { makeUp } from '../testing/make-up.ts'
+import { makeUp } from '../testing/fake-values.ts'
 import { copyForTrial, openDatabase } from './open-database.ts'
 import { checkOptions } from '../options/check-options.ts'
 import type { EngineOptions } from '../options/options.ts'
@@ -52,7 +52,7 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
 }
 
 /**
- * In a transaction that is rolled back. Seeds nothing.
+ * In a transaction, rolled back. Seeds nothing.
  *
  * @throws TypeError, RangeError, Error for a model that cannot be served
  */
@@ -60,7 +60,7 @@ export async function tryOnServer(options: EngineOptions): Promise<void> {
   const [{ openEngine }, { assemble }] = await Promise.all([import('./open-engine.ts'), import('./assemble.ts')])
   try {
     await openEngine(options, composition => {
-      // The engine is called for requests alone.
+      // Only requests would call the engine.
       assemble({} as EngineHandle, composition)
       throw new Rehearsed()
     })
@@ -70,7 +70,7 @@ export async function tryOnServer(options: EngineOptions): Promise<void> {
 }
 
 /**
- * @returns what went, a sentence for each table
+ * @returns a sentence for each dropped table
  * @throws Error in one line where nothing was done
  */
 export async function beginAnew(options: EngineOptions): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /**
- * Restore before: `engine.restore({ before: 12 })`, by a request of the journal. Throws TypeError for wrong arguments, RangeError for an
- * unknown request, Error for a state that is not kept, and where `undo` would undo other requests, too.
+ * Restore before: `engine.restore({ before: 12 })`. Throws TypeError for wrong arguments, RangeError for an unknown request, Error for a
+ * state that is not kept, and where `undo` would undo other requests, too.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -8,7 +8,6 @@ import type { EngineParts } from './assemble.ts'
 import { nameSnapshot, type RequestPoint } from '../worlds/snapshot.ts'
 import { formatReason } from './unavailable.ts'
 
-/** See RestEngine.restore. */
 export async function restoreBefore(parts: EngineParts, point: RequestPoint): Promise<void> {
   const { states, world } = parts
   const records = findRecords(parts, point)
@@ -40,7 +39,7 @@ function findRecords({ journal }: EngineParts, point: RequestPoint): JournalReco
     })
 }
 
-/** The reason as a sentence. */
+/** Says in a sentence why the state before the request is not kept. */
 export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
   const wayBack = states.find(record)
   return wayBack !== 'here' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined

@@ -29,25 +29,23 @@ interface WorldParts {
   readonly clock: Clock
   readonly versions: ServedVersions
   readonly given: Given
-  /** `undefined` when the module is off. */
   readonly authentication: Authentication | undefined
   readonly life: Lifecycle
   readonly faults: Faults
-  /** `undefined` without a journal. */
   readonly journal: Journal | undefined
   readonly events: Events
 }
 
 export class World {
   readonly #parts: WorldParts
-  /** Of `reset`, beside the data. */
+  /** Of `reset`, without the data. */
   #origin: WorldState
   /** Outlives the engine, in a page. */
   persisted: Persisted | undefined
-  /** Of the present test, with the last request before; `undefined`: `#origin`, and the data of `reset`. */
+  /** Where the test began, with the last request before, by ID. `undefined`: as `reset`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
-  /** @param state default: the state of the parts */
+  /** @param state of a fork */
   constructor(parts: WorldParts, state?: WorldState) {
     this.#parts = parts
     if (state !== undefined) this.#setState(state)
@@ -60,13 +58,13 @@ export class World {
     this.#origin = origin
   }
 
-  /** See RestEngine.snapshot. Also of a closing engine. */
+  /** As `snapshot`, for a closing engine, too. */
   async take(): Promise<SnapshotContents> {
     await this.#settled()
     return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
   }
 
-  /** The start of the present test: restored, reset or new. `last`: the last request before, by ID. */
+  /** The start of the present test. `last`: the last request before, by ID. */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()
@@ -101,17 +99,12 @@ export class World {
     return this.#parts.store.unavailable()
   }
 
-  /** See RestEngine.snapshot. */
   async snapshot(): Promise<Snapshot> {
     this.#parts.life.assertOpen()
     return makeSnapshot(await this.take())
   }
 
-  /**
-   * See RestEngine.restore.
-   *
-   * @param check throws where nothing may be replaced; no write is running then
-   */
+  /** @param check throws where nothing may be replaced; called while no write is running */
   async restore(snapshot: Snapshot, check?: () => void): Promise<void> {
     const { life, store, events } = this.#parts
     life.assertOpen()
@@ -127,7 +120,6 @@ export class World {
     events.restored(findSnapshotName(snapshot))
   }
 
-  /** See RestEngine.scenario. */
   async begin(snapshot: Snapshot, scenario: string): Promise<void> {
     const { life, store, faults, journal, events } = this.#parts
     life.assertOpen()
@@ -142,7 +134,6 @@ export class World {
     this.#refuseUnmet('scenario')
   }
 
-  /** See RestEngine.reset. */
   async reset(): Promise<void> {
     const { life, store, faults, journal, events } = this.#parts
     life.assertOpen()
@@ -183,7 +174,7 @@ export class World {
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
   }
 
-  /** Tokens minted just now belong to the present state. */
+  /** Tokens minted just now are part of the state. */
   #settled(): Promise<void> | undefined {
     return this.#parts.authentication?.settled()
   }

@@ -23,8 +23,7 @@ import type { Route } from '../../records/request/custom-routes.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { AuthServices } from './services.ts'
 import { SessionRoutes } from './session-routes.ts'
-import { SharedThrottle } from './shared-throttle.ts'
-import { LoginThrottle } from './throttle.ts'
+import { LoginThrottle, SharedThrottle } from './throttle.ts'
 import { TokenMarks } from './token-marks.ts'
 import { TokenPairs, isRefresh } from './token-pairs.ts'
 import { SigningKey, Tokens, loadSignatures } from './tokens.ts'
@@ -39,7 +38,6 @@ interface FoundToken {
   readonly isCookie: boolean
 }
 
-/** Limits of remembered headers. */
 const HEADERS = 1000
 const HEADER_BYTES = 1 << 20
 
@@ -68,15 +66,12 @@ class TokenAuthentication implements Authentication {
   readonly #services: AuthServices
   readonly #isPlain: boolean
   #public: PublicRequests | undefined
-  /** Undefined: tokens travel only in the header. */
   readonly #cookies: TokenCookies | undefined
   readonly #header: RegExp
   /** Tokens by header. */
   readonly #headers = new LruCache<FoundToken>(HEADERS, { bytes: HEADER_BYTES, weigh: (_, header) => 2 * header.length })
   readonly #throttle: LoginThrottle
-  /** Undefined: log-ins are kept in memory. */
   readonly #writableStore: LogInStore | undefined
-  /** For all processes, if several. */
   readonly #shared: SharedThrottle | undefined
   readonly #marks: TokenMarks
   readonly #users: Users
@@ -164,7 +159,6 @@ class TokenAuthentication implements Authentication {
     }).routes
   }
 
-  /** The paths decide what is public. */
   knowPaths(paths: KnownPaths): void {
     this.#public = new PublicRequests(this.#options.public, paths)
   }
@@ -184,7 +178,7 @@ class TokenAuthentication implements Authentication {
     }
   }
 
-  /** Undefined: nobody, where allowed. Synchronous where the database is. */
+  /** `undefined`: nobody, where allowed. */
   authenticate(request: Request): Awaitable<Principal | undefined> {
     // A log-in may come with an expired token.
     if (this.#isFree(request)) {
@@ -207,7 +201,7 @@ class TokenAuthentication implements Authentication {
     try {
       return await this.#findPrincipal(this.#verify(token), version)
     } catch (error) {
-      // Browsers keep a worthless cookie.
+      // Browsers keep a cookie with an ended token.
       if (error instanceof RestError && error.status === 401 && this.#isPublic(request)) return undefined
       throw error
     }
@@ -271,7 +265,7 @@ class TokenAuthentication implements Authentication {
     })
   }
 
-  /** Here a sent token says nothing. */
+  /** A sent token does not matter. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'signUp' || action === 'refresh'

@@ -32,30 +32,29 @@ export interface AuthState {
 export interface Authentication {
   /** Revoked tokens, failed log-ins and removals, unless the database keeps them. */
   readonly state: AuthState
-  /** Of the users. */
+  /** The table of the users. */
   readonly table: string
   readonly paths: SessionPaths
   readonly publicKey: PublicKey
-  /** Of a snapshot, or of the forked engine. */
+  /** @param state of a snapshot, or of the forked engine */
   restore(state: AuthState): void
   whenRevoked(listener: () => void): void
   /** A later user with the same ID must not use a removed user's tokens. */
   removed(id: string | number): void
   /** Resolves when everything about minted tokens is kept. */
   settled(): Promise<void>
-  /** Log-in, log-out and refresh write no data. The first segment is the version. */
+  /** Log-in, log-out or refresh: no data are written. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean
   answersAt(method: string, segments: readonly string[]): boolean
   routes(): Route[]
   /**
-   * The paths decide what is public.
+   * The meaning of paths decides on public requests.
    *
    * @throws TypeError for a pattern of `public` no request can meet
    */
   knowPaths(paths: KnownPaths): void
-  /** For the OpenAPI document. */
   describe(version: string): DescribedLogin
-  /** Undefined: nobody, where allowed. */
+  /** `undefined`: nobody, where allowed. */
   authenticate(request: Request): Awaitable<Principal | undefined>
   /**
    * @param user an entity or ID
@@ -78,15 +77,14 @@ export interface LoadedAuthentication {
    */
   create(services: AuthServices, parent: Authentication | undefined): Authentication
   /**
-   * Undefined: no passwords are hashed.
+   * `undefined`: no passwords are hashed.
    *
    * @throws TypeError where hashing is required but impossible
    */
   findPasswordKind(parts: HashingParts, orm: MikroORM, notes: Notes): PasswordKind | undefined
 }
-/** Times by identifier, in milliseconds. */
+/** Times by identifier, in milliseconds since 1970. */
 export type FailedLogins = ReadonlyMap<string, readonly number[]>
-/** For snapshots. */
 export interface RemovalState {
   readonly times: ReadonlyMap<string, number>
   readonly floor: number

@@ -1,5 +1,5 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page: a write must come from the server's own. Refuses with
+ * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page, so a write must come from the server's own. Refuses with
  * origin_not_allowed.
  */
 import { restError } from '../../foundation/errors/errors.ts'
@@ -13,7 +13,6 @@ import type { CookieOptions } from './auth-module.ts'
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const SITES = ['Lax', 'Strict', 'None'] as const
 
-/** @throws TypeError */
 export function readCookie(given: unknown): CookieOptions | undefined {
   if (given === undefined) return undefined
   const options = typeof given === 'string' ? { name: given } : given
@@ -39,7 +38,7 @@ export class TokenCookies {
   readonly #options: CookieOptions
   readonly #refreshPath: string | undefined
 
-  /** @param refreshPath below the version; undefined: no refresh tokens */
+  /** @param refreshPath below the version */
   constructor(options: CookieOptions, refreshPath: string | undefined) {
     this.#options = options
     this.#refreshPath = refreshPath
@@ -59,13 +58,13 @@ export class TokenCookies {
     return this.#format({ name: this.#options.name, token, life, path }, request)
   }
 
-  /** Sent to the refresh path alone. */
+  /** The browser sends the cookie to the refresh path alone. */
   writeRefresh(token: string, life: number, request: Request, version: string): string {
     const path = `${formatRoot(request.base, version)}/${this.#refreshPath!}`
     return this.#format({ name: this.#refreshName, token, life, path }, request)
   }
 
-  /** `__Host-` requires the path `/`, unlike a refresh token's cookie. */
+  /** A name with `__Host-` requires the path `/`; this cookie has another. */
   get #refreshName(): string {
     return `${this.#options.name.replace(/^__Host-/i, '__Secure-')}_refresh`
   }
@@ -80,7 +79,7 @@ export class TokenCookies {
   }
 }
 
-/** The first: browsers send the longest path first. */
+/** Gives the first of several: browsers send the longest path first. */
 function findCookie(header: string | undefined, name: string): string | undefined {
   // A comma joins several headers; no value has a comma.
   for (const part of (header ?? '').split(/[;,]/)) {
@@ -104,13 +103,12 @@ export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'con
   throw restError('origin_not_allowed', `With a cookie only pages of this server may change anything. ${what}`)
 }
 
-/** Undefined: no origin, or a page by http for a server asked by https. */
+/** `undefined`: no origin, or a page by http for a server by https. */
 function readPage(url: string, { connected }: Pick<Request, 'connected'>): URL | undefined {
   const page = URL.parse(url) ?? undefined
   return page === undefined || page.origin === 'null' || (connected.isSecure === true && page.protocol !== 'https:') ? undefined : page
 }
 
-/** Own pages aside. */
 function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
   const page = readPage(url, request)
   return page !== undefined && request.connected.trusts?.(page.origin) === true
@@ -118,7 +116,7 @@ function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
 
 function isOwn(url: string, request: Pick<Request, 'header' | 'connected'>): boolean {
   const page = readPage(url, request)
-  // A Fetch `Request` has a URL, often without `Host`. Behind a proxy for https, the scheme differs, not the host.
+  // A Fetch `Request` has a URL, and often no `Host`. Behind a proxy for https, the scheme differs.
   return [request.connected.host, request.header('host')].some(
     host => page !== undefined && host !== undefined && URL.parse(`${page.protocol}//${host}`)?.host === page.host,
   )

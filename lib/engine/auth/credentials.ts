@@ -27,7 +27,6 @@ export class Credentials {
   readonly #throttle: Throttle
   readonly #isPlain: boolean
 
-  /** @param isPlain a stored text without a hash is the password itself */
   constructor(options: AuthModule['options'], services: AuthServices, users: Users, throttle: Throttle, isPlain: boolean) {
     this.#options = options
     this.#services = services
@@ -36,7 +35,7 @@ export class Credentials {
     this.#isPlain = isPlain
   }
 
-  /** In a sign-up: the attributes. */
+  /** Reads credentials, or in a sign-up the attributes. */
   async read(body: unknown): Promise<unknown> {
     const { credentials } = this.#options
     if (credentials === undefined) return body
@@ -109,7 +108,7 @@ export class Credentials {
         ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
         : await em.findOne(entity, where, { populate: [password] })
     } catch (error) {
-      // A text the column cannot hold identifies nobody.
+      // A text too long for the column is nobody's.
       if (this.#services.refuses(error as Error)) return undefined
       throw error
     }

@@ -1,9 +1,9 @@
 /**
  * Fold text: removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end
- * (`char(20)`): a guesser gains nothing by spelling.
+ * (`char(20)`). A guesser gains nothing by another spelling.
  */
 
-/** Also removes blanks at the end of each path segment. */
+/** Of a path, removes blanks at the end of each segment. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKD')

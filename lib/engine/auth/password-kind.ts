@@ -11,17 +11,13 @@ import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { HashingParts } from './authentication.ts'
 import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
 
-/**
- * Undefined: no passwords are hashed.
- *
- * @throws TypeError where hashing is required but impossible
- */
+/** @throws TypeError where hashing is required but impossible */
 export function findPasswordKind(
   { auth, resources, orm: { subscribers = [] } }: HashingParts,
   orm: MikroORM,
   notes: Notes,
 ): PasswordKind | undefined {
-  // A module not made by auth() is refused later.
+  // The start of the module refuses what auth() has not made.
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false || options.plain === true) return undefined
   const meta = orm.getMetadata().get(options.entity)
@@ -32,7 +28,7 @@ export function findPasswordKind(
     return undefined
   }
   if (options.hash === undefined) {
-    // Whoever checks passwords also stores them.
+    // Who checks passwords stores passwords, too.
     if (options.authenticate !== undefined) return undefined
     const doubt = findDoubt(property, meta, { resources, subscribers })
     if (doubt !== undefined) {
@@ -44,7 +40,7 @@ export function findPasswordKind(
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
 }
 
-/** Passwords hidden nowhere are stored as sent. */
+/** By default, where the property is not hidden. */
 export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
   const options = auth?.options
   if (options?.entity === undefined) return false
@@ -53,7 +49,7 @@ export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM):
   return options.plain ?? (options.hash === undefined && property !== undefined && !isHidden(property, meta, resources))
 }
 
-/** Returns the doubt, and what to do. */
+/** Names another hasher, and the way out. */
 function findDoubt(
   property: EntityProperty,
   meta: EntityMetadata,
@@ -92,10 +88,10 @@ function isSame(given: EntityName | string, entity: object, className: string): 
 /** Types that store a text unchanged. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, CharacterType, DescribedType])
 
-/** May change a value before storage; MikroORM's names. */
+/** MikroORM's hooks before the row is written. */
 const STORING_HOOKS = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
 
-/** Whatever sees the value before storage. */
+/** Whatever sees the value before the row is written. */
 function findOtherHasher(
   property: EntityProperty,
   { hooks, class: entity, className }: EntityMetadata,
@@ -113,7 +109,7 @@ function findOtherHasher(
 function subscribes(subscriber: unknown, entity: object, className: string): boolean {
   const listener = (typeof subscriber === 'function' ? subscriber.prototype : subscriber) as Partial<EventSubscriber>
   if (!STORING_HOOKS.some(name => typeof listener[name] === 'function')) return false
-  // A class without an instance cannot be asked.
+  // Only an instance names entities.
   const entities = typeof subscriber === 'function' ? undefined : listener.getSubscribedEntities?.()
   return entities === undefined || entities.length === 0 || entities.some(each => isSame(each as EntityName, entity, className))
 }

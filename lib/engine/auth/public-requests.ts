@@ -9,28 +9,27 @@ import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
 
 export interface KnownPaths {
-  /** Custom routes and log-in. */
+  /** Of log-in, too. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   /** With names as in links. */
   readonly rename: (path: string) => readonly string[]
-  /** Splits below the base, version first. */
+  /** Gives segments, the version first. */
   readonly split: (path: string) => readonly string[]
-  /** Whether a custom route or log-in answers. */
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
-  /** Undefined: the application's look-up fails. */
+  /** `undefined` where the application's look-up fails. */
   readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
-  /** @throws TypeError for a pattern no request can meet. */
+  /** @throws TypeError for a pattern no request can meet */
   readonly check: (pattern: string, where: string) => void
 }
 
 interface PublicPattern extends RequestPattern {
-  /** Without a star: read like a request's. */
+  /** Only of a pattern without a star. */
   readonly segments: readonly string[] | undefined
-  /** Custom routes may be meant. */
+  /** The pattern may mean a custom route. */
   readonly isOfRoutes: boolean
   /** With names as in links. */
   readonly renamed: readonly RequestPattern[]
-  /** All of these, for folded paths. */
+  /** For folded paths. */
   readonly folded: readonly RequestPattern[]
 }
 
@@ -40,7 +39,7 @@ export class PublicRequests {
   readonly #excluded: readonly PublicPattern[]
 
   /**
-   * @param patterns well-formed; `!` takes requests out of all others
+   * @param patterns well-formed
    * @throws TypeError for a pattern no request can meet
    */
   constructor(patterns: readonly string[], paths: KnownPaths) {
@@ -66,13 +65,13 @@ export class PublicRequests {
     this.#excluded = patterns.filter(pattern => pattern.startsWith('!')).map(compile)
   }
 
-  /** @param segments below the base, version first */
+  /** @param segments the version first */
   has(method: string, segments: readonly string[]): boolean {
     if (this.#listed.length === 0) return false
     const meaning = this.#paths.meaning(method, segments)
     if (meaning === undefined) return false
     const isRoute = this.#paths.isRoute(method, segments)
-    // `/v1/users` answers neither `GET /v1/user` nor `QUERY /v1/users`.
+    // A route at `GET /v1/users` answers neither `GET /v1/user` nor `QUERY /v1/users`.
     if (!isRoute && [segments, ...meaning.segments].some(each => this.#hasRoute(method, each))) return false
     return (
       this.#listed.some(each => this.#lists(each, method, meaning, isRoute)) &&
@@ -80,12 +79,12 @@ export class PublicRequests {
     )
   }
 
-  /** Like `has`, for a path of the OpenAPI document. */
+  /** For a path of the OpenAPI document. */
   hasPath(method: string, path: string): boolean {
     return this.has(method, this.#paths.split(path))
   }
 
-  /** Whether a custom route answers similar requests. */
+  /** Whether a custom route answers a like request. */
   #hasRoute(method: string, segments: readonly string[]): boolean {
     const { isRoute } = this.#paths
     return isRoute(method, segments) || (READS.has(method) && isRoute('GET', segments))
@@ -111,10 +110,10 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** A path over a relation may be an excluded request. */
+  /** `/v1/posts/1/author` may be the user of a pattern. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
-    // The pattern's record may be the relation's.
+    // The pattern may name the linked record.
     const isOfRecord = !isOfRoutes && segments.length === 3 && idFromText(segments[2]!, resource, true) !== undefined
     const patternPaths = (this.#paths.meaning(method, segments)?.linked ?? []).map(foldText)
     return templates
@@ -128,7 +127,7 @@ export class PublicRequests {
   }
 }
 
-/** Ends templates for any record. */
+/** In templates: any record. */
 const ANY_RECORD = '{id}'
 
 function isForMethod({ method }: RequestPattern, other: string): boolean {

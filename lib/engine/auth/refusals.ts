@@ -7,7 +7,7 @@ export function missing(): RestError {
   })
 }
 
-/** For a token whose user changed or went. */
+/** The user of the token has changed, or is gone. */
 export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

@@ -16,24 +16,24 @@ export interface AuthServices {
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
   /** A user's stored plain attributes, with bare column values. Undefined: no user. */
   readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
-  /** With another reading at the same time. */
+  /** As `stored`, together with another reading. */
   readonly storedBeside: <T>(
     resource: Resource,
     key: KeyValues,
     columns: readonly string[],
     other: () => Reading<T>,
   ) => Awaitable<[Stored | undefined, T]>
-  /** Only columns; synchronous where the database is. */
+  /** Values of columns alone. */
   readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<readonly unknown[] | undefined>
   /** Whether the database refused a value. */
   readonly refuses: (error: Error) => boolean
-  /** Undefined: log-ins are kept in memory. */
+  /** `undefined`: log-ins are kept in memory. */
   readonly store: LogInStore | undefined
-  /** Converts between a client's ID and the row's key. Undefined: no row. */
+  /** Between a client's ID and the row's key. `undefined`: no row. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
-  /** Of a body wrapped like answers. */
+  /** For a body wrapped like answers. */
   readonly unwrap: (body: unknown, resource: Resource) => unknown
-  /** The user's own view. */
+  /** The record as the user sees the record. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }

@@ -36,7 +36,7 @@ interface SessionParts {
   readonly credentials: Credentials
   readonly pairs: TokenPairs
   readonly tokens: Tokens
-  /** Undefined: tokens travel only in the header. */
+  /** `undefined`: tokens travel in the header alone. */
   readonly cookies: TokenCookies | undefined
   readonly tokenOf: (request: Request) => string | undefined
   /** @throws RestError for a token no longer valid */
@@ -91,7 +91,7 @@ export class SessionRoutes {
     return this.#begin(known, ctx, 'Logged in.')
   }
 
-  /** @param family the used refresh token's; undefined: a new family */
+  /** @param family of the used refresh token; default: a new family */
   async #begin(
     { resource, key, record: stored, state }: KnownUser,
     ctx: RequestContext,
@@ -104,7 +104,7 @@ export class SessionRoutes {
     const record = await services.shown(resource, key, { claims, user: users.withoutPassword(resource, stored), resource }, ctx)
     const user = record === undefined ? null : users.withoutPassword(resource, record)
     const headers = { ...NO_STORE, ...this.#setCookies(issued, ctx) }
-    // Only the browser sees a refresh token in a cookie.
+    // A refresh token in a cookie is for the browser alone.
     const refreshToken = cookies === undefined ? issued.refreshToken : undefined
     if (options.answer !== undefined) return { headers, body: await options.answer(user, token, ctx, refreshToken) }
     const more = refreshToken === undefined ? {} : { refreshToken }
@@ -148,7 +148,7 @@ export class SessionRoutes {
       if (stored === undefined || !isOfState(claims, columns, stored.row, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
       return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
     } catch (error) {
-      // The second user of a token, or the first, is a thief.
+      // The first or the second user of the token is a thief.
       if (error instanceof RestError && error.code === 'token_revoked') await pairs.endFamily(claims.fam)
       throw error
     }
@@ -165,7 +165,7 @@ export class SessionRoutes {
     return token
   }
 
-  /** Creates a user like a POST without a token, then logs in. */
+  /** As a POST without a token, then a log-in. */
   async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
@@ -183,7 +183,6 @@ export class SessionRoutes {
     return { ...answer, status: created.status, headers: { ...answer.headers, location: created.headers['location']! } }
   }
 
-  /** Asks the record's rules. */
   async #ownRecord(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, options, users, credentials, cookies, tokenOf } = this.#parts
     const { claims, method, version } = ctx
@@ -210,7 +209,7 @@ export class SessionRoutes {
     return { ...answer, headers: { ...answer.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
   }
 
-  /** The record, unless the application names the place. */
+  /** The record in the body, where `credentials` finds the record. */
   #recordIn({ data }: RequestContext, resource: Resource): unknown {
     const { options, services } = this.#parts
     return options.credentials === undefined ? services.unwrap(data, resource) : data
@@ -238,7 +237,7 @@ export class SessionRoutes {
   }
 }
 
-/** A route sets length and type anew. */
+/** Without the type: a route sets the type anew. */
 function passOn({ status, headers: { 'content-type': _type, ...headers }, body }: RestResponse): HandlerResponse {
   return { status, headers, body }
 }

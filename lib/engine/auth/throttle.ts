@@ -1,19 +1,22 @@
 /** Throttle: after failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
+import { secrets } from '../../foundation/runtime/secrets.ts'
+import { pause } from '../../foundation/async/turns.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
+import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'
 import type { FailedLogins } from './authentication.ts'
 
 /** Failures before a wait, and how long failures count. */
-export const MAX_FAILURES = 5
-export const FAILURE_WINDOW_MS = 60_000
-/** Remembered identifiers. The oldest failure goes first. */
+const MAX_FAILURES = 5
+const FAILURE_WINDOW_MS = 60_000
+/** Remembered at most; the oldest failure goes first. */
 const MAX_IDENTIFIERS = 10_000
 /** Longer identifiers are hashed. */
 const MAX_IDENTIFIER_LENGTH = 200
 
-/** @param oldest the time of the oldest failure that counts */
-export function throttled(oldest: number, now: number): RestError {
+/** @param oldest time of the oldest counted failure */
+function throttled(oldest: number, now: number): RestError {
   const wait = Math.max(1, Math.ceil((oldest + FAILURE_WINDOW_MS - now) / 1000))
   return restError('login_throttled', `Too many failed log-ins: try again in ${wait} seconds.`, {
     headers: { 'retry-after': String(wait) },
@@ -37,9 +40,9 @@ export class LoginThrottle {
     this.#failures = new Map(failures)
   }
 
-  /** Remembers a failure. A running check counts as one: parallel attempts gain nothing. */
+  /** `undefined` of `check` is a failure. A running check counts, too: parallel attempts gain nothing. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    // The client must not decide a failure's memory.
+    // A client must not decide the memory of a failure.
     const name = identifier.length > MAX_IDENTIFIER_LENGTH ? runtime.hash('sha256', identifier, 'base64') : identifier
     for (let others = this.#pending.get(name); ; others = this.#pending.get(name)) {
       this.#refuse(name)
@@ -78,4 +81,67 @@ export class LoginThrottle {
     this.#failures.delete(name)
     this.#failures.set(name, [...recent, this.#clock.now().getTime()])
   }
+}
+
+/** Of an attempt's ID, below the time. */
+const RANDOM_BITS = 20n
+
+/** Milliseconds to wait for a running check: the process may have ended. */
+const PATIENCE_MS = 10_000
+const PAUSE_MS = 25
+
+/** The difference of clocks of processes, in milliseconds. */
+const SKEW_MS = 10_000
+
+/** Counts failures of all processes, in the database. */
+export class SharedThrottle {
+  readonly #store: LogInStore
+  readonly #clock: Clock
+
+  constructor(store: LogInStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** See `LoginThrottle.run`. */
+  async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+    // Who reads the table need not learn who tried.
+    const name = runtime.hash('sha256', identifier, 'base64')
+    const { attempt, window } = await this.#begin(name)
+    let outcome: LogInOutcome = 'void'
+    try {
+      const found = await check()
+      outcome = found === undefined ? 'failed' : 'succeeded'
+      return found
+    } finally {
+      await this.#store.settle(name, attempt, outcome, window)
+    }
+  }
+
+  async #begin(name: string): Promise<{ readonly attempt: bigint; readonly window: LogInWindow }> {
+    const until = performance.now() + PATIENCE_MS
+    for (;;) {
+      const now = this.#clock.now().getTime()
+      const attempt = idAt(now) + randomBits()
+      const window = { after: idAt(now - FAILURE_WINDOW_MS + 1) - 1n, before: idAt(now + SKEW_MS) }
+      const others = await this.#store.begin(name, attempt, window, MAX_FAILURES)
+      if (others === undefined) return { attempt, window }
+      if (others.failed.length >= MAX_FAILURES || performance.now() > until) throw throttled(oldestOf(others), now)
+      // The outcome of running checks decides.
+      await pause(PAUSE_MS)
+    }
+  }
+}
+
+function randomBits(): bigint {
+  return BigInt.asUintN(Number(RANDOM_BITS), BigInt(`0x${runtime.formatBytes(secrets.randomBytes(3), 'hex')}`))
+}
+
+function idAt(time: number): bigint {
+  return BigInt(Math.floor(time)) << RANDOM_BITS
+}
+
+function oldestOf({ failed, pending }: LogInAttempts): number {
+  const [oldest = 0n] = [...failed, ...pending].toSorted((a, b) => (a < b ? -1 : 1))
+  return Number(oldest >> RANDOM_BITS)
 }

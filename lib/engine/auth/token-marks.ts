@@ -1,6 +1,6 @@
 /**
- * Token marks: for tokens made before the user's state was known, since some databases answer by promises. Remembered for an engine and
- * forks; in the database for other processes.
+ * Token marks: for tokens made before the user's state was read, by promises of some databases. An engine remembers marks, with forks; the
+ * database keeps marks for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { pause } from '../../foundation/async/turns.ts'
@@ -8,10 +8,10 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { SigningKey } from './tokens.ts'
 import { isUnmarked, markOf } from './user-state.ts'
 
-/** Limit of remembered marks; others are read. */
+/** Remembered at most; others are read. */
 const MAX_MARKS = 10_000
 
-/** Limit of tries, and milliseconds between two. */
+/** Tries at most, and milliseconds between two. */
 const MAX_TRIES = 6
 const PAUSE_MS = 50
 
@@ -20,13 +20,13 @@ export class TokenMarks {
   readonly #store: LogInStore | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
 
-  /** @param store undefined: no other process */
+  /** @param store default: no other process */
   constructor(key: SigningKey, store: LogInStore | undefined) {
     this.#key = key
     this.#store = store
   }
 
-  /** The state is still being read. The token's use reports errors. */
+  /** If reading the state fails, the use of the token says so. */
   keep({ jti, sub, exp }: Claims, state: Promise<string>, now: number): void {
     const { marks, markKey } = this.#key
     const keptMark = (async () => {
@@ -41,12 +41,12 @@ export class TokenMarks {
     keptMark.then(settle, settle)
   }
 
-  /** Undefined: the token carries the mark, or the mark is unknown. */
+  /** `undefined`: the token carries the mark, or the mark is not known here. */
   remembered({ jti }: Claims): Promise<string> | undefined {
     return this.#key.marks.get(jti)
   }
 
-  /** With the mark. */
+  /** Reads the user, and the mark. */
   async read<T extends { readonly known: TokenState }>(
     claims: Claims,
     read: () => Promise<T>,
@@ -55,7 +55,7 @@ export class TokenMarks {
       const found = await read()
       const mark = (await this.remembered(claims)) ?? found.known.mark
       if (mark !== undefined || !isUnmarked(claims) || tries === MAX_TRIES) return { ...found, mark }
-      // Another process may just have made the token.
+      // Another process may have made the token just now.
       await pause(PAUSE_MS)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Token pairs: with the option `refresh`, a log-in begins a family: a token, and a refresh token good for one more pair. A family ends at
- * log-out, and when a refresh token comes twice: one sender stole it (RFC 9700 section 4.14.2).
+ * Token pairs: with the option `refresh`, a log-in begins a family: a token, and a refresh token, good for another pair. A family ends at
+ * log-out, and when a refresh token comes twice: a sender is a thief (RFC 9700 section 4.14.2).
  */
 import { secrets } from '../../foundation/runtime/secrets.ts'
 import type { Claims } from '../../model/hook-context.ts'
@@ -11,7 +11,7 @@ import type { Tokens } from './tokens.ts'
 export interface Issued {
   readonly token: string
   readonly claims: Claims
-  /** Undefined without `refresh`. */
+  /** Only with the option `refresh`. */
   readonly refreshToken: string | undefined
 }
 
@@ -29,14 +29,14 @@ export class TokenPairs {
   readonly #tokens: Tokens
   readonly #store: LogInStore | undefined
 
-  /** @param store undefined: ended tokens are kept in memory */
+  /** @param store `undefined`: ended tokens are kept in memory */
   constructor(options: Pick<AuthModule['options'], 'ttl' | 'refresh'>, tokens: Tokens, store: LogInStore | undefined) {
     this.#options = options
     this.#tokens = tokens
     this.#store = store
   }
 
-  /** @param family the used refresh token's. Default: a new family */
+  /** @param family of the used refresh token. Default: a new family */
   issue(sub: string, state: string, family?: string): Issued {
     const { ttl, refresh } = this.#options
     if (refresh === undefined) return { ...this.#tokens.mint(sub, state, ttl), refreshToken: undefined }
@@ -50,14 +50,14 @@ export class TokenPairs {
     if (typeof fam === 'string') await this.endFamily(fam)
   }
 
-  /** Returns whether the refresh token is unused. */
+  /** @returns false for a used token */
   use({ jti, exp }: RefreshClaims): Promise<boolean> {
     return this.#end(jti, exp)
   }
 
   async endFamily(fam: string): Promise<void> {
     const { ttl, refresh } = this.#options
-    // At the latest, the newest token was just issued.
+    // The newest token of the family was issued now, at the latest.
     await this.#end(fam, this.#tokens.now() + Math.max(ttl, refresh?.ttl ?? 0))
   }
 

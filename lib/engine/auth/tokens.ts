@@ -13,7 +13,7 @@ import { secrets } from '../../foundation/runtime/secrets.ts'
 
 let nacl: typeof Nacl
 
-/** Before the first key is made. */
+/** To call before the first key is made. */
 export async function loadSignatures(): Promise<void> {
   nacl ??= (await import('tweetnacl')).default
 }
@@ -22,13 +22,13 @@ const utf8 = { encoder: new TextEncoder(), decoder: new TextDecoder('utf-8', { i
 const HEADER = encode(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }))
 const MAX_VERIFIED = 1000
 const PART = /^[A-Za-z0-9_-]+$/
-/** In characters: this server's have about 300; long ones cost work. */
+/** In characters. Own tokens have about 300; long tokens cost work. */
 const MAX_LENGTH = 8192
 /** The order of the Ed25519 group (RFC 8032 section 5.1). */
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /**
- * The second half is below the order (RFC 8032 section 5.1.7). Otherwise one token could have several signatures; not every library checks.
+ * The second half is below the order (RFC 8032 section 5.1.7): otherwise a token could have several signatures. Not every library checks.
  */
 function isReduced(signature: Uint8Array): boolean {
   return BigInt(`0x${runtime.formatBytes(signature.subarray(32).toReversed(), 'hex')}`) < ORDER
@@ -47,10 +47,10 @@ export class SigningKey {
   readonly markKey: Uint8Array
   /** Verifying takes longer than reading a record. */
   readonly verified = new Map<string, Claims>()
-  /** By ID, if not in the token. */
+  /** By token ID, for tokens without a mark inside. */
   readonly marks = new Map<string, Promise<string>>()
 
-  /** @param secret determines the key pair; undefined: random */
+  /** @param secret determines the key pair; `undefined`: random */
   constructor(secret: string | undefined) {
     const seed = secret === undefined ? secrets.randomBytes(32) : secrets.deriveKey(secret, 'mikro-rest ed25519')
     const pair = nacl.sign.keyPair.fromSeed(seed)
@@ -75,9 +75,9 @@ interface Minted {
 }
 
 interface MoreClaims {
-  /** Names the log-in: its tokens end together. */
+  /** The log-in: all tokens of a log-in end together. */
   readonly fam?: string
-  /** Marks a refresh token, which is no access token. */
+  /** A refresh token gives no access. */
   readonly use?: 'refresh'
 }
 
@@ -86,7 +86,6 @@ export class Tokens {
   readonly #clock: Clock
   /** Expiry by ID. */
   readonly #revoked = new Map<string, number>()
-  /** Told of each token. */
   whenRevoked: () => void = () => {}
 
   constructor(clock: Clock, key: SigningKey) {
@@ -111,8 +110,8 @@ export class Tokens {
   }
 
   /**
-   * @param state a changed state refuses the token
-   * @param ttl seconds; negative: already expired
+   * @param state another state later refuses the token
+   * @param ttl in seconds; negative: already expired
    */
   mint(sub: string, state: string, ttl: number, more: MoreClaims = {}): Minted {
     return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
@@ -139,12 +138,12 @@ export class Tokens {
     return claims
   }
 
-  /** Knows this process alone. */
+  /** In this process. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }
 
-  /** Does not check whether revoked. */
+  /** Revoked or not. */
   read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
@@ -195,7 +194,7 @@ export class Tokens {
 
   /**
    * @param expires natural end, in seconds since 1970
-   * @returns whether it had not ended before
+   * @returns false for an ended token
    */
   revoke(id: string, expires: number): boolean {
     const now = this.now()

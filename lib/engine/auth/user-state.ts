@@ -1,6 +1,6 @@
 /**
- * Ties a token to a user, by a mark of the user's stored state, changed by a new password, and a time of issue, which lies before the
- * removal of an earlier user with the same ID.
+ * Ties a token to a user, by a mark of the stored state, changed by a new password, and by the time of issue, not before the removal of an
+ * earlier user with the same ID.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets } from '../../foundation/runtime/secrets.ts'
@@ -8,7 +8,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** Limit of removals kept singly. */
+/** Kept singly. */
 const MAX_REMOVALS = 10_000
 
 const MARK_BYTES = 18
@@ -29,9 +29,9 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * Computes a text of the stored password, or without one of the identifier's columns.
+ * Of the stored password, or without a password, of the identifier's columns.
  *
- * @param row the columns' values; undefined: no such user
+ * @param row the values of the columns; `undefined`: no such user
  */
 export function computeState({ password, columns }: StateColumns, row: readonly unknown[] | undefined): string {
   if (row === undefined) return ''
@@ -44,7 +44,7 @@ function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? runtime.formatBytes(value, 'hex') : JSON.stringify(value ?? null)
 }
 
-/** The system's clock in microseconds: tokens outlive engines, whose own clocks may stand still. */
+/** By the system's clock, in microseconds: tokens outlive engines, and clocks of engines may stand still. */
 function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
@@ -73,12 +73,12 @@ function computeMark(id: string, sub: string, state: string, key: Uint8Array): s
   return runtime.formatBytes(mark.subarray(0, MARK_BYTES), 'base64url')
 }
 
-/** Computing a mark takes longer than reading a user. */
+/** Remembered, since computing a mark takes longer than reading a user. */
 const matchedRows = new WeakMap<Claims, readonly unknown[]>()
 
 /**
- * @param row the columns' values
- * @param kept the mark beside the token; undefined: in the token
+ * @param row the values of the columns
+ * @param kept the mark beside the token; default: in the token
  */
 export function isOfState(claims: Claims, columns: StateColumns, row: readonly unknown[], key: Uint8Array, kept?: string): boolean {
   const matchedRow = matchedRows.get(claims)
@@ -92,7 +92,7 @@ export function isOfState(claims: Claims, columns: StateColumns, row: readonly u
   return isMatch
 }
 
-/** In microseconds; 0: none. */
+/** In microseconds since 1970; 0: none. */
 export function readIssueTime({ jti }: Claims): number {
   const time = Number.parseInt(jti.split('.')[1] ?? '', 36)
   return Number.isSafeInteger(time) ? time : 0

@@ -12,9 +12,9 @@ import { findStateColumns, type StateColumns } from './user-state.ts'
 
 export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>
-  /** In the first version that serves users. */
+  /** Of the first version with users. */
   readonly #first: Resource
-  /** In records. */
+  /** The names of the password in records. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
   /** By version. */
   readonly #state: ReadonlyMap<Resource, StateColumns>
@@ -43,12 +43,11 @@ export class Users {
     this.#state = new Map(resources.map(each => [each, findStateColumns(each, password, identifier)]))
   }
 
-  /** Falls back to the first version that serves users. */
+  /** Of the version, or of the first version with users. */
   resource(version: string): Resource {
     return this.#byVersion.get(version) ?? this.#first
   }
 
-  /** Undefined: not served. */
   resourceOf(version: string): Resource | undefined {
     return this.#byVersion.get(version)
   }
@@ -57,7 +56,7 @@ export class Users {
     return this.#state.get(resource)!
   }
 
-  /** Even if the model does not hide the hash. */
+  /** The model may not hide the hash. */
   withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
     const name = this.#passwordNames.get(resource)
     if (name === undefined || !(name in record)) return record
@@ -80,7 +79,6 @@ export class Users {
   }
 }
 
-/** As text, for `sub`. */
 export function keyToSub(key: KeyValues, resource: Resource): string {
   return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
 }

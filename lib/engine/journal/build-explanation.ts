@@ -32,7 +32,7 @@ export async function buildExplanation(explained: Explained, { statements, advic
     writes: [...writes],
     statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names, holdsValues = false } = statements[index]!
-      // A parameter without a known column may belong to any.
+      // A parameter whose column is unknown may be of any.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
       const isMasked = isDoubtful && holdsValues
       return {
@@ -60,7 +60,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** The query as sent, else, as with secrets, formatted from its pairs. */
+/** The query as sent; with secrets, made of its masked pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
@@ -112,7 +112,7 @@ function isBare({ text, column, descending }: IndexColumn): boolean {
   return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
-/** The property, if without other columns. */
+/** In a query, and in the entity, if without other columns. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

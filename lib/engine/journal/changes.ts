@@ -20,14 +20,14 @@ export interface Change {
   readonly after: any
 }
 
-/** As first served. */
+/** Tables as first served. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const own = new Set<string>()
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
-    // Classes that share a table are reported as their root, each row once.
+    // Classes that share a table are reported as their root: each row once.
     const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
     if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
@@ -55,7 +55,7 @@ export function listWatched(models: readonly Model[]): Watched {
   return { tables, lists }
 }
 
-/** Of rows in several tables, each reports its columns. */
+/** Of a record in several tables, each table reports its columns. */
 function findTableResource(resource: Resource): Resource {
   return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
@@ -78,7 +78,7 @@ function findResource(entity: object, models: readonly Model[]): Resource {
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
 }
 
-/** What an open resource has learned. */
+/** The column of an open resource for learned names. */
 function listHolder({ open }: Resource): Field[] {
   return open === undefined ? [] : [{ kind: 'scalar', attribute: open.holder }]
 }
@@ -109,9 +109,9 @@ function listRowFields(field: Field): Field[] {
 interface RowState {
   readonly resource: string
   readonly id: string | number
-  /** The ID that clients know, if another. */
+  /** The ID that clients know, unless that is `id`. */
   shown: string | number | undefined
-  /** Whether the row has changed, not only lists of the record. */
+  /** The row has changed, not only a list of the record. */
   row: boolean
   before: JsonRecord | null
   after: JsonRecord | null
@@ -148,7 +148,7 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
       continue
     }
     const [before, after] = [change.before(), change.after()]
-    // Another ID, another record.
+    // An update of the ID is a delete and an insert.
     if (before !== undefined && after !== undefined && before.id !== after.id) {
       moved(change.table, before, undefined)
       moved(change.table, undefined, after)

@@ -13,9 +13,8 @@ const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
 export interface EntryParts {
   readonly secrets: Secrets
-  /** The model for requests without a target. */
+  /** For requests without a target. */
   readonly first: Model
-  /** The database reports changed rows. */
   readonly isRecording: boolean
 }
 

@@ -12,7 +12,7 @@ import { idNames } from '../../model/key.ts'
 
 const MAX_ROWS = 400_000
 
-/** Begins the names of key parts, as no attribute does. */
+/** Begins the names of key parts: no attribute begins so. */
 const KEY = '\0'
 
 /** @throws Error for too many rows */
@@ -62,7 +62,7 @@ export async function readTable(table: WatchedTable, watched: Watched, connectio
   return new Map(records.map(record => takeKey(table, record)))
 }
 
-/** Clients may not see a key part, or see it renamed. */
+/** A key part may be hidden from clients, or renamed. */
 function keyField({ byName }: Resource, name: string): Field {
   const attribute = byName.get(name) as ScalarAttribute | ToOneAttribute
   return attribute.kind === 'scalar'

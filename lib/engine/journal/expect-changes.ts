@@ -13,7 +13,6 @@ interface ExpectServices {
   readonly tables: readonly WatchedTable[]
   readonly connection: Pick<Connection, 'countRows'>
   readonly recorder: ChangeRecorder
-  /** Undefined without a journal. */
   readonly journal: Journal | undefined
 }
 
@@ -111,7 +110,7 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
 }
 
 function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): Error {
-  // Unnamed resources are listed only if unmet.
+  // Resources of the rest are listed only if unmet.
   const listed = lines.filter(({ met, rest }) => !met || !rest)
   const rows = listed.map(({ name, expected, actual, met, rest }) => [
     met ? ' ' : '!',
@@ -141,7 +140,6 @@ function describe(value: number | Counts | 'any'): string {
   return parts.length === 0 ? 'nothing' : parts.join(', ')
 }
 
-/** Limit of listed requests. */
 const MAX_REQUESTS = 20
 
 function findCauses(requests: readonly JournalEntry[], changes: readonly Change[]): string[] {

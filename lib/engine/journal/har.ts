@@ -28,7 +28,6 @@ export interface HarEntry {
     readonly bodySize: number
   }
   readonly response: {
-    /** 0 without an answer. */
     readonly status: number
     readonly statusText: string
     readonly httpVersion: string
@@ -116,7 +115,7 @@ function writeRequest({ method, path, query, body }: JournalEntry, origin: strin
   }
 }
 
-/** In a URL, `['age>=', '18']` is `age>=18`, and `['age>', '18']` a name without a value, `age>18`. */
+/** `['age>=', '18']` comes of `age>=18`, and `['age>', '18']` of `age>18`, a name without a value. */
 function splitPair(name: string, value: string): HarPair & { readonly bare: boolean } {
   if (/[<>]$/.test(name)) return { name: name + value, value: '', bare: true }
   return { name: name.replace(/=$/, ''), value, bare: false }

@@ -8,7 +8,7 @@ import { findText } from '../../foundation/json/json.ts'
 import type { RunStatement, Trace } from '../../foundation/async/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
-/** Bytes of all kept bodies and changed rows. */
+/** For all kept bodies and changed rows. */
 export const MAX_BYTES = 32 << 20
 
 interface Weight {
@@ -16,7 +16,7 @@ interface Weight {
   bytes: number
 }
 
-/** A long body as text, which takes less memory and time than a copy. */
+/** A long body: a text takes less memory and time than a copy. */
 export class BodyText {
   readonly text: string
 
@@ -27,13 +27,12 @@ export class BodyText {
 
 export class JournalRecord implements ChangeSink {
   readonly nested: boolean
-  /** Of running requests around this request. */
+  /** Running requests around this request. */
   level = 0
-  /** The journal's generation at the start. */
   readonly generation: number
   /** 0 until the request is answered. */
   id = 0
-  /** By the engine's clock: milliseconds since 1970. */
+  /** By the engine's clock, in milliseconds since 1970. */
   readonly at: number
   test: string | undefined = undefined
   fault: string | undefined = undefined
@@ -41,15 +40,14 @@ export class JournalRecord implements ChangeSink {
   /** The start; after the end, the duration. */
   time = performance.now()
   ended = false
-  /** As sent. After parsing: upper case, and without the query. */
+  /** After parsing: upper case, and without the query. */
   method: string
   path: string
   /** Segments after the version. Undefined for an unreadable path. */
   depth: number | undefined = undefined
-  /** Undefined if unreadable. */
   pairs: readonly Pair[] | undefined = undefined
   model: Model | undefined = undefined
-  /** The resource of body and query; the attribute whose value the body is. */
+  /** Body and query name its attributes; the body of an attribute's path is the value. */
   resource: Resource | undefined = undefined
   attribute: string | undefined = undefined
   body: unknown = undefined
@@ -64,10 +62,10 @@ export class JournalRecord implements ChangeSink {
   changedBytes = 0
   /** Too many changes were dropped. */
   isForgotten = false
-  /** Milliseconds by stage, if measured. */
+  /** In milliseconds, by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
   trace: Trace | undefined = undefined
-  /** From a recording. */
+  /** Statements of a recording: see `RanStatements`. */
   ran: object | undefined = undefined
   /** Made on first reading. */
   shown: JournalEntry | undefined = undefined
@@ -84,7 +82,7 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
-  /** Keeps a parsed body's text, else a copy. */
+  /** Keeps the text that the body was parsed from, else a copy. */
   keep(body: unknown): void {
     const text = findText(body)
     this.body = text === undefined ? copyBody(body) : new BodyText(text)
@@ -97,7 +95,7 @@ export class JournalRecord implements ChangeSink {
     this.pairs = query.pairs
   }
 
-  /** Counts characters. */
+  /** In characters. */
   get queryLength(): number {
     let length = 0
     for (const { name, value } of this.pairs ?? []) length += name.length + value.length
@@ -118,7 +116,7 @@ export class JournalRecord implements ChangeSink {
     return weight
   }
 
-  /** Refers only to the model: the rest can be freed. */
+  /** Keeps parts of the model alone: the target can be freed. */
   resolved(target: Target, model: Model): void {
     this.model = model
     if (target.kind === 'index' || target.kind === 'own') return
@@ -134,7 +132,7 @@ export class JournalRecord implements ChangeSink {
     if (this.isForgotten) return
     ;(this.changes ??= []).push(change)
     this.changedBytes += change.bytes
-    // Changes after the answer are counted only here.
+    // `measure` has not counted changes after the answer.
     if (this.ended && this.changedBytes > MAX_BYTES) this.forgetChanges()
   }
 
@@ -172,14 +170,14 @@ function weighBody(body: unknown, sent: Weight): void {
     return
   }
   sent.objects++
-  // An array of values costs more than the loop. The body inherits nothing.
+  // `Object.values` would make an array for each object. A body inherits nothing.
   for (const name in body) {
     sent.bytes += 16
     weighBody((body as Record<string, unknown>)[name], sent)
   }
 }
 
-/** Only parameters count: requests of one shape share the texts of statements. */
+/** Texts do not count: requests of one shape share them. */
 function weighStatements(statements: readonly RunStatement[]): number {
   let bytes = 0
   for (const { parameters } of statements) {

@@ -7,9 +7,9 @@ import { createEntry, type EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { JournalRecord, MAX_BYTES } from './journal-record.ts'
 
-/** Of all levels. Bodies that outlive garbage collections make the heap grow: 10,000 records double it. */
+/** Nested records count. Bodies that outlive garbage collections make the heap grow: 10,000 records double it. */
 const MAX_RECORDS = 3000
-/** In characters: longer queries are dropped with the bodies. */
+/** In characters: a longer query is dropped with the bodies. */
 const LONG_QUERY = 1000
 
 interface JournalParts extends EntryParts {
@@ -25,7 +25,7 @@ export class Journal {
   readonly #running: Surroundings<JournalRecord>
   /** A ring: when full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
-  /** Weights in arrays of their own: reading a record that leaves would cost a cache miss. */
+  /** In arrays of their own: reading a record about to leave would cost a cache miss. */
   #weights: number[] = []
   #sizes: number[] = []
   #start = 0
@@ -54,7 +54,6 @@ export class Journal {
     record.ended = true
     record.time = performance.now() - record.time
     record.status = response.status
-    // A streamed body is not kept.
     record.response = response.body instanceof TextStream ? undefined : response.body
     const { objects, bytes } = record.measure()
     this.#push(record, objects, record.bytes + bytes + record.changedBytes)
@@ -118,12 +117,11 @@ export class Journal {
     return (this.#start + age) % this.#records.length
   }
 
-  /** The last ID, for `since`. */
+  /** The last ID. */
   get position(): number {
     return this.#count
   }
 
-  /** With a higher ID. */
   since(position: number): JournalEntry[] {
     return this.recordsSince(position).map(record => this.show(record))
   }
@@ -146,7 +144,7 @@ export class Journal {
   }
 
   /**
-   * A recording's IDs are consecutive.
+   * Takes over a recording, with consecutive IDs.
    *
    * @param requests the entries, each with its statements
    */
@@ -167,7 +165,7 @@ export class Journal {
     this.#oldestKept = this.#count
   }
 
-  /** Leaves out the requests that are running. */
+  /** Clears; requests that still run leave no entry. */
   reset(): void {
     this.#generation++
     this.clear()

@@ -10,7 +10,7 @@ import { runtime } from '../../foundation/runtime/runtime.ts'
 
 export const SECRET = '[secret]'
 
-/** Secret in any API, in the model or not. */
+/** Names that are secret in any API. */
 const SECRET_NAME =
   /^authorization$|(?:^|[_-])(?:auth|access|refresh|id|bearer|session|csrf)[_-]?token$|pass(?:word|wd|phrase)(?:[_-]?(?:hash|confirmation|confirm|repeat|again))?$/i
 
@@ -24,10 +24,10 @@ const TOKEN = /eyJ[\w-]{6,}(?:\.[\w-]*)+/g
 const VALUE = /(?:(?:Bearer|Basic|Token)\s+)?(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&"'})\]]+)/
 const NAMED = new RegExp(`((?<![\\w-])["']?([\\w-]+)["']?\\s*[:=]\\s*(${VALUE.source}))`, 'gi')
 
-/** Shorter secrets would occur in other texts by chance. */
+/** In characters: shorter secrets occur in other texts by chance. */
 const MIN_ECHO = 4
 
-/** Characters of a value that error texts repeat. */
+/** Error texts repeat so many characters of a value. */
 const REPEATED = 100
 
 /** Undefined if the model does not know the object. */
@@ -36,11 +36,9 @@ type Shape = Pick<Resource | EmbeddedAttribute, 'byName'> | undefined
 interface RedactedExchange {
   readonly method: string
   readonly path: string
-  /** Segments after the version; undefined for an unreadable path. */
   readonly depth: number | undefined
   readonly pairs: readonly Pair[]
   readonly body: unknown
-  /** The resource of body and query; the attribute whose value the body is. */
   readonly resource: Resource | undefined
   readonly attribute: string | undefined
   readonly model: Model
@@ -54,12 +52,12 @@ export interface Masked {
   readonly body: unknown
   readonly response: unknown
   readonly error: string | undefined
-  /** Copies another value of the request, such as a changed row. */
+  /** For other values of the request, such as changed rows. */
   readonly copy: (value: unknown) => unknown
 }
 
 interface LogInFacts {
-  /** The member of a log-in's body that names the user; not secret. */
+  /** Names the user in a log-in's body; no secret. */
   readonly identifier: string
   readonly password: string
   readonly paths: SessionPaths
@@ -87,7 +85,7 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
-  /** Tokens, and members of JSON with secret names. */
+  /** Masks tokens, and members of JSON with secret names. */
   maskStored(text: string): string {
     const masked = maskTokens(text)
     if (!/^\s*[[{]/.test(masked)) return masked
@@ -102,7 +100,7 @@ export class Secrets {
     return copy.includes(SECRET) ? copy : masked
   }
 
-  /** Tokens, and values of secret names (`password: "x"`). */
+  /** Masks tokens, and values after secret names (`password: "x"`). */
   maskNote(text: string): string {
     return maskTokens(text).replaceAll(NAMED, (found, before: string, name: string, value: string) =>
       this.#names.has(name) || SECRET_NAME.test(name) ? found.slice(0, before.length - value.length) + SECRET : found,
@@ -124,7 +122,7 @@ export class Secrets {
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
-    // All secrets first, to find repetitions.
+    // All secrets are gathered first: a text may repeat any.
     if (identifier !== undefined) mask.gatherLogIn(body, identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
@@ -166,7 +164,7 @@ function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'att
   })
 }
 
-/** Also columns of documents with hidden values. */
+/** With columns of documents that hold hidden values. */
 function listHiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
@@ -181,7 +179,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    // Refused, and shown as sent.
+    // The request was refused, and is shown as sent.
     return segment
   }
 }
@@ -196,13 +194,13 @@ class Mask {
   readonly #echoes = new Set<string>()
   #pattern: RegExp | undefined
 
-  /** @param resource errors name its attributes */
+  /** @param resource whose attributes errors name */
   constructor(names: ReadonlySet<string>, resource: Shape) {
     this.#names = names
     this.#resource = resource
   }
 
-  /** The model decides, else the name. */
+  /** The model decides; for an unknown name, the name itself. */
   isSecret(name: string, shape: Shape): boolean {
     if (SECRET_NAME.test(name)) return true
     const attribute = shape?.byName.get(name)
@@ -226,7 +224,6 @@ class Mask {
       })
   }
 
-  /** Of secret names. */
   listSecrets({ name, value, isGroup }: Pair, resource: Shape): readonly string[] {
     if (isGroup !== true) return this.isSecretPath(name, resource) ? [value] : []
     return listComparisons(name).flatMap(({ path, from, to }) => {
@@ -235,7 +232,7 @@ class Mask {
     })
   }
 
-  /** In a group, the name has values. */
+  /** The name of a group holds values. */
   maskGroup({ name, isGroup }: Pair, resource: Shape): string {
     if (isGroup !== true) return name
     const secrets = listComparisons(name).filter(({ path }) => this.isSecretPath(path, resource))
@@ -247,7 +244,7 @@ class Mask {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
       if (text.length < MIN_ECHO) return
-      // Plain, and as spelled in JSON, in paths and in links to pages.
+      // As such, and as spelled in JSON, in paths and in links to pages.
       const spellings = [text, JSON.stringify(text).slice(1, -1)]
       if (text.isWellFormed())
         spellings.push(encodeURIComponent(text), textOfPair({ name: '', operator: '', value: text, bare: false }).slice(1))
@@ -281,7 +278,7 @@ class Mask {
     const credentials = asObject(body)
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
-    // A password that equals the user's name is revealed already.
+    // A password equal to the user's name is shown anyway.
     const own = credentials?.[identifier]
     if (typeof own === 'string') this.#echoes.delete(own)
   }
@@ -313,7 +310,7 @@ class Mask {
     if (Array.isArray(value)) return Object.freeze(value.map(item => this.copy(item, shape, byName)))
     const object = value as Record<string, unknown>
     const copy: Record<string, unknown> = {}
-    // An error may repeat its attribute's value.
+    // A field error may repeat the value of its attribute.
     const about = shape === undefined && typeof object['attribute'] === 'string' && this.isSecretPath(object['attribute'], this.#resource)
     for (const [name, item] of Object.entries(object)) {
       if (item === undefined) continue
@@ -351,7 +348,6 @@ class Mask {
   }
 }
 
-/** Sets a member, even `__proto__`. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   else object[name] = value
@@ -374,7 +370,7 @@ function maskTokens(text: string): string {
   return text.includes('eyJ') ? text.replace(TOKEN, found => (isToken(found) ? SECRET : found)) : text
 }
 
-/** The first part is a token's header (RFC 7515 section 4). */
+/** RFC 7515 section 4: the first part is a header. */
 function isToken(text: string): boolean {
   const header = new TextDecoder().decode(runtime.parseBytes(text.slice(0, text.indexOf('.')), 'base64url'))
   return /^\{"[\x20-\x7e]*"\s*:/.test(header)

@@ -5,22 +5,22 @@ import type { Resource, ScalarAttribute } from '../../model/model.ts'
 export interface Slot {
   readonly attribute: ScalarAttribute
   readonly holder: Record<string, unknown>
-  /** Within the record. */
+  /** Inside the record: `address.city`. */
   readonly path: string
-  /** The resource's singular name, or the embedded object's. */
+  /** Names the owner of the value: the resource, or the embedded object. */
   readonly bearer: string
 }
 
 export interface RecordDraft {
   readonly resource: Resource
   readonly body: Record<string, unknown>
-  /** The record's path in the graph's body, for errors. */
+  /** In the body of the graph, for errors: `items.0`. */
   readonly path: string
   /** Names the streams of random values. */
   readonly stream: string
   readonly slots: Slot[]
-  /** The link to the owner, implied by the place. */
+  /** The link to the record around, which the place implies. */
   readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
-  /** Values that follow from other records, by attribute. Resolved once the other records are complete. */
+  /** By attribute: values that follow from other records, once these are complete. */
   readonly pending: Map<string, () => unknown>
 }

@@ -56,9 +56,8 @@ interface EventSource {
   readonly clock: Clock
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
-  /** Takes secrets out. */
   readonly mask: (text: string) => string
-  /** Called when the first listener comes and the last leaves. */
+  /** When the first listener comes, and the last leaves. */
   readonly listeningChanged: (isHeard: boolean) => void
 }
 
@@ -91,7 +90,7 @@ export class Events {
     this.#tell({ type: 'request', make: () => ({ type: 'request', at: formatIso(at), last, request: summarize() }) })
   }
 
-  /** Earlier marks belong to another test. */
+  /** The marks belong to another test. */
   reset(scenario?: string): void {
     this.#marks = []
     this.#mark({ type: 'reset', ...this.#facts(), ...(scenario === undefined ? {} : { scenario }) })
@@ -113,7 +112,6 @@ export class Events {
     this.#mark({ type: 'mark', ...this.#facts(), text: this.#source.mask(text) })
   }
 
-  /** Unread events of faults become one. */
   faultsChanged(): void {
     if (this.#listeners.size === 0) return
     const facts = this.#facts()
@@ -126,7 +124,7 @@ export class Events {
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
   }
 
-  /** Why, under `--watch`, the former model stays served. */
+  /** Under `--watch`: why the former model stays served. */
   readonly tellRefused = (reason: string | undefined): void => {
     const facts = this.#facts()
     this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })
@@ -152,7 +150,7 @@ export class Events {
     return listener
   }
 
-  /** Listeners still get waiting events. */
+  /** Waiting events are still read. */
   close(): void {
     this.#isClosed = true
     for (const listener of this.#listeners) listener.end()
@@ -189,7 +187,7 @@ class EventListener implements AsyncIterableIterator<EngineEvent> {
   }
 
   take(event: QueuedEvent): void {
-    // The later event has the same state.
+    // The newer event has the state of all faults.
     if (event.type === 'faults' && this.#waiting.at(-1)?.type === 'faults') this.#waiting.pop()
     this.#waiting.push(event)
     if (this.#waiting.length > this.#capacity) {

@@ -1,25 +1,25 @@
-/** Fake values: by an attribute's type and name, readable ones first, others for conflicts. */
+/** Fake values: by an attribute's type and name. Readable values come first, then others, for conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import { words } from '../../model/resource-names.ts'
-import type { Random } from './random.ts'
+import { Random } from './random.ts'
 import type { Readable } from './faker-text.ts'
 import { countCharacters, type ScalarType } from '../../foundation/values/scalar-type.ts'
 
 interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
-  /** A frozen clock's time. Undefined: fixed days. */
+  /** The time of a frozen clock. Undefined: the clock runs, and days are fixed. */
   readonly now: number | undefined
-  /** As in `Slot`. */
+  /** See `Slot`. */
   readonly bearer: string
 }
 
-/** For one attribute. */
+/** At most, for one attribute. */
 const TRIES = 5000
 
-/** Infinity: more than are ever tried. */
+/** How many values there are. Infinity: more than are ever tried. */
 export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
@@ -27,14 +27,14 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** All different, the best first. */
+/** Yields different values, the best first. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
 ): Generator<unknown, void> {
   const { random } = making
   const { items } = type
-  // The smallest list first; a unique list gets an item.
+  // A list is empty at first; a unique one has items.
   if (type.kind === 'array') {
     yield []
     return yield* lists(type, making)
@@ -77,6 +77,12 @@ export function* fakeValues(
   }
 }
 
+/** For `fill` of the option `schema: 'evolve'`. */
+export function makeUp(type: ScalarType, name: string, bearer: string, round: number): Iterator<unknown> {
+  const random = new Random(`${bearer}.${name} ${round}`)
+  return fakeValues({ type, name, primary: false }, { random, readable: undefined, now: undefined, bearer })
+}
+
 /** Lists of one item, then of more items. */
 function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
   const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
@@ -90,7 +96,7 @@ function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unk
   }
 }
 
-/** Values of every JSON form, for types only the application knows. */
+/** For types of the application: values of every JSON form. */
 function* candidates(name: readonly string[], primary: boolean, making: Making): Generator<unknown, void> {
   const { random } = making
   let count = 0
@@ -105,7 +111,7 @@ function* candidates(name: readonly string[], primary: boolean, making: Making):
   }
 }
 
-/** Yields all items, from a random item on. */
+/** Yields all items, beginning with a random one. */
 function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
   const start = random.between(0, items.length - 1)
   yield* items.slice(start)
@@ -138,13 +144,11 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
   return scale === 0 ? String(before) : `${before}.${after}`
 }
 
-/**
- * Fixed days for a running clock: with real time, a seed would give new values each day. An end, as `expiresAt`, must lie after the test.
- */
+/** For a running clock: with the real time, one seed would give new values each day. An end, as `expiresAt`, must lie after the test. */
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** Within a year: past, or coming as for `expiresAt`. */
+/** A time of the past year, or of the next for names as `expiresAt`. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -205,7 +209,7 @@ function plain(name: readonly string[], primary: boolean, random: Random): strin
   }
 }
 
-/** Puts a number where the text still reads well. */
+/** Puts the number in: `ann2@example.test`, `Blue lamp 2`. */
 function counted(text: string, number: number): string {
   const at = text.indexOf('@')
   if (at > 0) return `${text.slice(0, at)}${number}${text.slice(at)}`
@@ -213,7 +217,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Letters and digits; of short lengths all texts. */
+/** Letters and digits. A short length gets all texts there are. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)
@@ -226,7 +230,7 @@ function code(value: number, length: number): string {
   return text
 }
 
-/** Of a column's fixed form: an address, an interval. */
+/** Makes texts of the form of a column type: an address, an interval. */
 type Make = (random: Random) => string
 
 const EMPTY: Make = () => 'empty'
@@ -239,7 +243,7 @@ const day: Make = random => `20${pad(random.between(0, 29))}-${pad(random.betwee
 
 const clock: Make = random => [23, 59, 59].map(high => pad(random.between(0, high))).join(':')
 
-/** By column type, without `pg_catalog`. */
+/** By column type. */
 const MAKERS: Readonly<Record<string, Make>> = {
   interval: random => `${random.between(1, 1000)} days`,
   inet: address,
@@ -261,7 +265,6 @@ const MAKERS: Readonly<Record<string, Make>> = {
   daterange: EMPTY,
 }
 
-/** Undefined: any text, or an unknown form. */
 function findColumnTexts(column: string | undefined): Make | undefined {
   const name = column?.replace(/^pg_catalog\./, '')
   return name !== undefined && Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined

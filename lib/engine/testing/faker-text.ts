@@ -1,16 +1,16 @@
 /**
- * Faker text: readable texts by an attribute's name, from `@faker-js/faker` if installed (an optional peer dependency). Imported on first
- * use, in English, as a separate instance: the caller's keeps its seed.
+ * Faker text: readable texts by an attribute's name, from `@faker-js/faker`, an optional peer dependency. Uses an English instance of its
+ * own: the caller's keeps its seed.
  */
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'
 
-/** Takes an attribute's words in lower case. Undefined: the name says nothing. */
+/** Takes the words of names in lower case. Undefined: the name says nothing. */
 export type Readable = (words: readonly string[], resource: readonly string[], random: Random) => string | undefined
 
 let loading: Promise<Readable | undefined> | undefined
 
-/** Undefined: faker is missing, or older than version 10, which renamed generators. */
+/** Undefined: faker is missing, or older than version 10, where generators have other names. */
 export function loadReadable(): Promise<Readable | undefined> {
   return (loading ??= load())
 }
@@ -21,7 +21,7 @@ async function load(): Promise<Readable | undefined> {
     module = await import('@faker-js/faker/locale/en')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // A broken faker is an error; jest has a code of its own.
+    // A broken faker is an error. Jest says MODULE_NOT_FOUND.
     if ((code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes('@faker-js/faker')) return undefined
     throw error
   }
@@ -42,7 +42,7 @@ function title(text: string): string {
   return text.replaceAll(/(^|[ -])[a-z]/g, letter => letter.toUpperCase())
 }
 
-/** Domains are reserved ones (RFC 2606). */
+/** Domains are reserved (RFC 2606). */
 const TOPICS = {
   email: faker => faker.internet.exampleEmail(),
   firstName: faker => faker.person.firstName(),

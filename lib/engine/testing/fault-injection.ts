@@ -1,6 +1,6 @@
 /**
  * Fault injection: delays, failures, lost connections, rate limits and gates. Knows nothing of the engine. Rejects with fault_injected,
- * rate_limited, or the test's error; a lost connection is an error of code ECONNRESET.
+ * rate_limited, the test's error, or ECONNRESET for a lost connection.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything } from '../../foundation/base/option-table.ts'
@@ -15,7 +15,6 @@ import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Most kept faults. */
 const MAX_KNOWN = 1000
 
 export class Faults {
@@ -25,19 +24,18 @@ export class Faults {
   rules: readonly FaultRule[] = []
   readonly #waiting = new Set<WaitingRequest>()
   readonly #unmet: UnmetFaults
-  /** Faults no call has ended, used up or not, oldest first. */
+  /** Not ended by a call, used up or not; oldest first. */
   #known: FaultRule[] = []
   #count = 0
-  /** Called when a fault comes, meets a request, or ends, and when a gate holds another request. */
+  /** A fault comes, meets a request, or ends, or a gate holds another request. */
   changed: () => void = () => {}
-  /** Only where unmet faults are an error. */
   #endedUnmet: FaultRule[] = []
 
   /**
-   * @param methods beside the usual ones
+   * @param methods beside the usual
    * @param clock fills the buckets of rate limits
    * @param checkPath refuses patterns no request can meet
-   * @param unmet whether unmet faults are an error after the test
+   * @param unmet `throw`: unmet faults are an error after the test
    */
   constructor(
     methods: readonly string[],
@@ -51,17 +49,16 @@ export class Faults {
     this.#checkPath = checkPath
   }
 
-  /** In effect and unmet, oldest first. */
+  /** Oldest first. */
   get pending(): PendingFault[] {
     return this.rules.filter(({ met }) => met === 0).map(toPending)
   }
 
-  /** Known faults, oldest first. */
+  /** Oldest first. */
   get states(): FaultState[] {
     return this.#known.map(rule => describeFault(rule, this.#held(rule)))
   }
 
-  /** Undefined: unknown, or ended by a call. */
   find(id: string): FaultHandle | Gate | undefined {
     return this.#known.find(rule => rule.id === id)?.handle
   }
@@ -151,7 +148,6 @@ export class Faults {
     }
     this.rules = [...this.rules, rule]
     this.#known.push(rule)
-    // Used-up faults must not pile up.
     if (this.#known.length > MAX_KNOWN)
       this.#known.splice(
         Math.max(
@@ -184,7 +180,7 @@ export class Faults {
     return { dispose, [Symbol.dispose]: dispose }
   }
 
-  /** Ends a rule, for requests already met, too. */
+  /** Also for waiting requests. */
   #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
@@ -287,7 +283,7 @@ export class Faults {
   }
 
   /**
-   * Reports faults no request has met since the last call. Effective faults must be ended first.
+   * Names faults unmet since the last call. Effective faults must be ended before.
    *
    * @param by the method that the test called
    */
@@ -303,7 +299,7 @@ export class Faults {
     )
   }
 
-  /** Waiting requests belong to the test before. */
+  /** Waiting requests are those of the test before. */
   reset(): void {
     this.#known = []
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))

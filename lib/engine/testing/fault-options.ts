@@ -57,14 +57,13 @@ export function checkDelay(ms: unknown, where: string): void {
   }
 }
 
-/** Reads options, and refuses what is no object. */
 export const readFault: typeof readOptions = (options, table, where) => {
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`${where}: the options must be an object, got ${options === null ? 'null' : typeof options}.`)
   return readOptions(options, table, where)
 }
 
-/** Another value would cut an answer off, or leave a client waiting. */
+/** Forbidden headers: another value cuts the answer off, or leaves the client waiting. */
 const FRAMING = new Set(['connection', 'content-length', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 function checkHeaders(headers: unknown, place: string, where: string): void {

@@ -28,7 +28,6 @@ export interface FaultRequest {
 export type RequestMatch = string | ((request: FaultRequest) => unknown)
 
 export interface CompiledMatch {
-  /** For error texts. */
   readonly label: string
   readonly meets: (request: FaultRequest) => boolean
 }
@@ -61,7 +60,7 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
   try {
     return readPairs(target, query)
   } catch {
-    // The engine reports an unreadable query, if the request gets there.
+    // A stage refuses the query, if no fault comes first.
     return []
   }
 }

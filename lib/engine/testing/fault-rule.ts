@@ -30,11 +30,11 @@ export interface FaultRule extends CompiledMatch {
   readonly id: string
   readonly effect: Effect
   readonly options: object
-  /** More requests to meet. */
+  /** Number of requests still to meet. */
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
-  /** Whether over, also for requests already met. */
+  /** Over, for waiting requests, too. */
   ended: boolean
 }
 
@@ -52,7 +52,7 @@ export interface MatchedFaults {
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
   /** A failure, a lost connection, or an exceeded limit. */
   readonly end: FaultRule | undefined
-  /** Only if the end is a rate limit. */
+  /** Of a rate limit. */
   readonly excess: RestError | undefined
   /** The ID of the ending fault, else of the first. */
   readonly met: string | undefined

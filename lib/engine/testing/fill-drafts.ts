@@ -1,5 +1,5 @@
 /**
- * Fill drafts: values for slots. Redraws unique sets until free among rows and drafts. Rejects an attribute whose type takes no made-up
+ * Fill drafts: draws values for slots, until unique sets are free among rows and drafts. Rejects an attribute whose type takes no made-up
  * value.
  */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -24,7 +24,7 @@ type DraftPart =
 
 interface UniqueSet {
   readonly resource: Resource
-  /** Equal for sets of the same attributes. */
+  /** The same for sets of the same attributes. */
   readonly name: string
   readonly parts: readonly DraftPart[]
 }
@@ -34,8 +34,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Unique sets in which another record could conflict. NULL conflicts with nothing, and nobody shares a parent made for this record. Leaves
- * out attributes with a default: the others are then unique alone.
+ * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record alone. Without attributes that have a default:
+ * the rest is then unique alone.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
@@ -72,10 +72,10 @@ function findPart(draft: RecordDraft, path: string): DraftPart | 'free' | 'left 
   if (value === null) return 'free'
   if (attribute.kind === 'scalar') {
     const typed = readScalar(value, attribute.type)
-    // Validation rejects a wrong value.
+    // Validation will refuse the value.
     return typed === undefined ? 'free' : { kind: 'given', attribute, values: [typed] }
   }
-  // For an ID that is no key, the row is unknown yet.
+  // Of an ID that is no primary key, the row is not known yet.
   const target = attribute.kind === 'toOne' && !isObject(value) && attribute.target.shownKey === undefined ? attribute.target : undefined
   const key = target && keyFromJson(value, target)
   return key === undefined ? 'free' : { kind: 'given', attribute, values: key }
@@ -88,7 +88,7 @@ function readValues(part: DraftPart): readonly unknown[] {
   return [readScalar(holder[attribute.name], attribute.type)]
 }
 
-/** For one record, when a unique set is taken. */
+/** For one record. */
 const ROUNDS = 20
 const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 
@@ -110,7 +110,7 @@ export class DraftFiller {
     this.#numbers = new Map(all.map((draft, index) => [draft, index]))
   }
 
-  /** Inside the transaction. */
+  /** To call inside the transaction. */
   async fill(): Promise<void> {
     const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
     // An earlier record must not take the caller's values.
@@ -122,7 +122,7 @@ export class DraftFiller {
     }
   }
 
-  /** Returns whether all values are free. */
+  /** @returns whether the drawn values are free */
   async #draw({ resource, slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
     // The widest choice comes last, when most conflicts are known.
     const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))
@@ -148,7 +148,7 @@ export class DraftFiller {
     return isFree
   }
 
-  /** As the engine would give, if the engine counts. */
+  /** If the engine counts the keys, the next. */
   #nextKey(resource: Resource, attribute: ScalarAttribute): readonly number[] | undefined {
     const stored = attribute.primary && resource.generatedKey ? planRows(resource)?.stored : undefined
     const key = stored === undefined ? undefined : this.#connection.takeKey(stored, undefined)
@@ -161,7 +161,7 @@ export class DraftFiller {
   }
 
   async #exists({ resource, name, parts }: UniqueSet): Promise<boolean> {
-    // No existing row refers to a record still being made.
+    // No row refers to an unfinished record.
     if (parts.some(({ kind }) => kind === 'owner')) return false
     const { dialect } = this.#connection
     if (!this.#statements.has(name)) {

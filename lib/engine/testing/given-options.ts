@@ -48,7 +48,7 @@ interface GiveMethods<Name extends string> {
 export interface RecordMaking {
   readonly seed: number
   readonly pathOf: (index: number) => string
-  /** With parents and lists. */
+  /** Counts parents and lists, too. */
   readonly maxRecords: number
 }
 

@@ -7,10 +7,10 @@ import type { Reader } from '../../records/read/reader.ts'
 import type { PasswordHashes } from '../../records/validate/hash-passwords.ts'
 
 export interface GivenServices {
-  /** At present. */
+  /** What is served now: names may be added. */
   readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
-  /** The context of renderers, as in the answer to a POST. */
+  /** For renderers: as in the answer to a POST. */
   readonly context: (resource: Resource) => HookContext
 }

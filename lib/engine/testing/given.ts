@@ -1,6 +1,6 @@
 /**
- * Given: calls of `engine.given` with their seeds. Loads make-records.ts with the first. Rejects with resource_unknown, body_invalid,
- * validation_failed, unique_conflict.
+ * Given: `engine.given`. Loads make-records.ts with the first call. Rejects with resource_unknown, body_invalid, validation_failed,
+ * unique_conflict.
  */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -10,9 +10,8 @@ import type { Resource } from '../../model/model.ts'
 import { requireFew, type Give, type GivenOptions, type GivenRecord, type Overrides, type RecordMaking } from './given-options.ts'
 import type { GivenServices } from './given-services.ts'
 
-/** Holds only the next call's seed. */
 export class Given {
-  /** Copied with the data: the same calls make the same records. */
+  /** Kept in snapshots: after a reset, the same calls make the same records. */
   nextSeed = 1
   readonly #services: GivenServices
 
@@ -58,7 +57,7 @@ export class Given {
     return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** Completes overrides to a body, with parents. Inserts nothing. */
+  /** Completes overrides, with parents. Inserts nothing. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)
@@ -83,7 +82,7 @@ export class Given {
   }
 }
 
-/** As JSON: a date may be a Date. */
+/** A value may be a Date, which becomes a text. */
 function readOverrides(overrides: unknown, where: string): Overrides {
   if (!isObject(overrides)) throw new TypeError(`${where}: the overrides must be an object of attributes.`)
   const json = toJson(overrides, `${where}: the overrides`)

@@ -43,7 +43,7 @@ export async function makeRecords(
   }
 }
 
-/** Inserts nothing. */
+/** Gives a body of POST, and inserts nothing. */
 export async function completeRecord(
   resource: Resource,
   overrides: Overrides,
@@ -96,7 +96,7 @@ function nameCall(error: unknown): unknown {
   return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
-/** Other writers may take the same values meanwhile. */
+/** Others may write the same values meanwhile. */
 const ATTEMPTS = 10
 
 /** Another record has a made-up value: on a server, written at the same time. */
@@ -106,7 +106,7 @@ function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
-/** Left to a unique default that another record has. */
+/** Unique attributes with a default of another record. */
 function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
   const names = new Set(error.errors?.map(({ attribute }) => attribute))
@@ -120,7 +120,7 @@ function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   )
 }
 
-/** Names the made-up values a broken CHECK may be about: the model knows no CHECKs. Other errors stay. */
+/** Names made-up values for a broken CHECK: the model knows no CHECKs. Other errors stay. */
 function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
   const text = dialect.brokenCheck(error.cause) ?? ''
@@ -140,7 +140,7 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }
 
-/** For a broken foreign key: a link's default may link no record. Other errors stay. */
+/** For a broken foreign key: a link's default may name no record. Other errors stay. */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
   const isKey =
     error instanceof RestError &&

@@ -10,14 +10,13 @@ export interface RateLimit {
   readonly per: number | string
 }
 
-/** The largest exact number. */
 const MAX_CREDIT = Number.MAX_SAFE_INTEGER
 
 export class TokenBucket {
   readonly #clock: Pick<Clock, 'time'>
   readonly #requests: number
   readonly #per: number
-  /** In whole numbers: a request costs `per`, a millisecond gives `requests`. */
+  /** In whole numbers: a request costs `per`, each millisecond gives `requests`. */
   #credit: number
   #filledAt: number
 

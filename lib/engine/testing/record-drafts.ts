@@ -1,6 +1,6 @@
 /**
- * Record drafts: completes overrides to a graph. Each record has a draft; slots are attributes still without value. Rejects relations that
- * need each other in a circle.
+ * Record drafts: completes overrides to a graph, with a draft for each record. Slots are attributes without a value yet. Rejects relations
+ * that need each other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -23,18 +23,18 @@ import { isObject } from '../../foundation/json/json.ts'
 import { requireFew, type Overrides } from './given-options.ts'
 import { joinPath } from '../../records/validate/validation-context.ts'
 
-/** The needed relations on the way, outermost first. */
+/** The needed relations on the way to a record, outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
 
 interface DraftContext {
   readonly path: string
   readonly stream: string
   readonly implied?: RecordDraft['implied']
-  /** For a one-to-one: the inverse side. */
+  /** The inverse side of a one-to-one, already set. */
   readonly linkedFrom?: string | undefined
-  /** Empty for a requested record. */
+  /** Default: none, for a record of the caller. */
   readonly needs?: Needs
-  /** Another record refers to this attribute. */
+  /** Needs a value: another record refers to the attribute. */
   readonly referredBy?: string | undefined
   /** Values that follow from the linking record. */
   readonly inherited?: ReadonlyMap<string, () => unknown>
@@ -44,7 +44,7 @@ interface DraftContext {
 interface Site {
   readonly draft: RecordDraft
   readonly holder: Record<string, unknown>
-  /** Within the record: empty, or with a dot at the end. */
+  /** Inside the record: empty, or `address.`. */
   readonly prefix: string
   readonly bearer: string
   readonly needs: Needs
@@ -84,7 +84,6 @@ export class RecordDrafts {
     const site: Site = { draft, holder: body, prefix: '', bearer: resource.singular, needs }
     for (const attribute of orderByColumns(resource)) {
       const { name } = attribute
-      // Skips attributes of other classes.
       if (name === implied?.name || name === linkedFrom || draft.pending.has(name) || !isOfClass(attribute, askedClass)) continue
       if (attribute.kind === 'toMany') this.#addList(attribute, draft)
       else if (attribute.kind === 'toOne') this.#addLink(attribute, site)
@@ -95,7 +94,7 @@ export class RecordDrafts {
     return draft
   }
 
-  /** Called once all slots are filled. */
+  /** Once all slots are filled. */
   resolve(): void {
     this.#keys.resolve()
   }
@@ -125,7 +124,7 @@ export class RecordDrafts {
     }
   }
 
-  /** The resource named in the overrides, else the first. */
+  /** Links the resource of the overrides, else the first. */
   #addLinkToOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, { draft, needs }: Site): void {
     const value = draft.body[name]
     if (isObject(value)) {
@@ -160,13 +159,13 @@ export class RecordDrafts {
     return this.add(attribute.target, overrides, place).body
   }
 
-  /** Needed values that are not given. */
+  /** Makes a slot of a needed value that is not given. */
   #openValue(attribute: ScalarAttribute | EmbeddedAttribute, site: Site, isReferred = false): void {
     const { name } = attribute
     const { draft, holder, prefix, bearer } = site
     const value = holder[name]
     if (attribute.kind === 'scalar') {
-      // A life-cycle function would make another key each time.
+      // A life-cycle function would make another key at each call.
       const isMade =
         attribute.needed ||
         isReferred ||
@@ -184,7 +183,7 @@ export class RecordDrafts {
     }
   }
 
-  /** The object names a class, else the first counts. */
+  /** The object may name a class; otherwise the first counts. */
   #complete(attribute: EmbeddedAttribute, value: object | undefined, site: Site): Record<string, unknown> {
     const { name, variants, attributes } = attribute
     const holder: Record<string, unknown> = { ...value }
@@ -205,7 +204,7 @@ export class RecordDrafts {
   }
 }
 
-/** Moves IDs to the names of their relations. */
+/** `customerId: 1` becomes `customer: 1`. */
 function nameRelations(overrides: Overrides, { byName }: Resource): Record<string, unknown> {
   const entries = Object.entries(overrides).map(([name, value]): [string, unknown] => {
     const attribute = byName.get(name)
@@ -214,13 +213,13 @@ function nameRelations(overrides: Overrides, { byName }: Resource): Record<strin
   return Object.fromEntries(entries)
 }
 
-/** To-ones with the fewest columns first: larger ones may share those columns. */
+/** To-ones with few columns come first: others may share the columns. */
 function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   const size = (attribute: Attribute): number => (attribute.kind === 'toOne' && attribute.owner ? attribute.columns.length : 0)
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** Without a named class, an abstract class stands for the first below. */
+/** For an abstract class, the first class below, unless the body names one. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy
@@ -229,7 +228,7 @@ function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unkno
   if (first !== undefined) body[name] ??= attribute?.kind === 'scalar' && attribute.type.kind === 'integer' ? Number(first) : first
 }
 
-/** Rejects a circle, without a first record. */
+/** @throws RestError for a circle: no record could be the first */
 function extendNeeds(needs: Needs, draft: RecordDraft, attribute: ToOneAttribute, at: string): Needs {
   const path = [...needs, { resource: draft.resource, attribute }]
   const start = path.findIndex(({ resource }) => resource === attribute.target)

@@ -14,9 +14,9 @@ import type { RecordDraft } from './draft.ts'
 
 interface SharedColumn {
   readonly link: ToOneAttribute
-  /** In the linked record's key. */
+  /** Of the linked record's key. */
   readonly part: number
-  /** The sharing attribute with the fewest columns. */
+  /** Shares the column, and has the fewest columns. */
   readonly source: ScalarAttribute | ToOneAttribute
   readonly sourcePart: number
 }
@@ -44,7 +44,7 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
-/** On both sides of one-column references beyond the primary key. Both sides must be equal. */
+/** References by one column that is no primary key: both sides must be equal. */
 function findBeside(
   { attributes }: Resource,
   { beside = [], target }: ToOneAttribute,
@@ -68,11 +68,10 @@ function findKeyPart(resource: Resource, part: number): { attribute: ScalarAttri
   throw new RangeError(`${resource.className} has no part ${part} in its key.`)
 }
 
-/** Drafts by body, with dependent values. */
 export class SharedKeys {
   readonly #byBody = new Map<object, RecordDraft>()
 
-  /** Takes an incomplete draft. Sets values that follow from the caller's, or from the record's place. */
+  /** Sets values that follow from the caller's, or from the place. */
   add(draft: RecordDraft): void {
     this.#byBody.set(draft.body, draft)
     const { body, implied } = draft
@@ -91,7 +90,7 @@ export class SharedKeys {
     }
   }
 
-  /** Opens keys from which other values follow, once attributes are complete. */
+  /** Once attributes are complete, opens keys from which other values follow. */
   finish(draft: RecordDraft): void {
     for (const { link, part, source } of findShared(draft.resource)) {
       const value = draft.body[link.name]
@@ -104,7 +103,7 @@ export class SharedKeys {
     }
   }
 
-  /** Of a linked record, by the linking record. */
+  /** For a linked record, from the linking record. */
   findInherited(owner: RecordDraft, link: ToOneAttribute, given: Readonly<Record<string, unknown>>): Map<string, () => unknown> {
     const inherited = new Map<string, () => unknown>()
     const all = findShared(owner.resource).filter(shared => shared.link === link && this.#isSettled(owner, shared.source))
@@ -127,7 +126,7 @@ export class SharedKeys {
     return inherited
   }
 
-  /** Lets a record link itself. A missing key is made up. */
+  /** Links a record to itself, with a made-up key if none is given. */
   linkItself(draft: RecordDraft, link: ToOneAttribute): void {
     const { key, shownKey } = link.target
     const parts = key.map((_, part) => part)
@@ -140,7 +139,7 @@ export class SharedKeys {
     })
   }
 
-  /** Called once all other values are made up. */
+  /** Once all other values are made up. */
   resolve(): void {
     for (const draft of this.#byBody.values()) for (const name of draft.pending.keys()) this.#resolveOne(draft, name)
   }
@@ -154,7 +153,6 @@ export class SharedKeys {
     return draft.body[name]
   }
 
-  /** Has, or will have, a value. */
   #isSettled(draft: RecordDraft, source: ScalarAttribute | ToOneAttribute): boolean {
     const value = draft.body[source.name]
     return value === undefined
@@ -178,7 +176,7 @@ export class SharedKeys {
     return this.#readValue(draft, attribute, inner)
   }
 
-  /** For a key referred to by value: the database would give the key only later. */
+  /** An equal value stands elsewhere: the database would give the key too late. */
   #openKey(draft: RecordDraft, part: number): void {
     const { attribute, inner } = findKeyPart(draft.resource, part)
     this.#open(draft, attribute, inner)
@@ -197,7 +195,7 @@ export class SharedKeys {
   }
 }
 
-/** Of the caller's ID or object, as JSON; for a new record without a key, the record's object. */
+/** A part of the caller's ID or object; for a new record without a key, the object. */
 function readGiven(value: unknown, target: Resource, part: number): unknown {
   if (value === undefined || value === null) return undefined
   if (isObject(value)) {

@@ -226,6 +226,8 @@ describe('engine.token on PostgreSQL', { skip: NO_SERVER }, () => {
     await using schema = ownSchema()
     await using engine = await open(schema, { seed: seed! })
     const before = engine.token(1)
+    // The state of a token is read behind `engine.token`; a change in the meantime would be part of the state.
+    assert.equal(await ask(engine, before), 200)
     const em = engine.orm.em.fork()
     let inside = ''
     await em.transactional(async tx => {

@@ -20,19 +20,18 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly migrate: boolean
   /** The path before the version; `undefined`: the model's. */
   readonly base: string | undefined
-  /** Empty: no version in paths; `undefined`: the model's. */
+  /** Empty: paths have no version; `undefined`: the model's versions. */
   readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
   /** Hidden attributes: `name` or `table.name`. */
   readonly hide: readonly string[]
   readonly as: Grammar | undefined
   readonly static: string | undefined
-  /** Empty: no other origin. */
   readonly cors: readonly string[]
   readonly corsCredentials: boolean
   /** Names for `Host` beside the local names; true: all. */
   readonly allowedHosts: readonly string[] | true
-  /** Milliseconds for every request. */
+  /** In milliseconds, for every request. */
   readonly delay: number
   /** Milliseconds; `undefined`: the model's, else 5,000. */
   readonly timeout: number | undefined
@@ -53,7 +52,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly hash: boolean
   readonly id: string | undefined
   readonly quiet: boolean
-  /** A file; empty: standard output. */
+  /** The file to write; empty: standard output. */
   readonly openapi: string | undefined
   /** A `.svg` or `.mmd` file; empty: standard output. */
   readonly diagram: string | undefined
@@ -65,7 +64,6 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
 
 interface Option {
   readonly type: 'string' | 'boolean'
-  /** One letter. */
   readonly short?: string
   readonly value?: string
   /** Values behind "=". */
@@ -174,7 +172,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
 const WIDTH = 100
 const MARGIN = 24
 
-/** Writes lines of at most 100 characters. */
+/** Lines have at most 100 characters. */
 export function formatHelp(): string {
   const groups = GROUPS.map(([title, names]) => {
     const rows = names.flatMap(name => {
@@ -230,7 +228,7 @@ function readTokens(argv: readonly string[]): {
 } {
   const values = new Map<OptionName, string[]>()
   const files: string[] = []
-  // Not strict: errors of parseArgs are for programmers, and suggest no names.
+  // Not strict: errors of parseArgs suggest no names.
   for (const token of parseArgs({ args: [...argv], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens) {
     if (token.kind === 'positional') files.push(token.value)
     if (token.kind !== 'option') continue
@@ -239,7 +237,7 @@ function readTokens(argv: readonly string[]): {
     const { values: known = [], takesAny = false } = OPTIONS[name] as Option
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !takesAny && !known.includes(token.value))
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
-    // Usually a forgotten value.
+    // `--seed --port 80`: a value was forgotten.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
     if (
       OPTIONS[name].type === 'string' &&

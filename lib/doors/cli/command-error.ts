@@ -16,7 +16,7 @@ export function misuse(text: string): CommandError {
   return new CommandError(text, 2)
 }
 
-/** The value may name content of a file: escapes control characters. */
+/** Escapes control characters: the text may come from a file. */
 export function oneLine(error: unknown): string {
   return escapeControls(error instanceof Error ? error.message || error.name : String(error)).trim()
 }

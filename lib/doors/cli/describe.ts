@@ -1,6 +1,6 @@
 /**
  * Describe: writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind: FILE and OUT are easily
- * mistaken.
+ * mistaken for each other.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ interface ResourceDescription {
   readonly option: string
   readonly kind: string
   readonly text: string
-  /** How a file of the kind begins. */
+  /** Beginning of a file of the kind. */
   readonly start: RegExp
 }
 

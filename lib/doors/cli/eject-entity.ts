@@ -207,7 +207,7 @@ class PropertyWriter {
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy] as EntityProperty | undefined)
-    // The other sides of a polymorphic relation name the relation themselves, and not every target has another side.
+    // The other sides of a polymorphic relation name the relation; a target may have no other side.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()
@@ -336,7 +336,7 @@ class PropertyWriter {
   }
 }
 
-/** Types that builders have by default on PostgreSQL. */
+/** The types of builders on PostgreSQL. */
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 

@@ -1,7 +1,4 @@
-/**
- * Eject left out: columns of a SQLite file that `--eject` leaves out, for want of code that serves the same; never keys, nor columns that
- * relations and unique sets need.
- */
+/** Eject left out: columns of a SQLite file without a form as code. Never keys, nor columns of relations and unique sets. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 
@@ -9,7 +6,7 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /** @param isFromFile whether a SQLite file gave the model: tables of any other model are made of the code, so nothing is left out */
+  /** @param isFromFile a SQLite file gave the model: only then anything is left out, since other tables are made of the code */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }
@@ -23,7 +20,7 @@ export class LeftOut {
     return this.#notes.has(place)
   }
 
-  /** Returns false for a column that cannot be left out. */
+  /** @returns false for a column that cannot be left out */
   add(meta: EntityMetadata, prop: EntityProperty, reason: string): boolean {
     if (!this.#isFromFile || isNeeded(meta, prop)) return false
     const place = `${meta.className}.${prop.name}`

@@ -17,7 +17,7 @@ import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
 import { Code, literal, type LinkedSource } from './source.ts'
 
-/** Returns undefined for a type that is code already. */
+/** @returns undefined for a type that is code already */
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {
   const type = prop.customType
   if (type instanceof FileType) return fileBuilder(type, isQuery)
@@ -50,8 +50,8 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 }
 
 /**
- * Readers for elements of PostgreSQL's lists: texts, or lists in a list. A reader is known by what it makes of a text: `given` becomes
- * `meant`.
+ * Readers for elements of PostgreSQL's lists: of texts, or of lists in a list. MikroORM's type makes `meant` of `given`, and so shows its
+ * reader.
  */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
   { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },
@@ -70,7 +70,7 @@ export function declareReaders(code: string): string[] {
   )
 }
 
-/** Returns a model's builder, if the form is the same; else the type as read from the file. */
+/** A builder of `p`, if the form is the same; else the type as read from the file. */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar
   const time = findForm(scalar)

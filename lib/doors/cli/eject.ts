@@ -1,6 +1,6 @@
 /**
- * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the result: a difference
- * from the served model is an error or, where a database gave the model, a left-out column with a note.
+ * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the project: a difference
+ * from the served model is an error or, where a database gave the model, leaves a column out with a note.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -47,7 +47,7 @@ export async function eject(engine: RestEngine, loaded: LoadedSource, folder: st
   try {
     let files = await writeProject(engine, loaded, root, leftOut)
     if (!(await proveSame(engine, loaded, root, leftOut))) {
-      // Node never reads an imported file again: a second text is proved in another place.
+      // Node imports a file once: a second text needs another place.
       const proof = join(root, '.proof')
       await writeProject(engine, loaded, proof, leftOut)
       if (!(await proveSame(engine, loaded, proof, leftOut))) throw new Error('The columns that were left out are still there.')
@@ -126,7 +126,7 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
 /** @throws CommandError for options that are code. */
 function refuseFunctions(options: EngineOptions): void {
   for (const [name, value] of Object.entries(options)) {
-    // All names are written out.
+    // The entities have all names written out.
     if (name === 'orm' && Object.keys(value as object).every(each => each === 'namingStrategy')) continue
     if (value !== undefined && !OTHER_OPTIONS.has(name))
       throw new CommandError(`The option "${name}" cannot be written as code: it contains functions.`)
@@ -173,12 +173,11 @@ function config(
     ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
-  // Comments keep the guesses, settled in code, for the reader.
+  // The guesses of the model are code now, and comments for the reader.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
   return `${imports.join('\n')}\n\n${notes}export default ${lines('{', members, '}')} satisfies EngineOptions\n`
 }
 
-/** `undefined`: a file or memory. */
 function findServer({ database }: EngineOptions): ServerDatabase | undefined {
   const found = database === undefined ? undefined : readDatabase(database)
   return typeof found === 'object' ? found : undefined
@@ -190,7 +189,7 @@ function writeServer(server: ServerDatabase): string {
   return Object.keys(others).length === 0 ? url : literal({ url: new Code(url), ...others })
 }
 
-/** Entities name their schemas themselves. */
+/** Entities name their schemas. */
 function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
   return typeof schema === 'string' ? { schema, ...others } : others
 }
@@ -221,7 +220,7 @@ function findResourceDefinitions(engine: RestEngine, options: EngineOptions, ser
 async function buildProjectSurroundings({ title, options }: LoadedSource): Promise<[string, string][]> {
   const server = findServer(options)
   const ownPackage = await readOwnPackage()
-  // A range would let npm take other versions, and end in ERESOLVE.
+  // With a range, npm would take other versions, and end in ERESOLVE.
   const orm = installedOrmVersion()
   const version = (name: string): string =>
     name.startsWith('@mikro-orm/') ? orm : (ownPackage.peerDependencies[name] ?? ownPackage.devDependencies[name] ?? '*')
@@ -286,9 +285,9 @@ function writeReadme(title: string, isServer: boolean): string {
 async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
-  // Only a server says what a server makes of columns.
+  // What a server makes of columns, only a server tells.
   const server = findServer(options)
-  // A PGlite has one connection; any other PGlite says the same.
+  // A PGlite has one connection; another PGlite tells the same.
   const place =
     server === undefined
       ? { database: ':memory:' }
@@ -332,7 +331,7 @@ function describeModel(model: Model): Description {
   const described = new Map<string, string>()
   const text = (value: unknown): string =>
     JSON.stringify(value, (key, each: unknown) => {
-      // A guess: rows of any file's pivot table might link nothing.
+      // Of a file: rows of a pivot table might link nothing.
       if (key === 'mayBeEmpty') return undefined
       if (key === 'target' || key === 'resource') return (each as Resource).className
       return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
@@ -345,10 +344,10 @@ function describeModel(model: Model): Description {
   return described
 }
 
-/** Describes a type in one spelling, whatever other values a file may hold. */
+/** In one spelling, whatever other values a file may hold. */
 function describeType(type: ScalarType): string {
   const { loose: _, toStored: __, ofFile: ___, strays: ____, time, ...others } = type as FileScalar
-  // By MikroORM's default: the form of texts does not matter.
+  // Where MikroORM stores milliseconds, the form of texts does not matter.
   const compared = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(
     Object.entries(compared)

@@ -45,7 +45,6 @@ export const EVOLVE_OPTIONS = {
 interface TakenFiles {
   readonly diff: boolean
   readonly files: readonly string[]
-  /** The model. */
   readonly config: string | undefined
 }
 

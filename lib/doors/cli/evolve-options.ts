@@ -25,7 +25,7 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   }
 }
 
-/** Nothing is to be kept. */
+/** For `--fresh`: no data are kept. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
   const { schema: _, fill: __, renamed: ___, drop: ____, copies: _____, ...others } = options
@@ -47,10 +47,9 @@ export interface Trial {
 }
 
 /**
- * Returns options for a copy of the file; `undefined`: nothing would change.
- *
+ * @returns options for a copy of the file; `undefined`: nothing would change
  * @param option of the command line; undefined: the model asks for the change
- * @throws CommandError for a server.
+ * @throws CommandError for a server
  */
 export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')
@@ -69,7 +68,7 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
   return { options: { ...withoutCopies(options), database: path }, remove }
 }
 
-/** A copy itself gets no copies. */
+/** Copies of a copy are of no use. */
 export function withoutCopies(options: EngineOptions): EngineOptions {
   return options.schema === 'evolve' ? { ...options, copies: 0 } : options
 }

@@ -13,7 +13,7 @@ type Ask = (rename: PossibleRename) => Promise<boolean>
  * Rehearses the evolution until nothing is left to ask.
  *
  * @returns the plan, and the options with confirmed names
- * @throws Error in one line for what prevents the evolution.
+ * @throws Error in one line for what prevents the evolution
  */
 export async function planEvolution(
   options: EngineOptions,
@@ -38,7 +38,6 @@ export async function planEvolution(
   }
 }
 
-/** `undefined`: no terminal. */
 export function askAtTerminal(): Ask | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
   return async ({ resource, from, to }) => {

@@ -18,8 +18,8 @@ interface SlowLink {
 }
 
 /**
- * @param wanted paths below the version that suit the model
- * @param slow lists that no example counts by: each record would cost a scan of the table
+ * @param wanted preferred paths below the version
+ * @param slow lists by which no example counts: each record would cost a scan of the table
  */
 export async function findExampleRequests(
   engine: ExampleEngine,
@@ -34,7 +34,7 @@ export async function findExampleRequests(
   if (resources.length === 0 && only !== undefined) return [root + formatPath(only)]
   const paths = [findSort(resources, slow), await findFilter(resources, engine, root), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => root + path)
-  // Some paths may need a log-in, or be hidden by rules.
+  // A path may need a log-in, or be hidden by rules.
   const answers = await Promise.all(candidates.map(path => engine.look(path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
 }

@@ -3,11 +3,11 @@ import { styleText } from 'node:util'
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../../engine/journal/explanation.ts'
 
-/** Most characters of a line of SQL, and of the parameters. */
+/** Characters of a line of SQL, and of the parameters. */
 const WIDTH = 160
 
 /**
- * @param isJson whether a JSON file is served, which cannot have an index
+ * @param isJson a JSON file is served: indexes are impossible
  * @param stream the output, which decides about colours
  */
 export function formatExplanation(
@@ -57,7 +57,7 @@ function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled):
 }
 
 function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
-  // Only an ejected model can have an index.
+  // An index needs an ejected model.
   if (isJson)
     return [
       `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,

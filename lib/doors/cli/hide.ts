@@ -54,20 +54,19 @@ function explainUnknown(name: string, dots: readonly (readonly [string, string])
   return `there is no table ${JSON.stringify(table)}.${formatHint(nearest)}`
 }
 
-/** Takes any spelling of table or resource. */
 function isNamed({ tableName, className, schema }: EntityMetadata, table: string): boolean {
   const names = [tableName, className, ...(schema === undefined ? [] : [`${schema}.${tableName}`])]
   return names.includes(table) || names.some(each => each !== undefined && camelPlural(each) === camelPlural(table))
 }
 
-/** The name in the API, in the entity or of the column comes before another spelling. */
+/** An exact name (in the API, in the entity, of the column) comes before another spelling. */
 function findProperties(meta: EntityMetadata, name: string): HiddenProperty[] {
   const exact = meta.props.filter(prop => namesOf(prop).includes(name))
   return exact.length > 0 ? exact : meta.props.filter(prop => namesOf(prop).some(each => camelCase(each) === camelCase(name)))
 }
 
 function namesOf(prop: HiddenProperty): string[] {
-  // Columns of an embedded object are properties with names of their own inside.
+  // Columns of an embedded object belong to properties inside.
   const columns = prop.fieldNames ?? []
   return [prop.name, prop.serializedName, prop.embedded?.[1], ...(columns.length === 1 ? columns : [])].filter(each => each !== undefined)
 }

@@ -6,20 +6,20 @@ import type { InferredAttribute, InferredCollection } from '../../model/json-mod
 import { readAttribute, readLink, readValue } from '../../model/json-model/infer-values.ts'
 import { EditedText, type RecordEdit } from './json-edit.ts'
 
-/** A record of the database, with the file's keys. */
+/** A record of the database, with keys as in the file. */
 export type JsonRow = Readonly<Record<string, unknown>>
 
 export interface CollectionChange {
   /** Changed and new records by ID; new records in the order of creation. */
   readonly rows: ReadonlyMap<unknown, JsonRow>
-  /** IDs of deleted records; `others`: all IDs that `rows` lacks. */
+  /** IDs of deleted records; `others`: all but those in `rows`. */
   readonly gone: readonly unknown[] | 'others'
 }
 
 export type Changes = ReadonlyMap<string, CollectionChange>
 
 export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'isTop' | 'attributes' | 'hasIds' | 'exact'> {
-  /** IDs of the items, in order; null: the item is not a record. */
+  /** IDs of the items, in order; null for an item that is no record. */
   readonly ids: readonly unknown[]
 }
 
@@ -49,7 +49,7 @@ interface DocumentEdit {
 export class JsonDocument {
   readonly #text: EditedText
   readonly #collections: ReadonlyMap<string, DocumentCollection>
-  /** Of collections that have gained or lost records. */
+  /** IDs in the text as edited, of collections that have gained or lost records. */
   readonly #ids = new Map<string, readonly unknown[]>()
 
   constructor(text: string, collections: readonly DocumentCollection[]) {
@@ -83,7 +83,7 @@ export class JsonDocument {
     for (const [name, each] of ids) this.#ids.set(name, each)
   }
 
-  /** Finds links to missing records whose IDs new records have taken. */
+  /** Finds links whose missing record's ID a new record has taken. */
   #findRevived(born: ReadonlyMap<string, readonly unknown[]>): Revived[] {
     return [...this.#collections.values()].flatMap(collection =>
       collection.attributes.flatMap(attribute => {
@@ -94,7 +94,7 @@ export class JsonDocument {
     )
   }
 
-  /** A link to a missing record is null, and must not become a link to a new record. */
+  /** The API shows such a link as null: the link must not lead to the new record. */
   #unlink(collection: DocumentCollection, { key, idType }: Revived['attribute'], id: unknown, edits: Map<string, DocumentEdit>): void {
     const { name } = collection
     const edit = edits.get(name) ?? { records: new Map<number, RecordEdit>(), added: [] }
@@ -128,7 +128,6 @@ function planEdit(
   const records = new Map<number, RecordEdit>()
   const presentIds = new Set<unknown>()
   for (const [index, id] of ids.entries()) {
-    // An item that is not a record stays.
     if (id === null) continue
     const row = rows.get(id)
     if (row !== undefined) {
@@ -140,7 +139,7 @@ function planEdit(
   return { edit: { records, added: added.map(([, row]) => formRecord(collection, row)) }, added: added.map(([id]) => id) }
 }
 
-/** Returns the database's values; undefined where the row of an exact collection lacks a member. */
+/** Gives changed members, with values of the database; undefined removes a member of an exact collection. */
 function findChanged({ attributes, exact }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
   const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row, exact))
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
@@ -182,7 +181,7 @@ function writeText(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id
 }
 
-/** Keeps a text that spells no number. */
+/** A text may spell no number. */
 function writeNumber(id: unknown): unknown {
   if (typeof id !== 'string') return id
   return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)

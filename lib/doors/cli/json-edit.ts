@@ -6,8 +6,8 @@ import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, ty
 import { dropByteOrderMark } from './json-text.ts'
 
 /**
- * Deletes a record, or gives members other values; `undefined` as a value removes the member. Members without a name here stay, and all
- * where a function gives `undefined`.
+ * Deletes a record, or gives members other values; `undefined` removes the member. Members not named stay, and so does the record if a
+ * function gives `undefined`.
  */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
@@ -34,7 +34,7 @@ interface ArrayEdit {
   readonly items: Item[]
 }
 
-/** A JSON text of collections, each an array of objects, or one object as the only record. Remembers where records stand. */
+/** A JSON text of collections: arrays of objects, or one object as the only record. Remembers where records stand. */
 export class EditedText {
   #text: string
   readonly #style: Style
@@ -80,7 +80,7 @@ export class EditedText {
     this.#text = edited + text.slice(from)
   }
 
-  /** Edits a collection as if no text in front had moved. */
+  /** Places are those before the edit: text in front may have moved. */
   #editPlace(place: EditPlace, edit: CollectionEdit): readonly TextReplacement[] {
     const text = this.#text
     const { start, end, items } = place
@@ -100,7 +100,7 @@ function move(items: readonly Item[], by: number): void {
 }
 
 interface Style {
-  /** Of a level. Empty: the whole file is one line. */
+  /** Of one level. Empty: the whole file is one line. */
   readonly indent: string
   /** Empty: everything is in one line. */
   readonly newline: string
@@ -125,7 +125,7 @@ interface WrittenText {
   readonly text: string
 }
 
-/** After deletions, writes the array anew: white space and commas between the other records change. */
+/** After deletions, white space and commas between the other records are written anew. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)
@@ -163,7 +163,7 @@ function rewriteArray(text: string, { array, items }: ScannedArray, { records, a
   for (const [index, item] of items.entries()) {
     const edit = records.get(index)
     if (edit === 'delete') continue
-    // When the first item goes, the next takes its place.
+    // The first kept item takes the place of the first item.
     const place = kept.length === 0 ? items[0]! : item
     kept.push({ before: text.slice(place.before, place.start), text: editRecord(text, item, edit, style) })
   }
@@ -277,7 +277,7 @@ function keepMembers(text: string, record: Span, members: readonly MemberSpan[],
   return `${text.slice(record.start, members[0]!.start)}${written.join('')}${text.slice(members.at(-1)!.end, record.end)}`
 }
 
-// Missing in TypeScript's types.
+// TypeScript's types lack `isRawJSON`.
 const isKept = (JSON as unknown as { readonly isRawJSON: (value: unknown) => boolean }).isRawJSON
 
 function formatInLine(value: unknown, style: LineStyle): string {

@@ -8,7 +8,7 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import { dropByteOrderMark, parseJson } from './json-text.ts'
 
-// Bytes from which progress is printed.
+// From so many bytes on, progress is printed.
 const LARGE = 10_000_000
 
 function progress(text: string): void {
@@ -50,7 +50,7 @@ function formatMember([collection, ...inside]: readonly (string | number)[]): st
 
 const NAMED = 3
 
-/** Parsed values do not show these oddities. */
+/** What parsed values do not show. */
 function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   const findings = [...findOddities(text)]
   const repeated = findings.filter(({ kind }) => kind === 'repeated')
@@ -79,7 +79,7 @@ function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Keeps the byte order mark for a save. */
+/** Keeps the byte order mark: a save writes it again. */
 export function decode(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -1,6 +1,6 @@
 /**
- * JSON options: adds the options of a module to the inferred model of a JSON file. Throws CommandError for options that would replace the
- * file's model or records.
+ * JSON options: adds options of a module to the inferred model of a JSON file. Throws CommandError for options in the place of the file's
+ * model or records.
  */
 import type { EngineOptions } from '../../engine/options/options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -39,7 +39,7 @@ export async function addOptions(model: JsonModel, file: InferredFile, config: s
 
 /** `auth({ entity: 'users' })` names the collection. */
 function nameUsers(auth: NonNullable<EngineOptions['auth']>, { collections }: InferredFile): NonNullable<EngineOptions['auth']> {
-  // A module that auth() has not made is refused with the other options.
+  // What auth() has not made is refused with the other options.
   const entity: unknown = (auth as Partial<typeof auth>).options?.entity
   const found = collections.find(({ resource }) => resource === entity)
   return found === undefined ? auth : { ...auth, options: { ...auth.options, entity: found.className as never } }

@@ -11,7 +11,7 @@ export interface MemberSpan extends Span {
   readonly value: Span
 }
 
-/** Moves when text in front is edited. `before` is the start of the white space in front. */
+/** Moves with edits in front. `before` is the start of the white space in front. */
 export interface Item {
   before: number
   start: number

@@ -2,7 +2,7 @@
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { CommandError } from './command-error.ts'
 
-/** @param parse how numbers with many digits are read */
+/** @param parse decides about numbers with many digits */
 export function parseJson(text: string, name: string, parse: (text: string) => unknown = JSON.parse): unknown {
   const bare = dropByteOrderMark(text)
   try {

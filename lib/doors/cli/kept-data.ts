@@ -40,7 +40,7 @@ async function tryKept<E>(
   try {
     return { engine: await create(options) }
   } catch (error) {
-    // Any other fault of the model is to be mended, and the data wait.
+    // After any other error the model will be mended, and the data are kept.
     if (!(error instanceof EvolveError)) throw error
     return { why: error.message.replace(/^.*? cannot be evolved, and nothing in it was changed: /s, '').replace(/\.$/, '') }
   }

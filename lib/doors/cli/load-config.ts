@@ -1,7 +1,4 @@
-/**
- * Load config: makes engine options of an application's MikroORM config, mostly `mikro-orm.config.ts`. Throws CommandError for a project of
- * another MikroORM.
- */
+/** Load config: makes engine options of an application's MikroORM config. Throws CommandError for a project of another MikroORM. */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { chooseConfig, type OrmConfig } from '../../engine/config/choose-config.ts'
@@ -48,7 +45,7 @@ export function isNamedConfig(path: string): boolean {
   return /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path))
 }
 
-/** Keeps standard output for answers. The config's loader loads the entities, too, where the config is TypeScript. */
+/** Standard output is for answers. Where the config is TypeScript, its loader loads the entities, too. */
 async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<EngineOptions['orm']>> {
   const { logger, loggerFactory, preferTs, dynamicImportProvider: ownProvider } = config
   const quiet =
@@ -69,13 +66,13 @@ function isConfig(main: unknown, isNamed: boolean): boolean {
   return !isEngines && (isNamed || names.some(name => isOrmOption(name) && !isEngineOption(name)))
 }
 
-/** @throws CommandError where the project has another MikroORM, whose classes the engine cannot know. */
+/** @throws CommandError for another MikroORM, whose classes the engine cannot know */
 export function checkOrmVersion(path: string): void {
   let version: string
   try {
     version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version
   } catch {
-    // The command lends its own.
+    // Without one, the project gets the command's.
     return
   }
   if (!version.startsWith('7.'))

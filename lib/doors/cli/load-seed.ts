@@ -45,7 +45,7 @@ function isNameOfSeeder(text: string): boolean {
   return /^[A-Z][\w$]*$/.test(text) && !existsSync(text)
 }
 
-/** The default export; else the class named like the file, as MikroORM's own command writes; else the only class. */
+/** The default export; else the class named like the file, as of MikroORM's own command; else the only class. */
 function findSeed(exported: Readonly<Record<string, unknown>>, path: string): unknown {
   const found = exported['default'] ?? exported[parse(path).name]
   if (found !== undefined) return found
@@ -53,7 +53,6 @@ function findSeed(exported: Readonly<Record<string, unknown>>, path: string): un
   return others.length === 0 ? first : undefined
 }
 
-/** Fills empty tables, as the model's own records do. */
 export function withSeed(options: EngineOptions, added: AddedSeed | undefined): EngineOptions {
   const modelSeed = options.seed
   if (added?.seed === undefined) return options
@@ -62,7 +61,7 @@ export function withSeed(options: EngineOptions, added: AddedSeed | undefined): 
   return { ...options, orm, seed: modelSeed === undefined ? seed : join(modelSeed, seed) }
 }
 
-/** Records may link each other: sows both together. */
+/** Sows both together: records may link each other. */
 function join(modelSeed: Seeds, added: Seeds): Seeds {
   if (!isRecords(modelSeed) || !isRecords(added)) return [...listSeeds(modelSeed), ...listSeeds(added)]
   const all: Record<string, readonly object[]> = { ...modelSeed }

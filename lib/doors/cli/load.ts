@@ -28,10 +28,10 @@ import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 export interface LoadedSource {
   readonly options: EngineOptions
-  /** Of this run, which may have to leave files unchanged. */
+  /** For this run, which may have to leave files as they are. */
   readonly running: EngineOptions
   readonly json?: JsonFile
-  /** A copy of the file, to be evolved by this run. */
+  /** A copy of the file, which this run evolves. */
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
@@ -112,7 +112,7 @@ function plainFile({ database }: EngineOptions): { readonly database?: string | 
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** A single GET and --eject must work on read-only files. */
+/** `--get` and `--eject` must work on read-only files. */
 async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
@@ -127,7 +127,7 @@ async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, s
         found => found.size,
         () => 0,
       )
-  // Memory can replace a new file.
+  // A new file would be empty: memory will do.
   if (!isServer && size === 0 && entities !== undefined) return { ...options, ...records, database: ':memory:' }
   if (seed !== undefined)
     throw new CommandError(
@@ -138,7 +138,7 @@ async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, s
   return { ...options, readOnly: true, ...(options.schema === 'migrate' ? { schema: 'keep' } : {}) }
 }
 
-/** MikroORM's config comes first: a project's index may be a program. */
+/** MikroORM's config comes first: an index may be a program. */
 async function findFolderModule(file: string | undefined): Promise<string | undefined> {
   if (file === undefined || isModule(file)) return file
   const content: readonly string[] = await readdir(file).catch(() => [])
@@ -193,7 +193,7 @@ async function loadModel(
 
 export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** Leaves out the module's seed: a server has records. */
+/** Without the module's seed: a server has records. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
@@ -201,7 +201,7 @@ async function loadServer(url: string, config: string | undefined, choice: Confi
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
   const { seed, schema, ...options } = await loadOptions(config, { ...choice, database: url })
   const seeded = isNew && seed !== undefined ? { seed } : {}
-  // A module that keeps tables means its own database: no tables exist here.
+  // A module that keeps tables means its own database: here no tables exist.
   const made = schema === undefined || (isNew && schema === 'keep') ? {} : { schema }
   return { options: { ...options, ...made, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
@@ -226,7 +226,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
   const path = await checkReadable(file)
   const { checkOrmVersion, isNamedConfig, loadConfig } = await import('./load-config.ts')
-  // Imports of a project with an older MikroORM may not exist.
+  // Before the import: with an older MikroORM, imports may be missing.
   if (isNamedConfig(path)) checkOrmVersion(path)
   const exported = await importModule(path)
   const main = await exported['default']
@@ -243,7 +243,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   )
 }
 
-/** Takes `engine.requests`, or the answer of `GET /_test/requests`. */
+/** Of `engine.requests`, or of `GET /_test/requests`. */
 export async function readJournal(file: string): Promise<JournalEntry[]> {
   const data = parseJson(await readFile(await checkReadable(file), 'utf8'), file) as { readonly requests?: unknown } | null
   const entries: unknown = Array.isArray(data) ? data : data?.requests

@@ -19,7 +19,6 @@ export interface LogIn {
   readonly password: string
   /** The first user. */
   readonly example: { readonly identifier: string; readonly id: string | number }
-  /** The hidden attribute. */
   readonly hides: string
 }
 
@@ -65,7 +64,7 @@ function isPlain(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && !isPasswordHash(value) && !isOtherHash(value))
 }
 
-/** `undefined`: the likeliest with a different text in each record. */
+/** By default the likeliest, with another text in each record. */
 function findIdentifier(users: InferredCollection, wanted: string | undefined, file: string): string {
   const texts = users.attributes.filter(each => each.kind === 'plain' && each.type === 'text').map(({ key }) => key)
   if (wanted !== undefined) {

@@ -22,7 +22,10 @@ import { watch } from './watch.ts'
 import { beginTrial, isTrial, isWatched, report, takeTurn } from './watched.ts'
 import { servesWorkbench } from './workbench-address.ts'
 
-/** Returns the exit code: 0, 1 for a failure, 2 for wrong usage. Takes the command line without node and script. */
+/**
+ * @param argv without node and script
+ * @returns the exit code: 0, 1 for a failure, 2 for wrong usage
+ */
 export async function main(argv: readonly string[]): Promise<number> {
   // A reader of the output may stop early, as `head` does.
   process.stdout.on('error', () => {})
@@ -64,14 +67,14 @@ async function run(args: CommandArguments): Promise<number> {
   }
 }
 
-/** Returns 1 where anything would be changed. */
+/** @returns 1 where anything would be changed */
 async function diff({ options }: LoadedSource): Promise<number> {
   const { formatPlan, nameDatabase, planEvolution } = await import('./evolve.ts')
   const { plan } = await planEvolution(options, undefined)
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** On a file, after a first start in memory. */
+/** Makes tables anew only after a start in memory: the model is known to be good. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -122,7 +125,7 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
 }
 
 /**
- * A trial beside the serving child tries the new model, then waits for that child's end. A module in memory keeps its data.
+ * A trial tries the new model beside the serving child, and waits for that child's end. A module in memory keeps its data.
  *
  * @returns undefined where the former process has saved the JSON file meanwhile
  */
@@ -186,7 +189,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** A file that this run only reads may be served for writing. */
+/** The file may be served for writing later, so writes are tried, too. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,
@@ -236,11 +239,11 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** Written JSON holds only 0x7f to 0x9f, and may escape them. */
+/** In JSON, only 0x7f to 0x9f may stand, which may as well be escaped. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** A process that exits loses buffered text. */
+/** Waits for the text: an exit loses what is buffered. */
 function print(text: string, exitCode: number): Promise<number> {
   const shown = text.replaceAll(CONTROLS, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return new Promise(resolve => {
@@ -250,7 +253,7 @@ function print(text: string, exitCode: number): Promise<number> {
 
 async function explainStart(error: unknown, { config }: CommandArguments, model: string | undefined): Promise<unknown> {
   if (!(error instanceof Error) || model === undefined) return error
-  // MikroORM names this compiler option where a decorator says no type.
+  // MikroORM says so where a decorator names no type.
   if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model)) {
     const { findTypeScriptLoader } = await import('./typescript.ts')
     return new CommandError(oneLine(error) + (await findTypeScriptLoader(resolve(model))).typesAdvice)

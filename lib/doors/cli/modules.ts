@@ -20,7 +20,7 @@ const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(
 const LIB = new URL('../../', import.meta.url).href
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
-/** Of the application. */
+/** Modules of the application, in the order of loading. */
 const reachedUrls = new Set<string>()
 
 export function listReached(): string[] {
@@ -77,7 +77,8 @@ function majorOf(url: string): string | undefined {
 
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   sharePackages()
-  // Node only strips types, and remembers a failed import: decorators, enums and paths without extension need a loader.
+  // Node only strips types: decorators, enums and paths without extension need a loader. A second try is impossible: Node remembers a
+  // failed import.
   const loader = /ts$/i.test(file) ? await findTypeScriptLoader(file) : undefined
   try {
     return listExports(await (loader?.load(file) ?? import(pathToFileURL(file).href)))
@@ -98,7 +99,7 @@ function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, adv
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 
-/** Has all exports of a CommonJS module. */
+/** With all exports of a CommonJS module. */
 function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
@@ -111,7 +112,7 @@ function formatPlace(error: unknown): string {
   return found?.[1] === undefined || found[1].includes('node_modules') ? '' : ` (${found[1]})`
 }
 
-/** A class with a schema counts as the schema: a module may export both. */
+/** A module may export a class and its schema: only the schema counts. */
 export function findEntities(values: Iterable<unknown>): object[] {
   const entities = new Set<object>()
   for (const value of values) {

@@ -5,8 +5,8 @@ import { escapeControls } from './explanation-text.ts'
 const SHOWN = 20
 
 /**
- * Ends with the number of further notes. Leaves out steps of an evolution, printed with its plan, and notes on copies of a trial or of a
- * watched file.
+ * Leaves out what is printed elsewhere: steps of an evolution, and notes on copies of a trial or of a watched file. Ends with the number of
+ * further notes.
  */
 export function formatNotes({ notes: all }: RestEngine): string[] {
   const notes = all.filter(note => !/^Evolved: |[/\\]mikro-rest-(?:trial|watch)-/.test(note))

@@ -23,7 +23,6 @@ export function loadWire(name: Grammar): Promise<Wire> {
   return GRAMMARS[name].load()
 }
 
-/** Collections of a file, tables of a database. */
 export function listPathsOf(name: Grammar, { resources }: Model, isFile: boolean): string[] {
   return resources.map(({ plural, table }) => `${GRAMMARS[name].root}/${isFile || name === 'json-server' ? plural : table}`)
 }

@@ -6,7 +6,7 @@ import type { InferredAttribute, InferredCollection } from '../../model/json-mod
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { JsonRow } from './json-document.ts'
 
-/** IDs in a statement. */
+/** IDs of one statement. */
 const CHUNK = 500
 
 interface Wanted {
@@ -14,7 +14,11 @@ interface Wanted {
   readonly ids: Iterable<unknown> | 'all'
 }
 
-/** Reads one state of the data. Returns rows by collection and ID, in the order of creation. */
+/**
+ * Reads one state of the data.
+ *
+ * @returns rows by collection and ID, in the order of creation
+ */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
     // MikroORM's core does not declare the method of both databases.
@@ -52,7 +56,7 @@ async function readChunk(
       kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, name)
     const members = (resource.open === undefined ? null : decodeColumn(row, resource.open.holder)) as JsonRow | null
     const present = attributes.map(attribute => [attribute.key, value(attribute)] as const)
-    // A null is a member, too.
+    // Null stands for a missing member.
     const shown = resource.open?.exact === true ? present.filter(([, each]) => each !== null) : present
     return [id, { ...Object.fromEntries(shown), ...members }]
   })
@@ -109,6 +113,6 @@ function decodeColumn(row: JsonRow, attribute: ScalarAttribute): unknown {
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1
-  // A JSON number is kept as a number.
+  // A text of JSON is a number here.
   return attribute.type.kind === 'json' && typeof value === 'string' ? parseLong(value) : value
 }

@@ -48,7 +48,7 @@ async function hintAt(path: string): Promise<string> {
 export function refuseUrl(file: string): void {
   const scheme = findScheme(file)
   if (scheme === undefined) return
-  // The rest of the URL may hold a password.
+  // The rest may hold a password.
   const url = `${scheme}://...`
   if (scheme.startsWith('postgres')) throw misuse('A URL of PostgreSQL has slashes: postgres://user@host/database.')
   if (scheme.startsWith('sqlite')) throw misuse(`${url} is a URL: give the path of the SQLite file alone.`)

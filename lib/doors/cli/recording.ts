@@ -12,10 +12,10 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import type { LoadedSource } from './load.ts'
 
-/** Most requests shown. */
+/** Requests shown at most. */
 const SHOWN = 3
 
-/** Test controls are open to this machine alone. */
+/** Only this machine may use the test controls. */
 const LOCAL = ['127.0.0.1', 'localhost', '::1']
 
 export async function isRecording(file: string | undefined): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function isRecording(file: string | undefined): Promise<boolean> {
     const { buffer } = await handle.read(Buffer.alloc(21), 0, 21, 0)
     return buffer.toString('latin1') === 'mikro-rest recording '
   } catch {
-    // A folder is no recording; any other fault is reported at loading.
+    // A folder, or an unreadable file: loading says what is wrong.
     return false
   } finally {
     await handle.close()
@@ -70,7 +70,7 @@ export async function openRecorded(
   return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, workbench: args.workbench ?? true } : args }
 }
 
-/** Successful reading requests of the test, else a list. Sends no request: the journal is the test's. */
+/** Successful readings of the test, else a list. No request is sent: the journal is the test's. */
 function findExamples(engine: RestEngine, requests: readonly JournalEntry[]): string[] {
   const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
   const read = requests.filter(({ method, path, status = 0 }) => method === 'GET' && status < 400 && path.startsWith(`${root}/`))

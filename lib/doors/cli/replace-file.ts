@@ -1,10 +1,10 @@
-/** Replace file: puts a temporary file in the place of the old, so any reader, also after a crash, finds one of both whole. */
+/** Replace file: puts a temporary file in the place of the old. A reader finds one of both whole, after a crash, too. */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CommandError } from './command-error.ts'
 
-// Milliseconds without a write, then a temporary file is abandoned.
+// After so many milliseconds without a write, a temporary file is abandoned.
 const STALE = 60_000
 
 export function hashContent(content: string | Buffer): string {
@@ -15,7 +15,7 @@ export function temporaryOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
 }
 
-/** A killed process leaves files. */
+/** Removes files of killed processes. */
 export async function removeLeftOver(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`
   for (const name of await readdir(dirname(target))) {
@@ -25,7 +25,7 @@ export async function removeLeftOver(target: string): Promise<void> {
   }
 }
 
-/** Another process, even this, may have the ID meanwhile. */
+/** Another process may have the ID by now, even this one. */
 async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
@@ -51,8 +51,8 @@ interface ReplacedFile {
 /**
  * Overwrites no file that another program has changed.
  *
- * @param before the content expected in the file
- * @param announce is called before the new content can be seen
+ * @param before the expected content of the file
+ * @param announce called before anybody can see the new content
  */
 export async function replaceFile(
   { name, path }: ReplacedFile,
@@ -87,7 +87,7 @@ export async function replaceFile(
   await syncFolder(dirname(target))
 }
 
-/** Where the system can. */
+/** Some systems cannot. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

@@ -1,6 +1,6 @@
 /**
- * Save worker: a thread that holds and writes the text of a JSON file, beside the thread that answers requests. Takes one save at a time,
- * and reports the end. The next save repeats a failed save: the text is kept.
+ * Save worker: a thread with the text of a JSON file, writes beside the thread that answers requests. Takes one save at a time, and reports
+ * the end. A failed save is part of the next: the text is kept.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { CommandError, oneLine } from './command-error.ts'
@@ -18,7 +18,7 @@ export interface SaveWork {
 
 export type SaveOrder = { readonly changes: Changes } | { readonly announced: true }
 
-/** The hash of content about to be written, or the end of a save, with its trouble. */
+/** The hash of content about to be written, or the end of a save, perhaps with an error. */
 export type SaveReport = { readonly about: string } | { readonly done: true; readonly trouble?: string }
 
 const { name, path, text, collections, isWatched } = workerData as SaveWork

@@ -1,6 +1,6 @@
 /**
- * Save: writes changes back to the JSON file. Hands changed rows alone to the thread with the file's text (save-worker.ts): the answering
- * thread's cost does not depend on the file's size.
+ * Save: writes changes back to the JSON file. Hands changed rows to the thread with the text (save-worker.ts): the cost here does not
+ * depend on the size of the file.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -17,12 +17,12 @@ import { removeLeftOver, temporaryOf } from './replace-file.ts'
 import { isWatched, report } from './watched.ts'
 import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
-// Milliseconds of writes in one save.
+// Milliseconds: writes of this time are one save.
 const GATHER = 50
 
 interface WatchedFile {
   readonly collection: InferredCollection
-  /** Hidden lists are not reported, so any deletion may change them. */
+  /** Changes of a hidden list are not reported: any deletion may be one. */
   readonly hasHiddenList: boolean
 }
 
@@ -36,7 +36,7 @@ export class Saver {
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** Printed unless the same as before. */
+  /** Printed once. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -58,7 +58,7 @@ export class Saver {
   async begin(): Promise<void> {
     const target = await realpath(this.#file.path)
     await removeLeftOver(target)
-    // A second signal ends the process at once.
+    // A second signal ends the process during a save.
     process.on('exit', () => rmSync(temporaryOf(target), { force: true }))
     this.#start()
   }
@@ -69,7 +69,7 @@ export class Saver {
     this.#schedule()
   }
 
-  /** Returns whether the file has everything. */
+  /** @returns whether the file has everything */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -137,7 +137,7 @@ export class Saver {
     try {
       trouble = await this.#save(changed)
     } catch (error) {
-      // Nothing is lost: the next change, or the end, tries again.
+      // The next change, or the end, tries again.
       for (const [collection, ids] of changed)
         if (ids === 'all') this.#changed.set(collection, ids)
         else for (const id of ids) this.#noteChange(collection, id)
@@ -167,7 +167,7 @@ export class Saver {
   }
 }
 
-/** The worker lies beside this file; in the built package, in its source's place, wherever a bundler has put this file. */
+/** Beside this file; in the built package, at the place of its source, wherever a bundler has put this file. */
 function findWorker(): URL {
   const moduleUrl = import.meta.url
   if (moduleUrl.endsWith('.ts')) return new URL('./save-worker.ts', moduleUrl)

@@ -27,12 +27,12 @@ import { isLocal, servesWorkbench } from './workbench-address.ts'
 
 type HttpServer = ReturnType<typeof createServer>
 
-// Milliseconds that a running request or a stalled upload may delay the end.
+// Milliseconds: so long a running request or a stalled upload may delay the end.
 const SHUTDOWN_TIMEOUT_MS = 10_000
-// Milliseconds within which a repeated signal counts once: npm passes Ctrl-C on to a process that has the signal already.
+// Milliseconds: signals in this time count once, since npm passes Ctrl-C on to a process that has the signal already.
 const SAME_SIGNAL = 100
 
-// Rows from which an unindexed foreign key is reported, and most lines of the report.
+// Rows of a table with a foreign key to report, and lines of the report.
 const MANY = 10_000
 const SHOWN = 3
 
@@ -71,7 +71,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   void report({ port: address.port })
-  // May take time: clients need not wait.
+  // Afterwards, since this may take time.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const paths = listPaths(engine, args, loaded.json !== undefined)
   const requests =
@@ -83,14 +83,14 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   await stopped
 }
 
-/** By the log-in's user, past journal and faults. */
+/** As the user of the log-in, without journal and faults. */
 function lookAt(engine: RestEngine, { logIn }: LoadedSource): Parameters<typeof findExampleRequests>[0] {
   const headers = logIn === undefined ? {} : { authorization: `Bearer ${engine.token(logIn.example.id)}` }
   const client = new LazyClient({ headers }, { isPlain: true })
   return { base: engine.base, versions: engine.versions, look: path => internalsOf(engine).look(path, client) }
 }
 
-/** Test controls may replace all data. */
+/** Such a request may replace all data. */
 function isControl({ base }: RestEngine, path: string): boolean {
   const below = findTargetBelow(path, base)
   return below !== undefined && TestControls.isControl(below)
@@ -166,7 +166,7 @@ function printWelcome(
   const origin = `http://${formatHost(address)}:${address.port}`
   const notes = formatNotes(engine)
   const served = escapeControls(title)
-  // A resource or a route comes before the page.
+  // A resource or a route may have the path of the page.
   const hasDocs = as === undefined && !internalsOf(engine).owns(`/${DOCS}`, false)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${served} at ${styleText('cyan', origin)}`,
@@ -212,7 +212,6 @@ function formatLogIn({ identifier, password, example }: LogIn, { origin, base, v
   return `  curl '${origin}${path}' -H 'content-type: application/json' -d '${body}'   # its ${token} is TOKEN`
 }
 
-/** Another grammar has no version in paths. */
 function listPaths(engine: RestEngine, { as }: CommandArguments, isFile: boolean): string[] {
   if (as !== undefined) return listPathsOf(as, internalsOf(engine).model, isFile).map(path => engine.base + path)
   return listVersions(engine.versions).flatMap(version => {

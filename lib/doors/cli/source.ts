@@ -1,6 +1,6 @@
 /** Source: writes values and calls as code, in single quotes. The value decides where lines end. */
 
-/** Such as a name or a function. */
+/** Code to write as such: a name, a function. */
 export class Code {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Code {
   }
 }
 
-/** The quotes that need fewer escapes. */
+/** In the quotes that need fewer escapes. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -41,7 +41,7 @@ export function member(name: string, code: string): string {
   return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }
 
-/** Writes one item a line. All line breaks in code come from here, so all may be indented. */
+/** One item a line. All line breaks in code come from here, so nested lines can be indented. */
 export function lines(open: string, items: readonly string[], close: string): string {
   if (items.length === 0) return open + close
   return `${open}${items.map(item => `\n  ${item.replaceAll('\n', '\n  ')},`).join('')}\n${close}`
@@ -58,7 +58,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Code) && !(value instanceof Date)
 }
 
-/** Also in a list. */
+/** Also in a list: `[{ a: 1 }]`. */
 function hasMembers(value: unknown): value is object {
   return isObject(value) && (Array.isArray(value) ? value.some(hasMembers) : Object.keys(value).length > 0)
 }

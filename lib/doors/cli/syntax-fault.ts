@@ -1,4 +1,6 @@
-/** Syntax fault: finds the module of a syntax error, not named by Node's error, and whether Node takes an ES module for CommonJS. */
+/**
+ * Syntax fault: finds the module with a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -8,23 +10,22 @@ export interface SyntaxFault {
   readonly file: string
   readonly line: number
   readonly text: string
-  /** Makes a module with `import` or `export` CommonJS. */
+  /** The package.json that makes a module with `import` or `export` CommonJS. */
   readonly manifest: string | undefined
-  /** Whether no other loader would read the file. */
+  /** Only Node itself reads such a file. */
   readonly isPlain: boolean
 }
 
-// A process each.
+// Modules to try: each takes a process.
 const MOST = 50
 
 const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
 
-/** @param urls of modules found until the error, in this order */
+/** @param urls of the modules loaded until the error, in order */
 export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
   const ofTypeScript = findTypeScriptFault(error)
   if (ofTypeScript !== undefined) return ofTypeScript
   if (!(error instanceof SyntaxError)) return undefined
-  // The last module is the likeliest.
   for (const url of [...urls].toReversed().slice(0, MOST)) {
     const file = fileURLToPath(url)
     const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', '--check', file], { encoding: 'utf8' })
@@ -66,7 +67,7 @@ function isModuleSyntax(text: string): boolean {
   return /import statement outside a module|Unexpected token 'export'/.test(text)
 }
 
-/** Has "type": "commonjs"; without a type Node looks at the code. */
+/** With "type": "commonjs"; without a type, Node looks at the code. */
 function findCommonManifest(url: string): string | undefined {
   if (!/\.[jt]s$/.test(url)) return undefined
   const manifest = findPackageJSON(url)

@@ -5,7 +5,6 @@ import { refuseOthers } from './option-values.ts'
 export interface TrialArguments {
   readonly seed: string | undefined
   readonly selfTest: boolean
-  /** Decides the requests of a self-test. */
   readonly testSeed: number | undefined
   readonly runs: number | undefined
   readonly check: string | undefined
@@ -15,7 +14,7 @@ export interface TrialArguments {
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** A number as `--seed` is for the self-test, beside the file of records. */
+/** `--seed 7` is for the self-test, `--seed data.json` for records. */
 export function readTrial(values: ReadonlyMap<string, readonly string[]>): TrialArguments {
   const seeds = values.get('seed') ?? []
   const isTestSeed = (text: string): boolean => values.has('self-test') && /^-?\d+$/.test(text)

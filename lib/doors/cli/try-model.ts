@@ -26,7 +26,7 @@ export async function tryModel(create: Create, options: EngineOptions, kept: str
   if (kept !== undefined) await tryKept(create, quiet, kept)
   else if (isInMemory(database)) return create(options)
   else if (typeof database !== 'string') {
-    // Some migrations cannot be taken back.
+    // Not every migration can be rolled back.
     await tryOnServer(options.schema === 'migrate' ? { ...quiet, schema: 'keep' } : quiet)
   } else if (await isThere(options)) await tryCopy(create, quiet, database)
   else await tryAlone(create, { ...quiet, database: ':memory:' })
@@ -42,7 +42,7 @@ async function tryKept(create: Create, options: EngineOptions, kept: string): Pr
   await tryAlone(create, options)
 }
 
-/** Only one process opens a folder of PGlite. */
+/** On a copy: only one process can open a folder of PGlite. */
 export async function tryPglite(create: Create, options: EngineOptions, database: ServerDatabase): Promise<void> {
   const copy = await copyPglite(database.url)
   process.once('exit', copy.remove)

@@ -11,16 +11,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TsConfigResult } from 'get-tsconfig'
 import { oneLine } from './command-error.ts'
 
-/** Best first: code of tsc bears circular imports, code of others does not. */
+/** Best first: only code of tsc bears circular imports. */
 const WITH_TYPES = {
   commonjs: ['ts-node/register/transpile-only', '@swc-node/register', '@oxc-node/core/register'],
   module: ['@oxc-node/core/register', '@swc-node/register/esm-register'],
 } as const
 
-/** For `require`, whatever the project's bundler takes (`"module": "esnext"`). */
+/** For `require`, though the project may be for a bundler (`"module": "esnext"`). */
 const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
 
-/** Any loader for models with decorators compiles this file. */
+/** A loader for models with decorators must compile this file. */
 const PROBE = `const mark = (_target: unknown, _key: unknown): void => {}
 export class Compiled { @mark text!: string }
 `
@@ -29,7 +29,7 @@ type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
 interface TypeScriptLoader {
   readonly load: Load
-  /** The missing or failing package. Begins with a blank, or is empty. */
+  /** About the missing or failing package. Begins with a blank, or is empty. */
   readonly advice: string
   /** Where a decorated property has no type. */
   readonly typesAdvice: string
@@ -66,7 +66,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
   return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }
 
-/** Of a list of references, prefers the config with types of decorators. */
+/** Of a list of references, the config with types of decorators comes first. */
 async function readConfigs(path: string, faults: string[]): Promise<TsConfigResult | undefined> {
   const { parseTsconfig } = await import('get-tsconfig')
   try {
@@ -119,7 +119,6 @@ function endSentence(error: unknown): string {
   return oneLine(error).replace(/[.:]?$/, '.')
 }
 
-/** With a decorator whose property has a type, as in models. */
 async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-loader-'))
   try {
@@ -169,7 +168,7 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
   return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
 }
 
-/** As a file of the project would. `require.resolve` does not find a package that exports for `import` alone. */
+/** Imports as a file of the project would: `require.resolve` does not find a package that exports for `import` alone. */
 async function importFrom(file: string, name: string): Promise<void> {
   const parentURL = pathToFileURL(file).href
   const specifier = `mikro-rest:${name}?${parentURL}`
@@ -218,7 +217,7 @@ async function registerTsx(file: string, config: string | undefined): Promise<bo
         await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
         return true
       } catch {
-        // tsx is not installed there.
+        // The project has no tsx.
       }
     }
     return false

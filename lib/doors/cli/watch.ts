@@ -1,7 +1,7 @@
 /**
- * Watch: runs the command in a child process, and another when a module, the JSON file or the seed changes: Node never unloads a module.
- * The new child tries its model first (try-model.ts): a refused model leaves the former child serving. A change of rows may then make the
- * model fit, so the database file is watched. Saves of the child restart nothing.
+ * Watch: runs the command in a child process, and another child when a module, the JSON file or the seed changes: Node never unloads a
+ * module. The new child tries its model first (try-model.ts): under a refused model the former child serves on. Changed rows may make the
+ * model fit, so the database file is watched, too. Saves of the child restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
@@ -20,10 +20,14 @@ import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 const SETTLE = 100
 // Milliseconds between tries of a refused model while data change.
 const RETRY = 1000
-// Milliseconds until a trial is killed, which may hear no signal.
+// Milliseconds until a trial is killed that hears no signal.
 const PATIENCE = 2000
 
-/** Runs until a signal. Returns the exit code. */
+/**
+ * Runs until a signal.
+ *
+ * @returns the exit code
+ */
 export async function watch(argv: readonly string[], args: CommandArguments): Promise<number> {
   const files = [args.file, args.config, args.seed].filter(
     file => file !== undefined && (file === args.seed || isModule(file) || isJson(file)),
@@ -47,7 +51,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   return code
 }
 
-/** Returns why a JSON file cannot be served, as while an editor writes; `undefined`: no reason, or another file. */
+/** Says why a JSON file cannot be served, as while an editor writes. */
 async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
   const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
   if (name === undefined || isModule(name)) return undefined
@@ -85,7 +89,7 @@ class Runner {
   #end: (code: number) => void = () => {}
   #serving: ChildProcess | undefined
   #trial: ChildProcess | undefined
-  /** The trial waits for the serving child's end. */
+  /** The trial has tried its model, and waits for the serving child's end. */
   #isReady = false
   #isOutdated = false
   #isStopping = false
@@ -96,7 +100,7 @@ class Runner {
   /** By folder with imported files. */
   readonly watchers = new Map<string, FSWatcher>()
   readonly #reached = new Set<string>()
-  /** Hashes from the file's content at the last look on. */
+  /** Hashes of what the child saves, from the content at the last look on. */
   #saves: string[] = []
   #refusal: { readonly sentence: string; readonly isOfData: boolean } | undefined
   #database: string | undefined
@@ -204,7 +208,7 @@ class Runner {
     const areSaves = await Promise.all(paths.map(path => this.#isSaveOfChild(path)))
     if (this.#isStopping) return
     if (areSaves.every(Boolean)) {
-      // As the child has saved the file.
+      // The file is as the child has saved it.
       if (this.#refusal?.isOfData === true) this.#accept()
       return
     }
@@ -215,7 +219,7 @@ class Runner {
     this.#try()
   }
 
-  /** Starts a child, or a trial. A running trial has former files: the next follows its end. */
+  /** Starts a child, or a trial. A running trial has former files: another follows. */
   #try(): void {
     const trial = this.#trial
     this.#isOutdated = trial !== undefined
@@ -273,12 +277,12 @@ class Runner {
     const content = await readFile(path).catch(() => undefined)
     if (content === undefined) return false
     const index = this.#saves.lastIndexOf(hashContent(content))
-    // Earlier saves are no longer in the file.
+    // The file holds no earlier save any more.
     if (index > 0) this.#saves.splice(0, index)
     return index >= 0
   }
 
-  /** The children decide about a second signal. */
+  /** Hands a second signal on, too: the children decide. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)

@@ -1,6 +1,6 @@
 /**
- * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: it reports whether
- * its model can be served, and begins after the other's end.
+ * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: reports whether its
+ * model can be served, and begins after the other's end.
  */
 import type { RestEngine } from '../../engine.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -13,7 +13,7 @@ export const TRIAL = 'MIKRO_REST_TRIAL'
 export interface ChildReport {
   /** The port, which the next child keeps. */
   readonly port?: number
-  /** The hash of content, before a JSON file gets it. */
+  /** The hash of content about to be saved. */
   readonly saved?: string
   /** Imported files. */
   readonly reached?: readonly string[]
@@ -32,7 +32,7 @@ export interface ParentOrder {
   readonly refusal?: string | null
 }
 
-/** Milliseconds: changes of data are told once. */
+/** Milliseconds: changes of data in this time are told once. */
 const TOGETHER = 200
 
 export function isWatched(): boolean {
@@ -58,12 +58,12 @@ function endBySignal(_: NodeJS.Signals, number: number): never {
   process.exit(128 + number)
 }
 
-/** Comes before anything else. */
+/** To call before anything else. */
 export function beginTrial(): void {
   for (const signal of SIGNALS) process.on(signal, endBySignal)
 }
 
-/** Waits for the former child's end. Ends with the watching process. */
+/** Waits for the former child's end, and ends with the watching process. */
 export async function takeTurn(): Promise<void> {
   if (!isTrial()) return
   const begun = new Promise<void>(resolve => {
@@ -89,7 +89,7 @@ function end(): never {
 /**
  * Shows why a later model is refused, and reports changes of data.
  *
- * @returns is called when all data may have changed, without a report of rows
+ * @returns to call when all data may have changed, without a report of rows
  */
 export function followRefusals(engine: RestEngine): () => void {
   let isRefused = false

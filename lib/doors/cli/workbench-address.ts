@@ -10,7 +10,7 @@ export async function servesWorkbench({ workbench, host }: Pick<CommandArguments
 
 export async function isLocal(host: string): Promise<boolean> {
   if (host === 'localhost') return true
-  // The server reports a name that cannot be resolved.
+  // The server will report a name that cannot be resolved.
   const address = isIP(host) === 0 ? (await lookup(host).catch(() => undefined))?.address : host
   return isLoopback(address)
 }

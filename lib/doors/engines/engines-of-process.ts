@@ -7,7 +7,7 @@ import { readSettings, type Settings } from './settings.ts'
 import { ShownEngine, type Audience } from './shown-engine.ts'
 
 const NAMED = 3
-/** Milliseconds; keeps the process running. */
+/** Milliseconds of a timer that keeps the process running. */
 const LONG = 1 << 30
 
 export class EnginesOfProcess implements Audience, HostedProcess {
@@ -25,7 +25,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
   }
 
-  /** No test fails for want of a port. */
+  /** Without a port, no test fails. */
   async #listen(port: number): Promise<void> {
     try {
       this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`
@@ -41,7 +41,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     const shown = new ShownEngine(id, engine, made, this)
     const internals = internalsOf(engine)
     internals.shown = shown
-    // For later readers.
+    // Somebody may look later.
     internals.keepStatements()
     internals.parts.states.keep()
     this.#engines.set(id, shown)
@@ -78,7 +78,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     process.stderr.write(`mikro-rest: ${sentence}\n`)
   }
 
-  /** Only engines that nobody has closed are left. */
+  /** At the end, waits for engines that nobody has closed. */
   #waitForAll(): void {
     for (const engine of this.#engines.values()) if (!engine.isHidden && !engine.waits) void engine.wait()
   }

@@ -1,7 +1,4 @@
-/**
- * Host: serves the list of this process's engines on the loopback address. Refuses pages of other sites as a workbench does. Does not keep
- * the process running.
- */
+/** Host: serves the list of this process's engines on the loopback address. Refuses pages of other sites, as a workbench does. */
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,7 +23,7 @@ export interface HostedProcess {
   letGo(id: string): void
 }
 
-/** Ports tried after the named port: each process of a test runner, one a core, has a list. */
+/** Further ports: each process of a test runner, for each core, has a list. */
 const MORE_PORTS = 64
 const LAST_PORT = 65_535
 
@@ -57,7 +54,6 @@ export class Host {
   /**
    * Takes the next free port, if need be.
    *
-   * @returns the port
    * @throws the server's EADDRINUSE where no port is free
    */
   static async listen(port: number, process: HostedProcess): Promise<number> {

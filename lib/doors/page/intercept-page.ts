@@ -13,10 +13,10 @@ interface FetchingEngine {
 
 const TABLE = { base: [anything], strict: [flag], everywhere: [anything], wire: [anything] } as const
 
-/** The newest answers. */
+/** The newest interception answers. */
 const standing: PageInterception[] = []
 
-/** Replaced while interceptions stand. A service worker has no XMLHttpRequest. */
+/** Members of the page that interceptions replace. A service worker has no XMLHttpRequest. */
 interface PageClients {
   fetch: Fetch
   XMLHttpRequest?: XmlHttpClass
@@ -81,7 +81,6 @@ class PageInterception implements Interception {
     this.#onDisposed()
   }
 
-  /** By a closing engine. */
   end(): void {
     this.dispose()
   }
@@ -99,14 +98,14 @@ function takePage(): typeof passOn & {} {
   return {
     fetch,
     end() {
-      // Others may have replaced both meanwhile.
+      // Other code may have replaced the members again.
       if (page.fetch === fetchIntercepted) page.fetch = fetch
       if (requests !== undefined && page.XMLHttpRequest === requests) page.XMLHttpRequest = XMLHttpRequest!
     },
   }
 }
 
-/** @param client for the error of a strict interception */
+/** @param client names the sender in the error of a strict interception */
 function findAnswerer(client: string): (address: string) => ((request: Request) => Promise<Response>) | undefined {
   return address => {
     const { origin, pathname } = new URL(address)

@@ -1,15 +1,14 @@
-/** Port messages: what a page and an engine in a worker tell each other. Each request has a port of its own. */
+/** Port messages: between a page and an engine in a worker. Each request has a port of its own. */
 
 /** A worker, the inside of a worker, or a port. */
 export interface MessageEnd {
   postMessage(message: unknown, transfer: object[]): void
   addEventListener(name: 'message', listener: (event: { readonly data: unknown }) => void): void
   addEventListener(name: 'error', listener: (event: object) => void): void
-  /** Of a port. */
+  /** Only a port has `start`. */
   start?(): void
 }
 
-/** Of one request. */
 export interface RequestPort extends MessageEnd {
   start(): void
   close(): void
@@ -34,13 +33,13 @@ export interface AskedRequest {
   readonly method: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: ArrayBuffer | undefined
-  /** For `PortAnswer`, and from the page `more`, or `end`. */
+  /** Carries `PortAnswer`, and from the page `more`, or `end`. */
   readonly port: RequestPort
 }
 
 export type PortAnswer =
   | { readonly status: number; readonly headers: readonly (readonly [string, string])[]; readonly hasBody: boolean }
-  /** Undefined behind the last. */
+  /** `undefined` after the last piece. */
   | { readonly piece: Uint8Array | undefined }
   | { readonly error: { readonly name: string; readonly message: string } }
 

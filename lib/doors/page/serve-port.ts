@@ -26,7 +26,7 @@ export function serveOn(engine: ServedEngine | Promise<ServedEngine>, port: Mess
     else if (message !== undefined && 'url' in message) void answer(started, message)
   })
   port.start?.()
-  // A page may have connected before the worker has listened.
+  // A page may have asked before the worker listened.
   void greet()
 }
 

@@ -10,7 +10,7 @@ export interface XmlHttpTarget extends EventTarget {
   readonly timeout: number
 }
 
-/** Parses documents, where the page has documents. */
+/** A worker has no documents. */
 interface PageGlobals {
   readonly DOMParser?: new () => { parseFromString(text: string, type: string): { querySelector(name: string): unknown } }
   readonly ProgressEvent: new (name: string, init: { lengthComputable: boolean; loaded: number; total: number }) => Event
@@ -23,7 +23,6 @@ const [UNSENT, OPENED, HEADERS, LOADING, DONE] = [0, 1, 2, 3, 4]
 
 export class XmlHttpExchange {
   state = OPENED
-  /** Undefined after a failure. */
   response: Response | undefined
   #mediaType: string | undefined
   readonly #target: XmlHttpTarget
@@ -36,7 +35,7 @@ export class XmlHttpExchange {
   #uploads = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #pieces: Uint8Array[] = []
-  /** The answer in the wanted form: each look at an answer finds the same object. */
+  /** The answer in the wanted form: each reading gives the same object. */
   #read: { readonly value: unknown } | undefined
 
   constructor(target: XmlHttpTarget, method: string, url: string, answer: (request: Request) => Promise<Response>) {
@@ -64,7 +63,7 @@ export class XmlHttpExchange {
     const { timeout } = this.#target
     if (timeout > 0) this.#timer = setTimeout(() => this.#fail('timeout'), timeout)
     this.#tell('loadstart')
-    // A listener may have ended the request.
+    // A listener of the event may have ended the request.
     if (length !== undefined && !this.#ending.signal.aborted) this.#tell('loadstart', 0, length, this.#target.upload)
     if (!this.#ending.signal.aborted) void this.#run(request, length === undefined)
   }
@@ -214,7 +213,7 @@ export class XmlHttpExchange {
     try {
       return new TextDecoder(label).decode(bytes, { stream })
     } catch (error) {
-      // An unknown label.
+      // The charset is unknown.
       if (error instanceof RangeError) return new TextDecoder().decode(bytes, { stream })
       throw error
     }

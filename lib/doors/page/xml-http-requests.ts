@@ -7,10 +7,10 @@ interface XmlHttpRequest extends XmlHttpTarget {
 
 export type XmlHttpClass = new () => XmlHttpRequest
 
-/** Finds an engine to answer. Throws where the network may not. */
+/** Finds an engine to answer; throws where neither an engine nor the network may. */
 type FindAnswerer = (address: string) => ((request: Request) => Promise<Response>) | undefined
 
-/** The browser does the same: the browser's object is opened, too, and never sent, so the browser checks names and values. */
+/** The browser's object gets the same: opened, and never sent, it checks names and values. */
 const CHECKED: Readonly<Record<string, (exchange: XmlHttpExchange, name: string, value: string) => void>> = {
   setRequestHeader: (exchange, name, value) => exchange.addHeader(name, value),
   overrideMimeType: (exchange, type) => exchange.overrideMediaType(type),
@@ -38,12 +38,11 @@ const BASE = globalThis as { readonly document?: { readonly baseURI: string }; r
 
 /** @param Native the page's class */
 export function answerXmlHttp(Native: XmlHttpClass, find: FindAnswerer): XmlHttpClass {
-  /** Of the requests that an engine answers. */
   const exchanges = new WeakMap<XmlHttpRequest, XmlHttpExchange>()
   const Answered = class XMLHttpRequest extends Native {
     override open(method: string, url: string | URL, isAsync = true, ...credentials: (string | null)[]): void {
       const asked = URL.parse(String(url), BASE.document?.baseURI ?? BASE.location?.href)?.href
-      // The browser refuses what is no address.
+      // The browser refuses other values than addresses.
       const answer = asked === undefined ? undefined : find(asked)
       if (answer !== undefined && !isAsync)
         throw new TypeError(

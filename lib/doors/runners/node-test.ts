@@ -37,7 +37,7 @@ async function runTest(worlds: TestWorlds, t: TestContext, work: EngineTest): Pr
   let failure: unknown
   let hasFailed = false
   try {
-    // So several tests may intercept the same origin at once.
+    // A context for each test: several may intercept the same origin at once.
     await engine.within(async () => {
       if (intercept !== undefined) engine.intercept(intercept)
       await work({ engine, t })

@@ -51,7 +51,7 @@ export function withEngine<Args extends {}, WorkerArgs extends {}>(
   options: FixtureOptions = {},
 ): TestType<Args & { engine: RestEngine }, WorkerArgs> {
   const worlds = new TestWorlds(source, options)
-  // Playwright finds needed fixtures in the function's text, so destructure the parameter.
+  // Playwright reads the text of the function: the parameter names the needed fixtures.
   const engine = [
     ({ context }: { context: BrowserContext }, use: (made: RestEngine) => Promise<void>, info: TestInfo) =>
       runFixture(worlds, context, use, info),
@@ -82,7 +82,7 @@ async function runFixture(
     await info.attach('mikro-rest recording', { path: outcome.recording.path, contentType: 'application/octet-stream' })
 }
 
-/** Allows every origin, as the replaced API may do. */
+/** With CORS for every origin, as the replaced API may have. */
 async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void> {
   const request = route.request()
   const [method, headers, body] = [request.method(), await request.allHeaders(), request.postDataBuffer()]
@@ -101,7 +101,7 @@ async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void>
     const answered = { ...Object.fromEntries(response.headers), ...cors }
     await route.fulfill({ status: response.status, headers: answered, body: Buffer.from(await response.arrayBuffer()) })
   } catch {
-    // Dropped by a fault, or the engine is closed.
+    // A fault has dropped the request, or the engine is closed.
     await route.abort('connectionreset')
   }
 }

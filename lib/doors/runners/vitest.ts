@@ -35,16 +35,16 @@ export function withEngine<Context>(
   options: FixtureOptions = {},
 ): TestAPI<Context & { engine: RestEngine }> {
   const worlds = new TestWorlds(source, options)
-  // In a hook: the time of a fixture would count against the five seconds of the test.
+  // In a hook: a fixture would use up the five seconds of the test.
   beforeAll(() => worlds.prepare(), MAKING)
   afterAll(() => worlds.close())
-  // Vitest finds needed fixtures in the function's text, so destructure the parameter.
+  // Vitest reads the text of the function: the parameter names the needed fixtures.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]
   return test.extend({ engine }) as TestAPI<Context & { engine: RestEngine }>
 }
 
 async function runFixture(worlds: TestWorlds, task: Task, use: (engine: RestEngine) => Promise<void>): Promise<void> {
-  // Before any await: the context reaches the test, and its late work is told from the next test's.
+  // Before any await: so late work, too, belongs to the test.
   enterTest(task)
   const { engine, end } = await worlds.begin({ name: task.fullTestName ?? task.name, file: task.file?.name })
   const { intercept } = worlds.options

@@ -63,7 +63,7 @@ export class TestWorlds {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source
     if (findInternals(given) !== undefined) return given as RestEngine
     const engine = await RestEngine.create(given as EngineOptions)
-    // Only forks get requests.
+    // Only its forks get requests.
     internalsOf(engine).shown?.hide()
     return engine
   }
@@ -72,7 +72,7 @@ export class TestWorlds {
     return (this.#base ??= this.#engine())
   }
 
-  /** Runners intercept themselves, in the test's async context. */
+  /** The caller intercepts, in the asynchronous context of the test. */
   async begin(test: TestName): Promise<WorldOfTest> {
     const engine = await (await this.prepare()).fork()
     internalsOf(engine).keepStatements()
@@ -102,7 +102,7 @@ export class TestWorlds {
     try {
       return { recording: await engine.record(path, { test: name, failure }), unrecorded: undefined }
     } catch (error) {
-      // The reason for the failed test matters more.
+      // The failure of the test matters more.
       return { recording: undefined, unrecorded: error instanceof Error ? error.message : String(error) }
     }
   }
@@ -110,7 +110,7 @@ export class TestWorlds {
   /** The caller closes a given engine. */
   async close(): Promise<void> {
     const made = this.#base
-    // The module may serve another file.
+    // The next test file makes its own.
     this.#base = undefined
     const base = await made?.catch(() => undefined)
     if (base !== undefined && base !== this.#source) await base.close()

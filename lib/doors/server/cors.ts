@@ -8,7 +8,7 @@ export type CorsOrigins = string | readonly string[] | true
 
 const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
 const EXPOSED_OF_PAGES = `${EXPOSED}, Link, X-Total-Count`
-// Ten minutes: not a preflight for every request, but a changed option is soon noticed.
+// Ten minutes: few preflights, and a changed option is soon noticed.
 const MAX_AGE = '600'
 
 export class Cors {
@@ -44,15 +44,14 @@ export class Cors {
     return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
   }
 
-  /** Without these headers a browser hides the answer, or does not even ask. */
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
       const own = headers['access-control-expose-headers']
       const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
-      // Of a wire.
+      // The wire may expose headers of its own.
       headers['access-control-expose-headers'] = typeof own === 'string' ? addNames(exposed, own) : exposed
-      // For pages of other origins (Resource Timing, "Timing-Allow-Origin").
+      // Resource Timing, "Timing-Allow-Origin".
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return
     }
@@ -69,7 +68,7 @@ export class Cors {
       headers['access-control-allow-origin'] = '*'
       return true
     }
-    // Always: no cache may give an answer to another origin's page.
+    // Otherwise a cache could give an answer to another origin's page.
     addVary(headers, 'Origin')
     const { origin } = requested
     if (origin === undefined || !this.#origins.has(origin)) return false
@@ -96,7 +95,7 @@ function describeOpen(origin: string, isTrue: boolean): string {
   )
 }
 
-/** The entry would silently allow nobody. */
+/** `app.test` without a scheme would silently allow nobody. */
 function checkOrigin(origin: unknown): void {
   if (origin === '*' || origin === 'null') return
   const hasStar = typeof origin === 'string' && origin.includes('*')
@@ -116,7 +115,7 @@ function findOrigin(text: string): string | undefined {
   const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
   const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
   const url = URL.parse(given)
-  // URL gives the origin "null" to unknown schemes, as of browser extensions.
+  // `URL` gives the origin "null" to unknown schemes, such as those of browser extensions.
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }
 

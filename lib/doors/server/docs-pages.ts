@@ -20,7 +20,6 @@ export interface DocumentedEngine {
   readonly versions: readonly string[]
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** `undefined`: the engine's own form. */
   readonly envelope: DescribedEnvelope | undefined
   describeDiagram(version: string): Promise<Diagram>
   /** Members of a log-in's body. `undefined`: no log-in, or an application's body. */
@@ -33,7 +32,7 @@ interface SentPageRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** As in the browser. */
+  /** The origin in the browser. */
   readonly origin: string
   readonly authorization: string | undefined
   readonly readOnly: boolean
@@ -42,7 +41,7 @@ interface SentPageRequest {
 
 const METHODS = 'GET, HEAD, OPTIONS'
 const PATH = `/${DOCS}`
-/** With all details, for tools. */
+/** The document with all details, for tools. */
 const DOCUMENT = `${PATH}/${DESCRIPTION}`
 const FILES: ReadonlyMap<string, { readonly type: string; readonly read: () => Promise<string> }> = new Map([
   [`${PATH}/page.css`, { type: 'text/css', read: async () => (await import('../../description/docs-page/style.ts')).PAGE_STYLE }],
@@ -64,7 +63,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
   if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
-  // Swagger UI's former address.
+  // A former address.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
   if (file === undefined)

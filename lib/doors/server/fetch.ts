@@ -9,7 +9,6 @@ import { JsonBody, rulesOf } from './json-body.ts'
 /** Rejects for an aborted signal, a used body, a closed engine, a lost connection. */
 export async function answer(engine: TransportEngine, asked: Request | URL | string, init?: RequestInit): Promise<Response> {
   const request = typeof asked === 'string' || asked instanceof URL || init !== undefined ? toRequest(asked, init) : asked
-  // Nobody aborts it.
   const isEndless = (typeof asked === 'string' || asked instanceof URL) && !init?.signal
   const signal = isEndless ? undefined : request.signal
   const headers = Object.fromEntries(request.headers)
@@ -31,7 +30,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     const client = new WholeClient(headers, signal, request.url, wire)
     return write(engine, await engine.ask(request.method, target, undefined, body, client), received)
   } catch (cause) {
-    // The error of the real `fetch`.
+    // The real `fetch` rejects so.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
   }
 }
@@ -63,7 +62,7 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
   const { status, headers, text, stream } = written(engine, answer, request)
   try {
     const all = headers['set-cookie'] === undefined ? headers : listHeaders(headers)
-    // HEAD and 204: the constructor allows no body.
+    // For HEAD and 204, the constructor allows no body.
     return new Response(stream === undefined ? (text ?? null) : toStream(stream.bytes()), { status, headers: all })
   } catch (error) {
     // `Response` does not take every status and header.
@@ -86,7 +85,7 @@ function toStream(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** Each cookie needs a pair. */
+/** Each cookie needs an own header. */
 function listHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     name === 'set-cookie' ? splitSetCookies(value).map(cookie => [name, cookie]) : [[name, value]],

@@ -9,7 +9,7 @@ const LINGER_MS = 1_000
 
 /** Rejects when the client goes away early. */
 export function readBody(request: MountedRequest, client: LazyClient, taker: BodyTaker): Promise<unknown> {
-  // A parser ends an empty body without reading.
+  // A body parser in front may end an empty body without reading.
   if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker, client.wire)
   return new Promise((resolve, reject) => {
     const body = new JsonBody(request.headers, rulesOf(taker, request.method, client.wire))
@@ -33,7 +33,7 @@ export function readBody(request: MountedRequest, client: LazyClient, taker: Bod
   })
 }
 
-/** Bytes and texts are JSON texts; else, the JSON value. */
+/** Bytes and texts of a parser are JSON texts, other values JSON values. */
 async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker, wire: Wire | undefined): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
   const json = new JsonBody(decoded, rulesOf(taker, method, wire))
@@ -47,7 +47,7 @@ async function takeParsed({ body, headers, method }: MountedRequest, taker: Body
   throw new Error('The body has been read before the listener got the request: mount it in front, or leave the JSON value in request.body.')
 }
 
-/** Drops the rest for a moment: closing at once would reset the connection, and the client would lose the answer (RFC 9112 section 9.6). */
+/** Reads on for a moment: closing at once would reset the connection, and the client would lose the answer (RFC 9112 section 9.6). */
 export function linger(request: IncomingMessage, response: ServerResponse, text: string): void {
   response.write(text)
   request.resume()

@@ -12,7 +12,7 @@ export class HttpConnection {
     return this.#running === 0 && this.#waiting.length === 0
   }
 
-  /** A write waits for all earlier requests, a read for earlier writes: a client that does not wait for answers sees its own writes. */
+  /** A write waits for all earlier requests, a read for earlier writes: who sends without waiting sees own writes. */
   take(writes: boolean): boolean {
     if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
     this.#count(writes)
@@ -42,13 +42,12 @@ export class HttpConnection {
     }
   }
 
-  /** The client has gone. */
   close(): void {
     this.#waiting.length = 0
   }
 }
 
-/** TCP breaks with a reset; a pipe has none. */
+/** Only TCP has a reset. */
 export function loseConnection(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()

@@ -47,7 +47,7 @@ class EngineServer {
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
-    // Node's answer to a request without Host would lack an error's body.
+    // Without a Host, Node itself would answer, without an error's body.
     const server = new builtin.http.Server({ requireHostHeader: false })
     this.server = server
     this.#engine = engine
@@ -57,7 +57,7 @@ class EngineServer {
     server.once('close', () => void listener.close())
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A body over the limit is refused before being sent.
+      // A body over the limit is refused before the client sends the body.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })
@@ -90,7 +90,7 @@ class EngineServer {
     }
   }
 
-  /** Node's rule would keep connections without a request, as browsers open in advance, and cut off an answer not yet sent. */
+  /** Node would keep connections without a request, as browsers open in advance, and cut off an answer not yet sent. */
   #closeIdle(): void {
     for (const [socket, { isIdle }] of this.#connections) if (isIdle) socket.destroy()
   }

@@ -1,6 +1,6 @@
 /**
  * JSON body: one rule for bodies of every transport. Gives the JSON value, undefined for no body, or a FormBody. Refuses with
- * body_too_large early, at the end with media_type_unsupported, json_malformed or body_invalid.
+ * body_too_large during the reading, at the end with media_type_unsupported, json_malformed or body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -132,7 +132,7 @@ function isFormType(headers: BodyHeaders): boolean {
   return mediaType(headers) === FORM
 }
 
-/** Refuses with 400 without a type, with 415 for another type (RFC 10008). */
+/** RFC 10008: 400 without a type, 415 for another type. */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')
@@ -145,7 +145,7 @@ function checkQueryType(headers: BodyHeaders): void {
   }
 }
 
-/** An empty value gets no `=`: the client may have sent none. */
+/** An empty value gets no `=`: the client may have sent `?flag`. */
 function writeForm(value: unknown): string {
   return Object.entries((value ?? {}) as Readonly<Record<string, unknown>>)
     .flatMap(([name, given]) =>
@@ -158,10 +158,7 @@ function writeForm(value: unknown): string {
 
 const HOW = 'send JSON with the header "Content-Type: application/json"'
 
-/**
- * Any page may send a form's type, or none, to a server that has not agreed; a JSON type needs a preflight (Fetch standard,
- * "CORS-safelisted request-header").
- */
+/** Any page may send a form's type, or none; a JSON type needs a preflight (Fetch standard, "CORS-safelisted request-header"). */
 function checkMediaType(headers: BodyHeaders, isPatch = false): void {
   const header = headers['content-type']
   if (header === 'application/json') return
@@ -177,7 +174,7 @@ function checkJsonType(header: string, isPatch: boolean): void {
     const hint = type.toLowerCase() === 'application/x-www-form-urlencoded' ? ` (curl: -H 'Content-Type: application/json')` : ''
     throw restError('media_type_unsupported', `The body has the media type "${type.slice(0, 100)}"; ${HOW}${hint}.`)
   }
-  // The operations of a JSON Patch (RFC 6902) are no attributes.
+  // JSON Patch (RFC 6902) has operations in the place of attributes.
   if (!isPatch && type.toLowerCase() === 'application/json-patch+json')
     throw restError('media_type_unsupported', `The body has the media type "application/json-patch+json", which PATCH alone takes; ${HOW}.`)
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header)?.[1]
@@ -218,8 +215,8 @@ function readJson(bytes: Uint8Array): unknown {
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
 /**
- * JSON.parse makes Infinity, no JSON value, of a number beyond the range; RFC 8259 section 6 lets a parser limit the range. No recursion: a
- * body may be nested deeper than the stack.
+ * JSON.parse makes Infinity, no JSON value, of a number beyond the range; RFC 8259 section 6 allows a limit. Without recursion: a body may
+ * be nested deeper than the stack.
  */
 function refuseInfinity(value: unknown): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
@@ -256,7 +253,7 @@ function validUtf8Length(bytes: Uint8Array): number {
 
 function isUtf8Prefix(bytes: Uint8Array): boolean {
   try {
-    // Stream mode allows a sequence that is cut off at the end.
+    // In stream mode, a sequence may be cut off at the end.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
     return true
   } catch {

@@ -1,4 +1,4 @@
-/** Mount: finds a request's whole target, and the engine's base, since Express, Connect and Vite cut the mount path from `request.url`. */
+/** Mount: finds the whole target of a request, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`. */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
 import { originForm } from './transport.ts'
@@ -8,7 +8,7 @@ export interface MountedRequest extends IncomingMessage {
   readonly originalUrl?: string
   /** From Express. */
   readonly baseUrl?: string
-  /** Of a body parser. */
+  /** What a body parser has made. */
   readonly body?: unknown
 }
 
@@ -19,7 +19,7 @@ interface MountedAddress {
 }
 
 /**
- * A mount path replaces the engine's base. Where the app has cut off the whole path, the listener's base is the whole base.
+ * A mount path replaces the engine's base. Where the app has cut off the whole path, the listener's base is the base.
  *
  * @param listenerBase follows the mount path
  */
@@ -48,12 +48,12 @@ function readPath(target: string): string {
   return mark < 0 ? target : target.slice(0, mark)
 }
 
-/** As the sender wrote them, blind to a proxy in front. */
+/** Scheme and host as the sender wrote them: a proxy in front is unknown. */
 export function findOrigin(request: IncomingMessage): string {
   return `${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
 }
 
-/** Blind to a proxy, too. */
+/** A proxy in front is unknown. */
 export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return 'encrypted' in socket && socket.encrypted === true
 }

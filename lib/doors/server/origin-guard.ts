@@ -1,7 +1,7 @@
 /**
  * Origin guard: decides by Host and Origin which requests a server takes. A loopback address is open to every browser of this machine: a
- * page whose name points to 127.0.0.1 (DNS rebinding) could read, any page could send requests without a preflight. Refuses with
- * request_malformed, host_not_allowed and origin_not_allowed.
+ * page whose name points to 127.0.0.1 (DNS rebinding) could read, any page could send without a preflight. Refuses with request_malformed,
+ * host_not_allowed and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'
@@ -33,10 +33,10 @@ export class OriginGuard {
   /** `undefined`: all names. */
   readonly #allowed: readonly string[] | undefined
   readonly #checksEveryAddress: boolean
-  /** Whether the server listens on loopback; `undefined`: not known. */
+  /** Whether the server listens on loopback; `undefined`: not known yet. */
   #isLocal: boolean | undefined
   readonly #cors: Cors | undefined
-  /** Most clients always send the same header. */
+  /** Remembered: most clients send the same header again. */
   #lastGoodHost: string | undefined
 
   constructor(allowed: AllowedHosts | undefined, cors: Cors | undefined) {
@@ -76,7 +76,7 @@ export class OriginGuard {
       this.#lastGoodHost = host
       return
     }
-    // A client that names the connection's own address was led here by no name.
+    // No name has led the client here.
     if (name !== undefined && name === request.socket.localAddress?.toLowerCase().replace('::ffff:', '')) return
     const shown = host.slice(0, 100)
     throw restError(
@@ -96,7 +96,7 @@ export class OriginGuard {
   #checkOrigin(headers: IncomingHttpHeaders): void {
     const { origin, host } = headers
     const site = headers['sec-fetch-site']
-    // No page can set this header of browsers.
+    // Browsers set this header; no page can.
     if (site === 'same-origin' || site === 'none') return
     if (origin === undefined ? site !== 'cross-site' || this.#cors?.allowsAll === true : this.#isOwn(origin, host)) return
     const from = origin === undefined ? 'another site' : JSON.stringify(origin.slice(0, 100))
@@ -129,7 +129,7 @@ function readHost({ rawHeaders, httpVersion }: IncomingMessage): string | undefi
   return host
 }
 
-/** Returns the name in lower case, without port, brackets and the dot that ends a full name. */
+/** In lower case, without port, brackets and the dot at the end of a full name. */
 function parseHostName(host: string): string | undefined {
   const match = HOST.exec(host)
   return (match?.[1] ?? match?.[2]?.replace(/\.$/, ''))?.toLowerCase()

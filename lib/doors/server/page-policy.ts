@@ -4,7 +4,7 @@ const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
   `style-src 'self'`,
-  // The empty icon is `data:,`.
+  // `data:,` is the empty icon.
   `img-src 'self' data:`,
   `connect-src 'self'`,
   `base-uri 'none'`,

@@ -46,7 +46,7 @@ function decodeField(text: string): string {
   }
 }
 
-/** Between boundaries (RFC 7578, RFC 2046 section 5.1). */
+/** RFC 7578, RFC 2046 section 5.1. */
 function readParts(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => string): FormBody {
   const match = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(header)
   const boundary = match?.[1] ?? match?.[2]
@@ -93,7 +93,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   const file = readParameter(disposition, 'filename') ?? (/;\s*filename\*/i.test(disposition) ? '*' : undefined)
   const type = /^content-type\s*:\s*(\S*)/im.exec(head)?.[1] ?? 'text/plain'
   if (file === undefined && /^text\//i.test(type)) return form.add(name, text())
-  // A browser's input without a chosen file.
+  // An input of a page, with no file chosen.
   if ((file ?? '') === '' && isEmpty) return
   throw restError(
     'body_invalid',
@@ -101,7 +101,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   )
 }
 
-/** Browsers write quotes as `%22`. */
+/** Browsers write a quote inside as `%22`. */
 function readParameter(disposition: string, name: string): string | undefined {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(disposition)
   const value = match?.[1] ?? match?.[2]

@@ -4,7 +4,7 @@ import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
 import type { ReceivedRequest } from './transport.ts'
 
-/** An object with its own getter costs more than reading a record. */
+/** A class: an object with a getter of its own costs more than reading a record. */
 export class Received implements ReceivedRequest {
   readonly method: string
   readonly path: string

@@ -1,6 +1,6 @@
 /**
- * Request listener: answers a `node:http` server: reads target and body, asks the engine, writes with one `end`. Passes on requests of
- * others, where asked to.
+ * Request listener: reads target and body of a `node:http` request, asks the engine, and writes the answer with one `end`. Passes on
+ * requests of others, where asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -36,7 +36,7 @@ interface SentRequest {
   readonly request: MountedRequest
   readonly response: ServerResponse
   readonly client: LazyClient
-  /** 0 where nothing is measured. */
+  /** By performance.now(); 0 where nothing is measured. */
   readonly started: number
   /** Path and query, with the mount path of the app. */
   readonly target: string
@@ -62,16 +62,13 @@ export class RequestListener {
   readonly #controls: TestControls | undefined
   readonly #readOnly: boolean
   readonly #pages: Pages
-  /** Undefined: the engine's own grammar. */
   readonly #wire: Wire | undefined
-  /** `undefined`: no workbench. */
   readonly #workbench: ShownWorkbench | undefined
   readonly #delay: number
   readonly #delaysEnd = new AbortController()
   readonly #onRequest: ((line: RequestLine) => void) | undefined
   readonly #cors: Cors | undefined
   readonly #methods: readonly string[]
-  /** `undefined`: explaining is off. */
   readonly #explanations: WeakMap<MountedRequest, () => Awaitable<Explanation | undefined>> | undefined
   readonly #files: StaticFiles | undefined
   readonly #settled: (() => Awaitable<void>) | undefined
@@ -109,7 +106,7 @@ export class RequestListener {
     this.#controls = testControls === false ? undefined : new TestControls(engine, testControls, options.testControls !== undefined)
   }
 
-  /** Answers then close connections, and delays end. */
+  /** From now on, answers close connections, and delays end. */
   beginClosing(): void {
     this.#isClosing = true
     this.#delaysEnd.abort()
@@ -132,11 +129,10 @@ export class RequestListener {
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
     const wire = isPlain || this.#isOfTests(below) ? undefined : this.#wire
     const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
-    // Cast: Set-Cookie alone comes as a list, and no request needs Set-Cookie.
+    // Only Set-Cookie comes as a list, and no request needs Set-Cookie.
     const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')
-    // Comes once.
     response.on('close', () => {
       if (!response.writableFinished) client.leave(new DOMException('The client closed the connection.', 'AbortError'))
       connection?.end(writes)
@@ -188,7 +184,7 @@ export class RequestListener {
     this.#deliver(sent, this.#internals.refuse(error, new Received(sent.request, sent.target, sent.client.wire)), unread)
   }
 
-  /** No caller would catch an error. */
+  /** Catches all errors: no caller would. */
   #deliver(sent: SentRequest, answer: TransportResponse, unread: boolean): void {
     let status: number
     try {
@@ -206,7 +202,11 @@ export class RequestListener {
     })
   }
 
-  /** Answers with a 500, or breaks the connection where half of an answer is out. */
+  /**
+   * Answers with a 500, or breaks the connection behind half an answer.
+   *
+   * @returns the status
+   */
   #giveUp(sent: SentRequest, error: unknown): number {
     const { request, response } = sent
     const { status, headers, body } = this.#internals.refuse(error, new Received(request, sent.target, undefined))
@@ -244,7 +244,7 @@ export class RequestListener {
     })
   }
 
-  /** Answers requests that do not concern the engine. */
+  /** Answers what is no matter of the engine. */
   #answerHere(sent: SentRequest): TransportResponse | undefined {
     const { request } = sent
     const { method = '' } = request
@@ -257,7 +257,7 @@ export class RequestListener {
     return undefined
   }
 
-  /** Nobody reads a refused body. */
+  /** Nobody reads the body of a refused request. */
   #isRefused({ request: { method = '' }, below }: SentRequest): boolean {
     return this.#readOnly && WRITE_METHODS.includes(method) && (below === undefined || !this.#internals.isSession(method, below))
   }
@@ -366,7 +366,7 @@ export class RequestListener {
   }
 }
 
-/** The engine throws only when closed, or when a test has the connection lost. */
+/** The engine is closed, or a test has the connection lost. */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }

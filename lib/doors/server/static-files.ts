@@ -17,7 +17,7 @@ interface FileHeaders {
 const INDEX = 'index.html'
 
 export class StaticFiles {
-  /** The folder, without links in its path. */
+  /** The folder, with links in the path followed. */
   readonly #root: string
 
   /** @throws TypeError when the folder does not exist. */
@@ -53,7 +53,7 @@ export class StaticFiles {
     return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
   }
 
-  /** The page at the top, for a browser that opens or reloads a path unlike a file. */
+  /** The page at the top, where a browser opens a path unlike a file. */
   async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
     if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
     const index = await this.#findFile(INDEX)
@@ -78,7 +78,7 @@ interface FoundFile {
   readonly stats: Stats
 }
 
-/** Only a browser that opens a page names HTML. */
+/** Only a browser that opens a page asks for HTML by name. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
 }
@@ -113,7 +113,7 @@ function send({ file, stats }: FoundFile, headers: FileHeaders): TransportRespon
   }
 }
 
-/** A tag counts before a date (RFC 9110 section 13.1). */
+/** RFC 9110 section 13.1: a tag counts before a date. */
 function isFresh(headers: FileHeaders, tag: string, changed: Date): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = headers
   if (tags !== undefined)
@@ -132,7 +132,7 @@ class FileStream extends TextStream {
     this.#size = size
   }
 
-  /** The file may grow: sends no more than announced. */
+  /** Sends no more than announced: the file may have grown. */
   override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of createReadStream(this.#file, { end: this.#size - 1 })) yield chunk as Uint8Array
   }

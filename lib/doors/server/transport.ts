@@ -1,4 +1,4 @@
-/** Transport: what transports (http.ts, fetch.ts, intercept/) call of an engine, and share. */
+/** Transport: what transports (http.ts, fetch.ts, intercept/) share, and call of an engine. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
-  /** Of the way in; decides the form of refusals. */
+  /** Decides the form of refusals. */
   readonly wire?: Wire | undefined
 }
 
@@ -28,19 +28,19 @@ interface WholeSender {
 export interface TransportEngine {
   readonly limits: { readonly maxBodyBytes: number }
   readonly takesForms: boolean
-  /** Of ways in without their own. */
+  /** For ways in without a wire of their own. */
   readonly wire: Wire | undefined
-  /** Like `handle`, but returns an immediate answer without a promise, and throws where `handle` rejects. */
+  /** As `handle`, but gives an immediate answer without a promise, and may throw. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /**
-   * Reports a fault of the server.
+   * Answers an error, and reports a fault of the server.
    *
    * @param request undefined: unreadable
    */
   refuse(error: unknown, request?: ReceivedRequest): TransportResponse
 }
 
-/** Returns path and raw query. The absolute form (`http://host/v1/users?a=b`) loses scheme and authority. */
+/** Path and raw query: the absolute form (`http://host/v1/users?a=b`) loses scheme and authority. */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target
   const rest = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
@@ -55,7 +55,7 @@ export interface WrittenResponse {
   readonly stream?: TextStream
 }
 
-/** A body too long, or without a JSON form, becomes a reported 500: an error during writing must not end the process. */
+/** A body too long, or without a JSON form, becomes a reported 500: an error during writing ends the process. */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
   if (body instanceof TextStream) {

@@ -1,5 +1,5 @@
 /**
- * Workbench pages: answers `/_ui` and below, once the guard has checked the origin as for a test control. Refuses with method_not_allowed,
+ * Workbench pages: answers `/_ui` and below; the guard has checked the origin, as for a test control. Refuses with method_not_allowed,
  * path_unknown, version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
@@ -26,7 +26,6 @@ interface WorkbenchEngine {
   look(path: string, client: LazyClient): Promise<TransportResponse>
   describeDiagram(version: string): Promise<Diagram>
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
-  /** `undefined`: the engine's own form. */
   readonly envelope: DescribedEnvelope | undefined
   outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine>
 }
@@ -35,7 +34,7 @@ interface SentWorkbenchRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** As in the browser. */
+  /** The origin in the browser. */
   readonly origin: string
   readonly body: unknown
   readonly client: LazyClient
@@ -51,10 +50,7 @@ const PATH = `/${WORKBENCH}`
 const READS = 'GET, HEAD, OPTIONS'
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
-/**
- * `look`: a GET for the user's eyes alone. `plain`: a request as of an app. Both answers ignore the option `envelope`: the page knows no
- * other form.
- */
+/** `look`: a GET of the page itself. `plain`: a request of the user. Both get the engine's own form, the only one the page knows. */
 const HEADER = 'x-workbench'
 
 export function isWorkbenchPath(target: string): boolean {
@@ -62,7 +58,7 @@ export function isWorkbenchPath(target: string): boolean {
   return path === PATH || path.startsWith(`${PATH}/`)
 }
 
-/** Has no journal entry, meets no fault. */
+/** Such a request has no journal entry, and meets no fault. */
 export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   return method === 'GET' && headers[HEADER] === 'look'
 }
@@ -164,7 +160,7 @@ function findVersion(engine: WorkbenchEngine, { target }: SentWorkbenchRequest):
   return version
 }
 
-/** `{ "paths": ["/v1/users?limit=1"] }`. An unreadable list counts as null. */
+/** For `{ "paths": ["/v1/users?limit=1"] }`; null for an unreadable list. */
 async function count(engine: WorkbenchEngine, { body, client }: SentWorkbenchRequest): Promise<(number | null)[]> {
   const paths = isObject(body) ? body['paths'] : undefined
   if (!Array.isArray(paths) || paths.length > MAX_COUNTS || !paths.every(path => typeof path === 'string' && path.startsWith('/')))
@@ -192,7 +188,7 @@ function json(body: object): TransportResponse {
 interface WorkbenchFiles {
   readonly script: string
   readonly style: string
-  /** By file name, which changes with the content: browsers may keep a file. */
+  /** By file name. A name changes with the content: browsers may keep the file. */
   readonly texts: ReadonlyMap<string, string>
 }
 
@@ -222,12 +218,12 @@ async function readFiles(): Promise<WorkbenchFiles> {
 }
 
 async function bundleSource(): Promise<ReadonlyMap<string, string>> {
-  // Computed, so that no bundle of the library takes in the bundler.
+  // Computed: no bundle of the library may take in the bundler.
   const { href } = new URL('../../../scripts/bundle-workbench.ts', import.meta.url)
   return ((await import(href)) as Bundler).bundleWorkbench()
 }
 
-/** This code is in a file of `dist/lib/` or below. */
+/** This code stands in a file of `dist/lib/` or below. */
 async function readBuilt(): Promise<ReadonlyMap<string, string>> {
   const above = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 1)
   const folder = fileURLToPath(new URL('workbench/', above))

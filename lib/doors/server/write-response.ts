@@ -6,7 +6,7 @@ import type { MountedRequest } from './mount.ts'
 import type { WrittenResponse } from './transport.ts'
 
 /**
- * @param unread whether the request's body is unread
+ * @param unread the body of the request is unread
  * @returns the status
  */
 export function writeResponse(
@@ -17,7 +17,7 @@ export function writeResponse(
 ): number {
   if (stream !== undefined) {
     response.writeHead(status, headers)
-    // A failure breaks the connection: no client may take a part for the whole.
+    // A failure breaks the connection: otherwise a client takes a part for the whole.
     builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
     return status
   }

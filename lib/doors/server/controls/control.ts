@@ -1,4 +1,4 @@
-/** Control: a test control, and the reading of requests. */
+/** Control: what a test control is, and the reading of its requests. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -8,7 +8,7 @@ import type { NamedWorld, Worlds } from './worlds.ts'
 
 export interface ControlRequest {
   readonly world: NamedWorld
-  /** `undefined`: the engine's own. */
+  /** `undefined`: the engine's own world. */
   readonly worldName: string | undefined
   readonly worlds: Worlds
   /** The value of `{...}` in the path. */
@@ -38,7 +38,7 @@ export interface Control {
   readonly does: string
   /** Query parameters beside `world`. */
   readonly parameters: readonly string[]
-  /** `undefined`: the answer says that the work is done. */
+  /** Gives the body; `undefined`: the answer says that the work is done. */
   readonly run: (request: ControlRequest) => Awaitable<object | void>
 }
 

@@ -1,4 +1,4 @@
-/** Engine refusal: answers a call that the engine's database does not allow by a 405, since a 500 would blame the server. */
+/** Engine refusal: a 405 for a call that the database does not allow: a 500 would blame the server. */
 import { RestError, restError } from '../../../foundation/errors/errors.ts'
 
 /** `engine.fork: the database can be copied only while nobody else is connected to it`. */

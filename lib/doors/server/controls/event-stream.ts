@@ -17,7 +17,7 @@ const BEAT = 15_000
 /** Shows at once that the stream is open. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'
 
-/** @param since also the kept requests after this one */
+/** @param since an ID: the kept requests after this one come first */
 export function streamEvents(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,

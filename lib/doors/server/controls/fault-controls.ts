@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
-/** Default milliseconds to wait for a request at a gate. */
+/** Milliseconds to wait for a request at a gate, by default. */
 const ARRIVAL = 30_000
 
 export function faultControls(): Control[] {
@@ -109,7 +109,7 @@ async function within<T>(promise: Promise<T>, timeout: number, signal: AbortSign
     signal.addEventListener('abort', stop, { once: true })
   })
   try {
-    // A gate that has ended holds nothing.
+    // The gate may end before.
     return await Promise.race([promise.catch(() => undefined), given])
   } finally {
     clearTimeout(timer)

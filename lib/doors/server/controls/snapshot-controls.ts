@@ -5,7 +5,7 @@ import { blameBody, control, invalid, optionalObject, readObject, unknownId, typ
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 
-/** Most snapshots of a world, and most bytes of all together. */
+/** Snapshots of a world at most, and bytes of all together. */
 const MAX_SNAPSHOTS = 100
 const MAX_BYTES = 512 << 20
 const MAX_CHANGES = 1000

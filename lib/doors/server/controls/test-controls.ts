@@ -47,7 +47,7 @@ export class TestControls {
   readonly #controls: readonly Control[]
 
   /**
-   * @param isEager whether worlds begin with the present state, else with the state at the first request for a world
+   * @param isEager worlds begin with the state of now, not of the first request for a world
    * @throws TypeError, RangeError for unknown or wrong options
    */
   constructor(engine: WorldEngine, options: TestControlOptions | true, isEager: boolean) {
@@ -164,7 +164,7 @@ function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   return { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' }, body }
 }
 
-/** The empty text for a pattern without `{id}`; undefined for another path. */
+/** @returns the value of `{id}`, empty for a pattern without; undefined for another path */
 function idIn(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split('{id}') as [string, string?]
   if (after === undefined) return path === before ? '' : undefined
@@ -173,7 +173,6 @@ function idIn(pattern: string, path: string): string | undefined {
   return id === '' || id.includes('/') ? undefined : id
 }
 
-/** Refuses with body_invalid. */
 function conformityControls(): Control[] {
   return [
     control(

@@ -1,6 +1,6 @@
 /**
- * Worlds: named forks of an engine, for tests that share a server. A world's first request forks the engine's state at the start; an idle
- * world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
+ * Worlds: named forks of an engine, for tests that share a server. The first request for a world forks the engine's state at the start; an
+ * idle world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
@@ -13,7 +13,7 @@ import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {
-  /** `engine`: the engine's own world; `start`: forked from the state at the server's start; `world`: forked from another world. */
+  /** `engine`: the engine's own world; `start`: forked from the state at the server's start; `world`: from another world. */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
   /** The name of the scenario or of the other world; `null`: the engine's own. */
   readonly name?: string | null
@@ -45,7 +45,7 @@ export class NamedWorld {
     this.internals.keepStatements()
   }
 
-  /** In a recording, a snapshot before the test: going back keeps the journal. */
+  /** Only of a recording. */
   keepBeginning(snapshot: Snapshot): void {
     const { recorded } = this.internals
     if (recorded === undefined) return
@@ -96,13 +96,13 @@ export class NamedWorld {
   }
 }
 
-/** Searches in the time of `idle`. */
+/** Idle worlds are looked for so often in the time of `idle`. */
 const ROUNDS = 4
 
 export class Worlds {
   streams = 0
   readonly #ends = new AbortController()
-  /** State for new worlds; `undefined`: not taken yet. */
+  /** The state of new worlds; `undefined`: not taken yet. */
   #seeded: Promise<Snapshot> | undefined
   readonly #main: NamedWorld
   readonly #worlds = new Map<string, Promise<NamedWorld>>()
@@ -113,8 +113,7 @@ export class Worlds {
   /**
    * @param idle milliseconds after which an unused world is closed
    * @param max most worlds beside the engine's own
-   * @param isEager whether worlds begin with the present state (a copy, or a log on a server), else with the state at the first request for
-   * a world
+   * @param isEager see `TestControls`
    */
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
@@ -140,9 +139,9 @@ export class Worlds {
   }
 
   /**
-   * Makes a new world where needed; without a name, returns the engine's own.
+   * Without a name, the engine's own.
    *
-   * @param scenario default: the state of the engine
+   * @param scenario of a new world; default: the state of the engine
    */
   async of(name: string | undefined, scenario?: string): Promise<NamedWorld> {
     if (name === undefined) {
@@ -262,7 +261,7 @@ function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string):
   )
 }
 
-/** No list of engines shows the world: a workbench does. */
+/** The workbench shows the world, so no list of engines does. */
 async function forkOf(engine: WorldEngine, snapshot?: Snapshot): Promise<WorldEngine> {
   return (await internalsOf(engine).fork(snapshot)) as unknown as WorldEngine
 }

@@ -10,7 +10,6 @@ export interface InterceptedAddress {
   readonly origin: string
   /** `undefined`: the whole origin, with the engine's base. */
   readonly base: string | undefined
-  /** Undefined: the engine's. */
   readonly wire?: Wire | undefined
 }
 
@@ -28,7 +27,7 @@ export function findIntercepted(addresses: readonly InterceptedAddress[], origin
 }
 
 /**
- * Longest paths first.
+ * The longest paths come first.
  *
  * @param base path of origins without a path
  * @throws TypeError

@@ -1,6 +1,6 @@
 /**
  * Contexts: the chain of frames around running work, innermost first. A frame is an interception made there, or a boundary: the work of
- * `engine.within`, or a test of node:test. Node hands the chain on to everything that the work calls, awaits and times out into.
+ * `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out into.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { hasBuiltins } from '../../../foundation/base/builtins.ts'
@@ -10,13 +10,13 @@ interface HeldInterception {
   readonly reach: { readonly scope: object | undefined }
 }
 
-/** Interceptions made inside do not concern requests outside. */
+/** Interceptions made inside are not for requests outside. */
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
   /** Known under node:test. */
   readonly test: string | undefined
-  /** Owner of interceptions inside: the boundary, or the runner's object of the test. */
+  /** Owns the interceptions inside: the boundary, or the runner's object of the test. */
   readonly scope: object
 
   constructor(engine?: object, test?: string, scope?: object) {
@@ -31,7 +31,7 @@ interface Frame<Held extends HeldInterception> {
   readonly held: Held | Boundary
 }
 
-/** Once a test of node:test has begun, an interception without a boundary belongs to no test. Older versions of Node never tell. */
+/** Then an interception without a boundary belongs to no test. Older versions of Node never tell. */
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
@@ -62,7 +62,7 @@ export class Contexts<Held extends HeldInterception> {
     return frame
   }
 
-  /** Innermost first, also of tests whose interceptions have all ended. */
+  /** Innermost first; also those whose interceptions have ended. */
   get scopes(): object[] {
     const scopes = new Set<object>()
     for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {

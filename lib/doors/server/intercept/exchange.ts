@@ -15,7 +15,7 @@ import { separateCookies } from '../../../foundation/http/set-cookie.ts'
 import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
-/** Throws nothing: errors go to the handler. */
+/** Errors go to the handler. */
 export function dispatch(
   engine: TransportEngine,
   { origin, base, wire = engine.wire }: InterceptedAddress,
@@ -44,7 +44,7 @@ interface Head {
   readonly wire: Wire | undefined
 }
 
-/** Microtasks within which an immediate answer arrives. */
+/** In so many microtasks, an immediate answer arrives. */
 const PROMPT = 8
 
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
@@ -58,7 +58,7 @@ class InterceptedExchange {
     reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')),
     () => this.#wake(),
   )
-  /** Answered or failed: the handler gets nothing more. */
+  /** The handler gets nothing more. */
   #settled = false
   #failed = false
   #timer: NodeJS.Timeout | undefined
@@ -93,7 +93,7 @@ class InterceptedExchange {
     if (!this.#settled) this.#write(answer)
   }
 
-  /** Waits some microtasks first: most answers arrive by then, and a timer costs more. */
+  /** Most answers arrive in some microtasks, and a timer costs more. */
   async #watch(headersTimeout: number): Promise<void> {
     for (let turn = 0; turn < PROMPT; turn++) {
       await Promise.resolve()
@@ -107,7 +107,7 @@ class InterceptedExchange {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (TAKES_BODY.has(method)) return this.#answerWith(body)
-    // A client may wait until this ignored body is sent.
+    // The body is ignored, and a client may wait for the end of sending.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)
   }
@@ -171,7 +171,7 @@ class InterceptedExchange {
     try {
       handler.onResponseStarted?.()
       handler.onResponseStart?.(controller, status, all, builtin.http.STATUS_CODES[status] ?? '')
-      // The client may abort inside of callbacks. A pause has no effect on a body sent in one piece.
+      // Callbacks may abort. A pause is ignored: the body comes in one piece.
       if (!this.#settled && chunk !== undefined) handler.onResponseData?.(controller, chunk)
       if (this.#settled) return
       if (stream !== undefined) {
@@ -250,11 +250,11 @@ function readHead(origin: string, options: DispatchOptions): Omit<Head, 'wire'> 
   }
 }
 
-/** Node's parser keeps the first of these headers, and joins other repeated headers. */
+/** Of repeated headers, Node keeps the first of these, and joins others. */
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** Reads undici's forms: an object, pairs, or a flat list of names and values. */
+/** Takes undici's forms: an object, pairs, or names and values by turns. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers
@@ -302,7 +302,7 @@ function formatHeader(name: string, value: unknown): string {
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 
-/** Headers get the type and length that the body's form implies. */
+/** Adds type and length to the headers, as the form of the body says. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
   const bytes = toBytes(given)
@@ -336,16 +336,13 @@ function toBytes(given: unknown): Uint8Array | undefined {
   return builtin.util.types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined
 }
 
-/**
- * The rest of an unwanted body is never produced. Does not wait, as leaving a `for await` would: a stream's end in `fetch` may never come.
- * Ignores errors: the request is answered.
- */
+/** Ends an unwanted body without waiting: the end of a stream in `fetch` may never come. Errors do not matter: the request is answered. */
 function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
   const end = async (): Promise<unknown> => source.return?.()
   end().catch(() => {})
 }
 
-/** Other sources end with the loop. */
+/** Sources of other kinds end with the loop. */
 function destroy(body: unknown, reason: unknown): void {
   const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
   if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return

@@ -10,7 +10,7 @@ const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
 type Realm = Record<symbol, unknown>
 
-/** Fills an empty place, and notices when an undici loaded meanwhile uses it. */
+/** Fills an empty place, and notices use by an undici. */
 interface Placeholder {
   dispatcher: Dispatcher
   isUsed: boolean
@@ -63,12 +63,11 @@ export class DispatcherSlot {
     Object.defineProperty(this.#realm, this.#symbol, { get, set, enumerable: false, configurable: true })
   }
 
-  /** Unless an undici uses the placeholder. */
+  /** Empties the place, unless an undici uses the placeholder. */
   clear(): void {
     if (this.#placeholder()?.isUsed === false) delete this.#realm[this.#symbol]
   }
 
-  /** Node's own, for an undici without a dispatcher. */
   fallback(): Dispatcher {
     const known = this.isCurrent ? NODE.current.read() : undefined
     if (known !== undefined) return known
@@ -84,7 +83,7 @@ export class DispatcherSlot {
 
 /** Undefined in a page. */
 const vm = hasBuiltins ? process.getBuiltinModule('node:vm') : undefined
-/** Node's `fetch` looks here, whatever realm loaded this file. */
+/** Node's `fetch` looks in this realm. */
 const nodeRealm = (vm === undefined ? globalThis : vm.runInThisContext('globalThis')) as Realm
 const NODE = { legacy: new DispatcherSlot(nodeRealm, LEGACY), current: new DispatcherSlot(nodeRealm, CURRENT) }
 const ownRealm = globalThis as Realm
@@ -95,7 +94,7 @@ export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(N
 /**
  * Node's undici creates a dispatcher at first use.
  *
- * @throws Error in Bun, Deno and pages: their `fetch` and `node:http` ask no dispatcher
+ * @throws Error in Bun, Deno and pages: `fetch` and `node:http` there ask no dispatcher
  */
 export function loadDispatcher(): void {
   const { bun, deno } = vm === undefined ? ({} as NodeJS.ProcessVersions) : process.versions

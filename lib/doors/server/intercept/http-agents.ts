@@ -1,17 +1,17 @@
 /**
- * HTTP agents: intercepts `node:http` and `node:https`: `createConnection` of the agents returns an in-process connection for an
- * intercepted origin, an error for a forbidden origin.
+ * HTTP agents: intercepts `node:http` and `node:https`: `createConnection` of the agents gives a connection inside the process, or an error
+ * for a forbidden origin.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
 export interface ConnectionRoute {
-  /** Tells apart connections to one origin. */
+  /** Keeps connections to one origin apart. */
   readonly name: string
   readonly connect: () => Duplex
 }
 
-/** Returns another connection, an error, or undefined for the network. The path is not always known. */
+/** Another connection, an error, or undefined: the network. The path is not always known. */
 type DecideConnection = (origin: string, path: string | undefined, isEncrypted: boolean) => ConnectionRoute | Error | undefined
 
 /** Agents copy this member with the other options. */
@@ -52,7 +52,7 @@ function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypte
   return found
 }
 
-/** Holds until the returned function is called. */
+/** @returns ends the routing */
 export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
@@ -68,7 +68,7 @@ export function routeAgents(route: DecideConnection): () => void {
       done(found)
       return undefined
     }
-  // No kept-alive connection to the network may be found in place of an intercepted one. Names must not change.
+  // An agent finds kept connections by name: none to the network may serve an intercepted request. Names must not change.
   const names = new WeakMap<object, string>()
   const nameOver = (below: GetName): GetName =>
     function getName(options) {
@@ -90,7 +90,7 @@ export function routeAgents(route: DecideConnection): () => void {
     replace(ofHttp, 'addRequest', addOver),
     replace(ofHttp, 'createConnection', below => connectOver(below, false)),
     replace(ofHttps, 'createConnection', below => connectOver(below, true)),
-    // The https agent calls this method, too.
+    // The https agent inherits this method.
     replace(ofHttp, 'getName', nameOver),
   ]
   return () => {
@@ -99,7 +99,7 @@ export function routeAgents(route: DecideConnection): () => void {
   }
 }
 
-/** A replacement that other code has wrapped stays, and passes calls on. */
+/** Other code may have wrapped the replacement, which then stays, and passes calls on. */
 function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(holder, name)
   const below = holder[name]

@@ -54,10 +54,10 @@ const standing = new StandingInterceptions<EngineInterception>()
 let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
 let endRouting: (() => void) | undefined
 let interceptionCount = 0
-/** Ends the refusal of a test's late requests. */
+/** Ends the time in which late requests of tests are refused. */
 let endLateTime: (() => void) | undefined
 
-/** Milliseconds without network for a test's requests after its world's end. */
+/** Milliseconds without network for late requests of a test. */
 const LATE_MS = 30_000
 
 function keepLayers(): void {
@@ -91,7 +91,6 @@ export function intercept(engine: WorldEngine, origin: Origins, options: Interce
   return new EngineInterception(engine, addresses, strict, standing.locate(everywhere), onDisposed)
 }
 
-/** The engine's interceptions come first inside. Interceptions made inside end with the work. */
 export function runWithin<Result>(engine: WorldEngine, work: () => Result | Promise<Result>): Promise<Result> {
   if (typeof work !== 'function') throw new TypeError('within: give it a function: "await engine.within(async () => { ... })".')
   return standing.within(engine, work, interception => interception.end())
@@ -111,7 +110,7 @@ class EngineInterception implements Interception {
   readonly #number = ++interceptionCount
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** By base; do not listen. */
+  /** By base; none listens. */
   readonly #servers = new Map<string | undefined, Server>()
 
   constructor(
@@ -155,7 +154,7 @@ class EngineInterception implements Interception {
     )
   }
 
-  /** Named after the interception: no request gets another's connection. */
+  /** Named by interception: no request gets another's connection. */
   route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
     return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
   }
@@ -171,7 +170,7 @@ class EngineInterception implements Interception {
     const { createServer } = await import('../http.ts')
     let server = this.#servers.get(base)
     if (server === undefined) {
-      // Some in-process browsers (happy-dom, jsdom) check CORS.
+      // Browsers of this process (happy-dom, jsdom) may check CORS.
       server = createServer(this.engine, {
         cors: true,
         allowedHosts: true,
@@ -202,8 +201,8 @@ class EngineInterception implements Interception {
   }
 
   /**
-   * At the end of `within`'s work, or of the engine. Late requests are refused while other interceptions stand; after a test of
-   * `withEngine` for `LATE_MS`.
+   * At the end of `within`, or of the engine. Late requests are refused while other interceptions stand; after a test of `withEngine` for
+   * `LATE_MS`.
    */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()

@@ -9,7 +9,7 @@ export interface Answerer {
   answer(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** Undefined: pass on. */
+/** `undefined`: pass the request on. */
 export type Decide = (
   origin: string | undefined,
   path: unknown,
@@ -49,7 +49,7 @@ export class Layer {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
     const decision = this.#holders.size === 0 ? undefined : this.#decide(readRequestOrigin(options), options.path)
     if (decision instanceof Error) return fail(handler, decision)
-    // Answered below another program's dispatcher.
+    // The request comes from another program's dispatcher above.
     if (decision === undefined || !this.#holders.has(decision.holder)) return this.below.dispatch(options, handler)
     return decision.answerer.answer(options, handler)
   }
@@ -72,7 +72,7 @@ export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispa
     get(target, key) {
       if (key === 'dispatch') return dispatchOver
       const value: unknown = Reflect.get(target, key)
-      // Bound: a proxy lacks private fields.
+      // A proxy has no private fields.
       return typeof value === 'function' && !THROUGH_DISPATCH.has(key) ? (value.bind(target) as unknown) : value
     },
   })
@@ -80,7 +80,7 @@ export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispa
 
 export function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
-  // The spelling of fetch and undici. Any other spelling needs a parser.
+  // As fetch and undici spell origins: another spelling needs a parser.
   if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return origin
   return URL.parse(origin)?.origin
 }

@@ -30,7 +30,7 @@ type Done = (error?: Error | null) => void
 class End {
   readonly socket: LocalSocket
   peer: End | undefined
-  /** Continues the other end's write, once read. */
+  /** Continues the write of the other end. */
   #readOn: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -80,7 +80,7 @@ class End {
   #destroy(error: Error | null, done: Done): void {
     clearTimeout(this.#timer)
     this.#continue()
-    // Unread data of the other end stays readable.
+    // Later: the other end may still read.
     setImmediate(() => this.peer?.socket.destroy())
     done(error)
   }

@@ -11,7 +11,7 @@ import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 export interface InterceptionReach {
   /** `undefined`: not known. */
   readonly scope: object | undefined
-  /** In the whole process; `undefined`: where a runner tells tests apart, since no test made the interception. */
+  /** In the whole process. `undefined`: made by no test, for runners without contexts. */
   readonly isEverywhere: boolean | undefined
 }
 
@@ -61,7 +61,7 @@ export class StandingInterceptions<Each extends Standing> {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
 
-  /** Asks the runner only without a context: late work of a test may run beside the next test. */
+  /** Only for work without a context: late work of a test may run beside the next test. */
   #runningTest(): RunningTest {
     return this.#contexts.isOfTest ? undefined : findRunningTest()
   }
@@ -84,7 +84,7 @@ export class StandingInterceptions<Each extends Standing> {
     return wasStanding
   }
 
-  /** The world is over: the test's late requests must not go to the network. */
+  /** Late requests of the test must not go to the network. */
   leave(interception: Each): boolean {
     const { addresses, strict, reach } = interception
     if (reach.scope === undefined) return false
@@ -101,7 +101,7 @@ export class StandingInterceptions<Each extends Standing> {
     }
   }
 
-  /** Undefined: passes. An unknown path matches all addresses of the origin. */
+  /** `undefined`: the request passes. An unknown path matches all addresses of the origin. */
   decide(origin: string | undefined, path: unknown): FoundInterception<Each> | Error | undefined {
     return (origin === undefined ? undefined : this.#find(origin, path)) ?? this.#refuseLate(origin, path) ?? this.#refuse(origin, path)
   }
@@ -151,7 +151,7 @@ export class StandingInterceptions<Each extends Standing> {
     return this.#held(true).filter(each => each.reach.scope === scope)
   }
 
-  /** Up to the boundary, or all. */
+  /** @param isBounded only up to the innermost boundary */
   #held(isBounded: boolean): Each[] {
     const held: Each[] = []
     for (let frame = this.#contexts.innermost; frame !== undefined; frame = frame.outer) {
@@ -165,7 +165,7 @@ export class StandingInterceptions<Each extends Standing> {
   #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
     const test = this.#runningTest()
     const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]
-    // A standing interception of the test answers, or decides on other origins.
+    // Another interception of the test still stands, and decides.
     if ([...this.#all].some(({ reach }) => reach.scope !== undefined && scopes.includes(reach.scope))) return undefined
     const left = scopes.flatMap(scope => this.#left.get(scope) ?? [])
     const isCovered = origin !== undefined && left.some(({ addresses }) => findIntercepted(addresses, origin, path) !== undefined)
@@ -196,7 +196,7 @@ export class StandingInterceptions<Each extends Standing> {
   }
 }
 
-/** Returns the interception made in a boundary, else one of the boundary's engine. */
+/** The interception made in the boundary, else of the boundary's engine. */
 function findBounded<Each extends Standing>(
   found: readonly FoundInterception<Each>[],
   boundary: Boundary,
@@ -257,7 +257,7 @@ function namesOf(concerned: readonly Standing[]): string[] {
 
 function notIntercepted(concerned: readonly Standing[], origin: string | undefined, path: unknown): Error {
   const known = namesOf(concerned)
-  // The path matters only where another path of the origin is intercepted.
+  // Names the path if another path of the origin is intercepted.
   const hasPath = typeof path === 'string' && known.some(each => each.startsWith(`${origin}/`))
   const requested = origin === undefined ? 'an unknown origin' : hasPath ? origin + readPath(originForm(path)) : origin
   const text =
@@ -281,7 +281,7 @@ interface VitestTask {
   readonly result?: { readonly state?: unknown }
 }
 
-/** Counts running tests: while tests run at the same time, Vitest's current task is another test's. */
+/** Counts running tests: while several run, Vitest's current task may be another test's. */
 function askVitest(worker: { readonly current?: unknown }): RunningTest {
   const { current } = worker
   if (!isObject(current)) return undefined
@@ -299,7 +299,7 @@ function runningTests(task: VitestTask): object[] {
 function askJest(expect: unknown): RunningTest {
   if (typeof expect !== 'function' || !('getState' in expect) || typeof expect.getState !== 'function') return undefined
   const state = expect.getState() as { readonly currentTestIdentity?: unknown } | undefined
-  // Older versions of Jest cannot tell tests apart that run at the same time.
+  // Older versions of Jest cannot tell apart tests that run together.
   if (typeof state?.currentTestIdentity !== 'function') return undefined
   const test: unknown = state.currentTestIdentity()
   return isObject(test) ? test : 'none'

@@ -59,7 +59,7 @@ export interface Dispatcher {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** undici prefers the current methods of a handler with both generations. */
+/** Of a handler with the methods of both generations, undici calls the current ones. */
 export function isCurrent(handler: AnyHandler): handler is Handler {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
 }
@@ -100,7 +100,7 @@ export function toCurrent(handler: AnyHandler): Handler {
   return isCurrent(handler) ? handler : new FromLegacy(handler)
 }
 
-/** One object per request costs less than a function for each hook. */
+/** A class: an object for each request costs less than a function for each hook. */
 class FromLegacy implements Handler {
   readonly #handler: LegacyHandler
 
@@ -176,7 +176,7 @@ export function toLegacy(handler: Handler): LegacyHandler {
   }
 }
 
-/** Names and values in turns. */
+/** Names and values by turns. */
 export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {

@@ -1,12 +1,14 @@
 /** `schema: 'evolve'` on a PostgreSQL server: its own DDL in one transaction, with names, values and checks of rows before. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
+import { Client } from 'pg'
 import { findLoss } from '../../lib/databases/postgres/evolve/guard-statement.ts'
 import { beginAnew, rehearse } from '../../lib/engine/assembly/rehearse.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
-import { findNoServer, ownSchema } from './server-database.ts'
+import { SERVER_URL, findNoServer, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
 
 type Entities = NonNullable<EngineOptions['entities']>
@@ -324,5 +326,29 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     assert.deepEqual(await beginAnew(options), ['note: the table is made anew; 2 rows went with the old one.'])
     assert.deepEqual(await own.run('select * from note'), [])
     assert.deepEqual(await own.run('select * from other'), [{ x: 1 }])
+  })
+
+  it('begins again when the server ends it, since it and another session wait for each other', async () => {
+    await using own = ownSchema()
+    await make(own, `${NOTES} create table tag (id serial primary key, name text)`)
+    const other = new Client({ connectionString: SERVER_URL })
+    await other.connect()
+    try {
+      // The server ends the session that has waited for this long: the engine waits for the usual second.
+      await other.query("set deadlock_timeout = '20s'")
+      await other.query(`begin; lock table ${own.database.schema}.tag`)
+      const Tag = defineEntity({ name: 'Tag', properties: { id: p.integer().primary(), name: p.text().nullable(), stars: p.integer() } })
+      const evolved = evolve(own, [note({ headline: p.string(), body: p.text().nullable() }), Tag], {
+        renamed: { notes: { title: 'headline' } },
+        fill: { tags: { stars: 1 } },
+      })
+      const waits = 'select from pg_locks where not granted and relation = $1::regclass'
+      while ((await own.run(waits, [`${own.database.schema}.tag`])).length === 0) await sleep(20)
+      await other.query(`lock table ${own.database.schema}.note; commit`)
+      await evolved
+      assert.deepEqual(await own.run('select headline from note order by id'), [{ headline: 'One' }, { headline: 'Two' }])
+    } finally {
+      await other.end()
+    }
   })
 })

@@ -170,7 +170,7 @@ interface Begun extends Opening<ServerDatabase> {
   readonly wasVacant: boolean
 }
 
-/** Tries, while others drop tables or schemas. */
+/** Tries, while others drop or lock tables. */
 const ATTEMPTS = 4
 
 /** Uses one transaction. */

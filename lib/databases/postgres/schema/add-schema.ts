@@ -154,10 +154,11 @@ export async function createSchema(session: PoolClient, schema: string): Promise
   if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
 
-/** Others dropped tables or schemas while MikroORM read the database, table by table. */
+/** Another try may succeed: tables were dropped while MikroORM read the database, or a deadlock was ended (40P01). */
 export function isMoving(error: unknown): boolean {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
-  return error instanceof SchemaError && ['3F000', '42P01', 'XX000'].includes(String(cause?.code))
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
+  if (code === '40P01') return true
+  return error instanceof SchemaError && ['3F000', '40P01', '42P01', 'XX000'].includes(String(cause?.code))
 }
 
 /** The server's error is the cause. */

@@ -1,9 +1,8 @@
 import { render } from 'preact'
-import { effect, untracked } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { changes, recording, stateKnown, streams, watchServer, type RequestSummary } from './state/live.ts'
 import { loadCounts, loadOutline, outline, counts, reloadOutline } from './state/outline.ts'
 import { listenToPlace, userId, version, world, go, hrefOf, place } from './state/place.ts'
-import { startError } from './state/start-error.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Banner } from './banner.tsx'
 import { Head } from './head.tsx'
@@ -12,6 +11,9 @@ import { ErrorNotice, Empty } from './parts/notice.tsx'
 import { Skeleton } from './parts/skeleton.tsx'
 import { ScreenView, findScreen, SCREENS } from './screens.tsx'
 import { base, control } from './state/ask.ts'
+
+/** Why the outline could not be read. */
+const startError = signal<Error | undefined>(undefined)
 
 listenToPlace()
 render(<Frame />, document.body)
@@ -39,7 +41,7 @@ effect(() => {
   if (outline.peek() !== undefined) untracked(() => void tell(loadCounts))
 })
 
-/** The frame shows an error. */
+/** The frame shows the error. */
 async function tell(load: () => Promise<void>): Promise<void> {
   try {
     await load()
@@ -78,7 +80,7 @@ function Frame() {
 
 async function openStart(): Promise<void> {
   const href = await findStart()
-  // Unless a screen was chosen.
+  // The reader may have chosen a screen meanwhile.
   if (place.value.screen === '') go(href, { replace: true })
 }
 

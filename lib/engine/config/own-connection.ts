@@ -17,7 +17,7 @@ interface FoundDatabase {
 /** MikroORM also reads these options from the environment. */
 const VARIABLES = ['clientUrl', 'host', 'port', 'user', 'password', 'dbName', 'schema'] as const
 
-/** Adds `MIKRO_ORM_DB_NAME` and so on. Like MikroORM, the config wins unless `preferEnvVars` is true. */
+/** Adds `MIKRO_ORM_DB_NAME` and so on. The config counts first, unless `preferEnvVars` is true. */
 export function withEnvironment(config: OrmConfig): OrmConfig {
   const found = VARIABLES.flatMap(name => {
     const value = runtime.environment[`MIKRO_ORM_${name.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`]
@@ -53,7 +53,7 @@ function inMemory(reason: string): FoundDatabase {
   }
 }
 
-/** Like MikroORM, resolves the path from the working directory, not `baseDir`. */
+/** As for MikroORM, the path begins at the working directory, not at `baseDir`. */
 function findFile({ dbName, clientUrl }: OrmConfig): FoundDatabase {
   const path = dbName ?? clientUrl?.replace(/^(?:sqlite:\/\/|file:(?:\/\/)?)/i, '') ?? IN_MEMORY
   if (path === '' || path === IN_MEMORY) return { database: IN_MEMORY, notes: [] }
@@ -101,7 +101,6 @@ async function readPassword(password: OrmConfig['password'], notes: string[]): P
   return password()
 }
 
-/** An `sslmode` for the URL. */
 function readTls(driverOptions: unknown, notes: string[]): string | undefined {
   if (driverOptions === undefined) return undefined
   if (typeof driverOptions !== 'object' || driverOptions === null || Object.getPrototypeOf(driverOptions) !== Object.prototype) {
@@ -127,7 +126,7 @@ function readTls(driverOptions: unknown, notes: string[]): string | undefined {
 /** `other`: the engine cannot open the database. `unknown`: no driver. */
 type DriverKind = 'sqlite' | 'postgres' | 'pglite' | 'other' | 'unknown'
 
-/** Class names are equal in all copies of a package, unlike classes. */
+/** Class names are the same in all copies of a package, unlike classes. */
 const KINDS: Readonly<Record<string, DriverKind>> = {
   SqliteDriver: 'sqlite',
   BetterSqliteDriver: 'sqlite',
@@ -148,7 +147,7 @@ export function findDriverKind(config: OrmConfig): DriverKind {
   return scheme === undefined ? 'unknown' : (SCHEMES[scheme] ?? 'other')
 }
 
-/** Used in notes. */
+/** For notes. */
 export function nameDriver({ driver, clientUrl }: OrmConfig): string {
   return listClasses(driver)[0] ?? /^[a-z0-9+.-]+/i.exec(clientUrl ?? '')?.[0] ?? 'no driver'
 }

@@ -30,7 +30,7 @@ interface Decided {
   readonly notes: readonly string[]
 }
 
-/** The engine's options win. */
+/** Options of the engine count first. */
 export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
   const { orm: own = {}, notes: told = [] } = options
@@ -69,7 +69,7 @@ function isServer(database: Database): boolean {
   return /^(?:postgres(?:ql)?:\/\/|pglite:)/i.test(String(database))
 }
 
-/** A schema in `database` wins over the config. */
+/** A schema in `database` counts before the config's. */
 function withSchema(database: Database, { schema }: OrmConfig): Database {
   if (schema === undefined || schema === 'public' || !isServer(database)) return database
   if (typeof database === 'object' && !(database instanceof URL)) return { schema, ...database }
@@ -77,7 +77,7 @@ function withSchema(database: Database, { schema }: OrmConfig): Database {
   return /[?&]schema=/.test(url) ? database : { url, schema }
 }
 
-/** Like MikroORM, prefers `entitiesTs` if TypeScript runs. */
+/** `entitiesTs` where TypeScript runs, as for MikroORM. */
 function findEntities({ entities = [], entitiesTs = [], preferTs, autoLoadEntities }: OrmConfig, ownPreference?: boolean): Entities {
   const isTypeScript = ownPreference ?? preferTs ?? Utils.detectTypeScriptSupport()
   const [first, second] = isTypeScript ? [entitiesTs, entities] : [entities, entitiesTs]
@@ -111,7 +111,7 @@ function nextObjectId(): string {
   return `${seconds.toString(16).padStart(8, '0')}${OWN}${count.toString(16).padStart(6, '0')}`
 }
 
-/** Copies properties: the application's metadata must stay unchanged. */
+/** Copies properties: the metadata are the application's. */
 function makeObjectIds(meta: EntityMetadata): void {
   for (const [name, prop] of Object.entries(meta.properties))
     if (prop.primary === true && isObjectId(prop)) meta.properties[name] = { ...prop, type: 'string', onCreate: nextObjectId }

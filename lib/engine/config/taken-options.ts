@@ -3,7 +3,7 @@ import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OrmConfig } from './choose-config.ts'
 
-/** Passed on, about the connection, or omitted for a reason. */
+/** Passed on, about the connection, or left out for a reason. */
 type Treatment = 'taken' | 'connection' | { readonly out: string }
 
 /** The engine must not write files of the application. */
@@ -102,7 +102,7 @@ const OPTIONS: Readonly<Record<keyof Options, Treatment>> = {
   verbose: 'taken',
 }
 
-/** From libraries around MikroORM. */
+/** Options of libraries around MikroORM. */
 const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   autoLoadEntities: { out: 'not used: give the entities that modules of NestJS register by the option "entities" of the engine' },
   registerRequestContext: OF_NEST,
@@ -111,7 +111,7 @@ const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   scope: OF_NEST,
 }
 
-/** Without effect on an engine: no note. */
+/** Values without effect on an engine: no note. */
 const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   ensureDatabase: [true, false],
   ensureIndexes: [false],
@@ -125,7 +125,6 @@ const BY_DEFAULT: Readonly<Record<string, readonly unknown[]>> = {
   autoLoadEntities: [false],
 }
 
-/** With options of libraries. */
 export function isOrmOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name) || Object.hasOwn(OF_OTHERS, name)
 }
@@ -171,7 +170,7 @@ function leaveOfServers({ schema, routines, driverOptions }: OrmConfig, taken: R
   if (driverOptions !== undefined) notes.push('config.driverOptions: not used, the connection is that of the engine.')
 }
 
-/** About tables of other programs: none in memory. */
+/** About tables of other programs: memory has none. */
 const OF_OTHER_MAKERS = ['skipTables', 'skipViews', 'skipColumns', 'ignoreSchema'] as const
 
 function leaveOfSchema(
@@ -184,14 +183,14 @@ function leaveOfSchema(
   const names = isInMemory ? OF_OTHER_MAKERS.filter(name => schemaGenerator[name] !== undefined) : []
   for (const name of names)
     notes.push(`config.schemaGenerator.${name}: not used, nobody but the engine makes the tables of a database in memory.`)
-  // MikroORM would write a stray comma for each omitted constraint.
+  // For each omitted constraint, MikroORM would write a stray comma.
   const isWithout = isSqlite && schemaGenerator.createForeignKeyConstraints === false
   if (isWithout) notes.push('config.schemaGenerator.createForeignKeyConstraints: not used, tables of SQLite have their foreign keys.')
   const left: readonly string[] = [...names, ...(isWithout ? ['createForeignKeyConstraints'] : [])]
   taken['schemaGenerator'] = Object.fromEntries(Object.entries(schemaGenerator).filter(([name]) => !left.includes(name)))
 }
 
-/** MikroORM modifies these. A compiled metadata cache is only read. */
+/** MikroORM changes these. A compiled metadata cache is only read. */
 function copyWritten({ extensions, discovery, migrations, seeder, metadataCache }: OrmConfig): Partial<Options> {
   const isCompiled = (metadataCache?.adapter as { readonly name?: string } | undefined)?.name === 'GeneratedCacheAdapter'
   return {

@@ -1,4 +1,4 @@
-/** Check options: of `RestEngine.create`, with defaults. Loaded where an engine is made. */
+/** Check options: of `RestEngine.create`, with defaults. Loaded when an engine is made. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/errors/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
@@ -59,7 +59,7 @@ export function isEngineOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name)
 }
 
-/** In other libraries. */
+/** Names of options in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
@@ -81,7 +81,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   public: "It is one of the log-in: auth({ entity: User, public: ['GET *'] }).",
 }
 
-/** Set by the engine. */
+/** The engine sets these. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
 /** @throws TypeError or RangeError for wrong options */
@@ -123,7 +123,7 @@ function refuseConfig(options: EngineOptions): void {
     )
 }
 
-/** The model's source decides on database, schema and seed. */
+/** The source of the model decides on database, schema and seed. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
@@ -140,7 +140,7 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
 }
 
-/** All processes that serve a server's database need one secret. */
+/** All processes on a server's database need one secret. */
 function checkSecret({ auth, database }: CheckedOptions): void {
   if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
     throw new TypeError(
@@ -178,7 +178,7 @@ function areSegments(versions: unknown): boolean {
   return Array.isArray(versions) && versions.every(version => /^[A-Za-z0-9._-]+$/.test(version as string))
 }
 
-/** @throws TypeError for options that the engine sets, or that would keep a request from the stored rows */
+/** @throws TypeError for options of the engine, and options by which a request would miss rows */
 function checkOrm(given: unknown): void {
   const orm = given as Partial<OrmOptions>
   for (const name of OWN_ORM_OPTIONS) {
@@ -258,7 +258,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** Of any copy of MikroORM, which takes other objects for abstract entities. */
+/** Of any copy of MikroORM: MikroORM takes other objects for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

@@ -4,7 +4,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 
-/** By the scheme of URLs. */
+/** Databases by the scheme of their URLs. */
 export const SERVERS: Readonly<Record<string, string>> = {
   mysql: 'MySQL',
   mariadb: 'MariaDB',
@@ -24,7 +24,7 @@ export function readDatabase(database: unknown): string | ServerDatabase {
   if (typeof database !== 'string' || database === '')
     throw new TypeError('RestEngine.create: "database" must be ":memory:", the path of a file, or a URL of PostgreSQL ("postgres://...").')
   if (isPglite(database)) return { url: database }
-  // Otherwise a file would be made.
+  // A misspelt name would make a file.
   if (database !== ':memory:' && /^(?:sqlite3?:)?:?memory:?$/i.test(database))
     throw new TypeError(`RestEngine.create: "database" is ${JSON.stringify(database)}. Did you mean ":memory:"?`)
   const scheme = findScheme(database)
@@ -47,7 +47,7 @@ function readFileUrl(url: string): string {
   return rest.startsWith('/') ? fileURLToPath(url) : decodeURIComponent(rest)
 }
 
-/** A database's scheme may lack the slashes. */
+/** `pglite:` has no slashes. */
 export function findScheme(database: string): string | undefined {
   return /^(?:jdbc:)?(?:([a-z][a-z0-9+.-]+):\/\/|(postgres(?:ql)?|mysql|mariadb|mongodb|mssql|sqlserver|sqlite3?|libsql):)/i
     .exec(database)
@@ -94,7 +94,7 @@ function checkNumber(database: ServerDatabase, name: 'poolSize' | 'statementTime
 
 /** A URL may name schemas and a pooler: `?schema=sales,people&prepare=false`. The server knows no such parameters. */
 function readUrl(given: string): ServerDatabase {
-  // libpq takes a list of hosts; the driver `pg` does not.
+  // A list of hosts is for libpq; the driver `pg` takes none.
   if (/^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,/i.test(given))
     throw new TypeError(
       'RestEngine.create: "database" is a URL with several hosts: give one, or an address that leads to the server that takes writes.',

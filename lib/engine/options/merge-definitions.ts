@@ -9,7 +9,7 @@ export function mergeDefinitions(
   given: readonly ResourceDefinition[],
   orm: MikroORM,
 ): readonly ResourceDefinition[] {
-  // Others are refused where definitions are read.
+  // Wrong entities are refused when definitions are read.
   if (found.length === 0 && !given.some(isNamed)) return given
   const byClass = new Map(found.map(definition => [classOf(definition, orm), definition]))
   const replaced = new Set<object>()
@@ -36,7 +36,7 @@ function classOf({ entity }: Pick<ResourceDefinition, 'entity'>, orm: MikroORM):
 function findNamed(name: string, found: readonly ResourceDefinition[], orm: MikroORM): EntityName {
   const metas = [...orm.getMetadata()].filter(meta => !meta.embeddable && meta.pivotTable !== true)
   const named = new Map<string, EntityMetadata>()
-  // Exact names of tables come first.
+  // A table's own name counts before a resource's.
   for (const names of [namesOfTable, (meta: EntityMetadata) => namesOfResource(meta, found, orm)])
     for (const meta of metas) for (const each of names(meta)) if (!named.has(each)) named.set(each, meta)
   const meta = named.get(name)

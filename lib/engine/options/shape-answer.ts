@@ -41,8 +41,7 @@ export interface CompiledEnvelope {
 }
 
 /**
- * `undefined` where answers keep their form.
- *
+ * @returns `undefined` where answers keep the engine's form
  * @throws TypeError
  */
 export function compileEnvelope(option: EnvelopeOption | undefined, deletedStatus: 200 | 204): CompiledEnvelope | undefined {
@@ -65,12 +64,12 @@ const NOTHING = { list: undefined, record: undefined, removed: undefined, error:
 
 type FindNames = (name: string) => TemplateNames | undefined
 
-/** Takes plural or singular. */
+/** @param name plural or singular */
 export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {
   return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
 }
 
-/** A body not of the engine's own form stays. */
+/** A body without the engine's form stays as it is. */
 export function shapeAnswer(response: RestResponse, method: string, envelope: CompiledEnvelope, namesOf: FindNames): RestResponse {
   const body: unknown = response.body
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return response
@@ -109,7 +108,7 @@ function withoutContent({ headers }: RestResponse): RestResponse {
   return { status: 204, headers: others, body: undefined }
 }
 
-/** Without pages, as created records, one page. */
+/** Created records are one page. */
 function listParts(body: JsonObject, records: readonly unknown[]): Parts {
   const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
   const [size, start] = [Number(limit), Number(offset)]
@@ -154,7 +153,7 @@ function bareList(response: RestResponse, records: readonly unknown[], { count, 
 }
 
 /**
- * Problem details stay, as asked for.
+ * Problem details keep their form.
  *
  * @throws what the application's function throws
  */

@@ -51,7 +51,7 @@ export async function applyJsonPatch(
     const attribute = resource.byName.get(name)
     // The writer refuses an unknown name, with the nearest.
     if (attribute === undefined) return { [name]: null }
-    // PATCH merges an embedded object: other members must be known.
+    // PATCH merges an embedded object, so the other members must be known.
     const isNeeded = isRead || isInside || attribute.kind === 'embedded'
     if (!isNeeded || before.has(name)) continue
     before.set(name, await readValue(attribute, isInside, title, address, { reader, limits, view }))
@@ -101,7 +101,7 @@ function readTokens(pointer: unknown, name: string, index: number): readonly str
 
 interface Use {
   readonly name: string
-  /** Depends on the stored value. */
+  /** The result depends on the stored value. */
   readonly isRead: boolean
   readonly isInside: boolean
   readonly title: string
@@ -184,7 +184,7 @@ interface Edit {
   readonly title: string
 }
 
-/** An attribute is there as a whole. */
+/** An attribute is changed as a whole. */
 function edit(document: JsonObject, [name, ...inside]: PatchOperation['path'], change: Edit): JsonObject {
   const { how, value } = change
   const whole = how === 'remove' ? null : value
@@ -210,7 +210,7 @@ function editInside(holder: unknown, [token = '', ...inside]: readonly string[],
   return Object.fromEntries(members)
 }
 
-/** @param isNew the place behind the last item counts, too */
+/** @param isNew allows the place behind the last item */
 function findIndex(token: string, { length }: readonly unknown[], title: string, isNew = false): number {
   const index = /^(?:0|[1-9]\d{0,14})$/.test(token) ? Number(token) : NaN
   if (index < length || (isNew && index === length)) return index

@@ -1,13 +1,11 @@
-/**
- * Merge patch: `application/merge-patch+json` merges JSON values into stored values (RFC 7396): null removes a member, at any depth.
- */
+/** Merge patch: `application/merge-patch+json` merges JSON values into stored values (RFC 7396). Null removes a member, at any depth. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, InnerAttribute } from '../../model/model.ts'
 import type { Reader } from '../../records/read/reader.ts'
 import type { RecordAddress } from '../../records/validate/written.ts'
 
-/** Values hidden from the caller are replaced. */
+/** A stored value hidden from the caller is not merged, but replaced. */
 export function mergeBody(body: JsonObject, { resource, key }: RecordAddress, reader: Reader): Awaitable<JsonObject> {
   return chain(reader.asStored.record(resource, key), stored => (stored === undefined ? body : mergeInside(body, stored, resource.byName)))
 }
@@ -25,7 +23,7 @@ function mergeInside(body: JsonObject, stored: JsonObject, byName: ReadonlyMap<s
   )
 }
 
-/** The algorithm of RFC 7396, section 2. */
+/** RFC 7396, section 2. */
 function merge(target: unknown, patch: JsonObject): JsonObject {
   const merged = new Map(Object.entries(isObject(target) ? target : {}))
   for (const [name, value] of Object.entries(patch)) {

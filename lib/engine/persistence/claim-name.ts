@@ -1,4 +1,4 @@
-/** Claim name: gives one engine of all tabs the use of a world (Web Locks), until the engine or the page ends. */
+/** Claim name: lets one engine of all tabs use a world (Web Locks), until the engine or the page ends. */
 
 interface LockManager {
   request(name: string, options: { readonly signal: AbortSignal }, held: () => Promise<void>): Promise<void>
@@ -11,7 +11,7 @@ export function isWorldName(name: unknown): boolean {
   return typeof name === 'string' && /^[\w-]{1,100}$/.test(name)
 }
 
-/** After a reload the new document may come before the end of the old document. */
+/** In milliseconds. At a reload, the new document may come before the end of the old document. */
 const WAIT_MS = 1000
 
 /**

@@ -1,7 +1,7 @@
 /** Indexed place: keeps the parts of a world in IndexedDB, each write a transaction. */
 import type { WorldPart, WorldPlace } from './world-place.ts'
 
-/** Of an object store. */
+/** An object store. */
 interface PartStore {
   get(key: string[]): IndexedRequest<Uint8Array | undefined>
   put(bytes: Uint8Array, key: string[]): IndexedRequest<unknown>
@@ -53,7 +53,6 @@ class StoredParts implements WorldPlace {
     })
   }
 
-  /** Resolves once the changes are stored. */
   #change(work: (store: PartStore) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const transaction = this.#database.transaction(STORE, 'readwrite')
@@ -64,7 +63,6 @@ class StoredParts implements WorldPlace {
   }
 }
 
-/** Undefined where there is no IndexedDB. */
 export async function findDatabase(name: string): Promise<WorldPlace | undefined> {
   const { indexedDB } = globalThis as { readonly indexedDB?: { open(name: string): IndexedRequest<OpenIndexedDatabase> } }
   if (indexedDB === undefined) return undefined

@@ -3,7 +3,7 @@ import type { WorldPart, WorldPlace } from './world-place.ts'
 
 interface FileHandle {
   getFile(): Promise<Blob>
-  /** Safari has none before version 26. */
+  /** Missing in Safari before version 26. */
   readonly createWritable?: () => Promise<{ write(bytes: Uint8Array): Promise<void>; close(): Promise<void> }>
 }
 
@@ -15,7 +15,7 @@ interface FolderHandle {
 
 const FOLDER = 'mikro-rest'
 
-/** Limit of tries to read a file. */
+/** To read a file. */
 const MAX_TRIES = 3
 
 class Files implements WorldPlace {
@@ -33,7 +33,7 @@ class Files implements WorldPlace {
         const folder = await orMissing(this.#worlds.getDirectoryHandle(this.#name))
         const file = folder && (await orMissing(folder.getFileHandle(part)))
         const bytes = file === undefined ? undefined : new Uint8Array(await (await file.getFile()).arrayBuffer())
-        // The first write makes an empty file, and fills the file at the end.
+        // A write fills the file at the end: until then, a new file is empty.
         return bytes?.length === 0 ? undefined : bytes
       } catch (error) {
         // The last save of a page may replace the file behind the end of the page.
@@ -43,12 +43,12 @@ class Files implements WorldPlace {
 
   async write(part: WorldPart, bytes: Uint8Array): Promise<void> {
     const folder = await this.#worlds.getDirectoryHandle(this.#name, { create: true })
-    // A new world must not get the state of a removed world.
+    // Otherwise a new world would get the state of a removed world.
     if (part === 'origin') await orMissing(folder.removeEntry('now'))
     const file = await folder.getFileHandle(part, { create: true })
     const stream = await file.createWritable!()
     await stream.write(bytes)
-    // Replaces the file.
+    // Only now the file is replaced.
     await stream.close()
   }
 
@@ -61,7 +61,7 @@ class Files implements WorldPlace {
   }
 }
 
-/** Undefined where files cannot be replaced. */
+/** @returns undefined where files cannot be replaced */
 export async function findFiles(name: string): Promise<WorldPlace | undefined> {
   const { navigator, FileSystemFileHandle } = globalThis as unknown as {
     readonly navigator: { readonly storage?: { readonly getDirectory?: () => Promise<FolderHandle> } }

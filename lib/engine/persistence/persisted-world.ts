@@ -15,7 +15,7 @@ const CREATE = 'RestEngine.create'
 
 interface WorldOfEngine {
   persisted: Persisted | undefined
-  /** @param origin for `reset` */
+  /** @param origin the state for `reset` */
   continue(state: WorldState, origin: WorldState): void
   take(): Promise<{ readonly image: WorldImage; readonly state: WorldState }>
 }

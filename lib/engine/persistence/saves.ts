@@ -11,18 +11,18 @@ interface SaveParts {
   readonly report: (error: unknown) => void
 }
 
-/** Between two saves, in milliseconds. */
+/** Milliseconds between two saves. */
 const PAUSE_MS = 50
 
 /** A pause is four times as long as the save before: saves take at most a fifth of the time. */
 const PAUSE_TIMES = 4
 
-/** After a failed save. */
+/** Milliseconds after a failed save. */
 const RETRY_MS = 5000
 
 export class Saves {
   readonly #parts: SaveParts
-  /** Whether the stored state is older than the present. */
+  /** The stored state is older than the state of now. */
   #isBehind = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | undefined
@@ -70,7 +70,7 @@ export class Saves {
   }
 
   #fail(error: unknown): void {
-    // A transaction of five seconds refuses all who wait for the end.
+    // A transaction of five seconds refuses all others: no failure of a save.
     if (error instanceof RestError && error.code === 'database_busy') return
     if (this.#failure === undefined) this.#parts.report(error)
     this.#failure = error

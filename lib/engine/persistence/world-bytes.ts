@@ -9,7 +9,7 @@ export interface StoredWorld {
   readonly state: WorldState
 }
 
-/** Of the line. */
+/** Begins the line. */
 const FORMAT = 'mikro-rest world 1'
 
 const LINE_FEED = 10

@@ -19,12 +19,12 @@ import { contentsOf, makeSnapshot, type SnapshotContents } from '../worlds/snaps
 import { readTable } from '../journal/difference.ts'
 import { serveRecorded, type Forking } from './serve-recorded.ts'
 
-/** Newest requests that keep statements. */
+/** The newest requests keep statements. */
 const WITH_STATEMENTS = 100
-/** Characters of the runner's texts. */
+/** Characters of texts of the runner. */
 const MAX_TEXT = 10_000
 
-/** Plain options that affect answers. */
+/** Options without code that affect answers. */
 const OPTIONS = ['base', 'versions', 'createdStatus', 'deletedStatus', 'validationStatus', 'etag', 'forms'] as const
 
 export async function record(internals: EngineInternals, path: string, options: RecordOptions, create: CreateCopy): Promise<Recorded> {
@@ -46,7 +46,7 @@ export async function record(internals: EngineInternals, path: string, options: 
   return { path: file, bytes: bytes.length, notes }
 }
 
-/** The test's beginning, or why data are missing. */
+/** The beginning of the test, or the reason for missing data. */
 async function findBeginning({ world }: EngineParts): Promise<Awaited<ReturnType<typeof world.beginning>> | string> {
   const { snapshot } = await world.unavailable()
   return snapshot ?? world.beginning().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
@@ -103,7 +103,7 @@ function describeResource({ className, table, plural, singular, attributes, show
   }
 }
 
-/** Names code that the recording lacks. */
+/** Notes code: a recording holds none. */
 function noteCode({ auth, routes, resources, envelope, lookup, orm }: CheckedOptions, notes: string[]): void {
   const missing = [
     auth !== undefined && 'the log-in',
@@ -127,10 +127,10 @@ async function listRequests(internals: EngineInternals): Promise<RecordedRequest
   return shown
 }
 
-/** Copies rows of a server to an SQLite file through the API, whose values fit every database. Returns a reason if copying fails. */
+/** Copies rows of a server to a SQLite file by the API, with values for every database. Gives a reason for a failure. */
 type CopyEngine = OwnedEngine & Forking<CopyEngine>
 
-/** Omits the engine from lists. */
+/** The copy is in no list of engines. */
 type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>
 
 /** Copying validates each row. */
@@ -152,7 +152,7 @@ async function copyRows(
       if (typeof rows === 'string') return rows
       await copy.seed(rows)
       const { image } = contentsOf(await copy.snapshot())
-      // The copy has no rules of the application, so pass the secrets.
+      // The copy has no rules of the application: pass the secrets.
       return (await internalsOf(copy).parts.world.write(image, MAX_DATA, internals.open.secrets)) ?? 'the copy is none of SQLite'
     } finally {
       await past.close()
@@ -163,7 +163,7 @@ async function copyRows(
   }
 }
 
-/** Uses the names of the recording. */
+/** By the names of the recording. */
 async function readRows({ open }: EngineInternals, recorded: readonly Resource[]): Promise<Rows | string> {
   const { connection, shared } = open
   const { watched } = shared
@@ -206,7 +206,7 @@ function replaceInside(value: object, attribute: EmbeddedAttribute, count: numbe
   return replaceHidden(value, own ?? attributes, count, isHidden)
 }
 
-/** Stand for hidden values. Each row has another, since the attribute may be unique. */
+/** For hidden values; the attribute may be unique. */
 const STAND_INS: Readonly<Record<ScalarKind, (count: number, type: ScalarType) => unknown>> = {
   integer: count => count,
   float: count => count,
@@ -233,7 +233,7 @@ function standIn({ type }: ScalarAttribute, count: number): unknown {
   return type.kind !== 'array' && type.items !== undefined ? type.items[0] : STAND_INS[type.kind](count, type)
 }
 
-/** Where the digits before the point are too few for the count, those behind the point take it. */
+/** With few digits before the point, digits behind take the count. */
 function shortDecimal(count: number, { precision, scale = 0 }: ScalarType): string {
   if (precision === undefined) return String(count)
   const places = Math.min(scale, 9)

@@ -7,7 +7,7 @@ import { isObject } from '../../foundation/json/json.ts'
 
 type RecordedProperty = Readonly<Record<string, unknown>> & { readonly name: string; readonly kind: string }
 
-/** May be an embeddable class. */
+/** An entity, or an embeddable class. */
 export interface RecordedEntity {
   readonly name: string
   readonly table: string
@@ -16,7 +16,7 @@ export interface RecordedEntity {
   readonly uniques: readonly (readonly string[])[]
 }
 
-/** Recreated by name. */
+/** Types of MikroORM: a name is enough. */
 const TYPES = [
   'ArrayType',
   'BigIntType',
@@ -103,7 +103,7 @@ function isColumn(name: unknown): name is string {
   return typeof name === 'string' && SAFE_COLUMN.test(name)
 }
 
-/** @param note of each omission */
+/** @param note called for each omission */
 export function describeEntities(orm: MikroORM, note: (sentence: string) => void): RecordedEntity[] {
   const found = [...orm.getMetadata()].filter(meta => {
     if (meta.pivotTable || meta.virtual === true || meta.expression !== undefined) return false
@@ -119,7 +119,7 @@ export function describeEntities(orm: MikroORM, note: (sentence: string) => void
   return joinSides(found.map(meta => describeEntity(meta, names, note)))
 }
 
-/** Removes references to unrecorded other sides, as MikroORM's own. */
+/** Drops other sides that are not recorded, and sides made by MikroORM. */
 function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
   const known = new Map(entities.map(({ name, properties }) => [name, new Set(properties.map(each => each.name))]))
   const isKnown = ({ entity }: RecordedProperty, side: unknown): boolean => known.get(entity as string)?.has(side as string) === true
@@ -135,7 +135,7 @@ function joinSides(entities: readonly RecordedEntity[]): RecordedEntity[] {
 
 function describeEntity(meta: EntityMetadata, names: ReadonlySet<string>, note: (sentence: string) => void): RecordedEntity {
   const properties = Object.values(meta.properties).flatMap((property: EntityProperty) => {
-    // The embeddable class describes these columns.
+    // The class of an embedded object describes the columns.
     if (Array.isArray(property.embedded) || property.persist === false || property.formula !== undefined) return []
     const described = describeProperty(property, names)
     if (typeof described !== 'string') return [described]
@@ -146,10 +146,10 @@ function describeEntity(meta: EntityMetadata, names: ReadonlySet<string>, note: 
   return { name: meta.className, table: meta.tableName, embeddable: meta.embeddable, properties, uniques }
 }
 
-/** A reason if the property cannot be recorded. */
+/** @returns a reason where recording is impossible */
 function describeProperty(property: EntityProperty, names: ReadonlySet<string>): RecordedProperty | string {
   const { name, kind, columnTypes } = property
-  // Lists have no columns.
+  // A list has no columns.
   const fieldNames = (property.fieldNames as readonly string[] | undefined) ?? []
   if (!isSafe(name) || !fieldNames.every(isColumn)) return 'its name has characters that a recording does not take'
   const plain = Object.fromEntries(
@@ -164,7 +164,7 @@ function describeProperty(property: EntityProperty, names: ReadonlySet<string>):
   return { ...plain, name, kind, entity, ...(kind === 'm:1' || (kind === '1:1' && property.owner) ? { fieldNames } : {}) }
 }
 
-/** Uses MikroORM's type class, or the type of the column. */
+/** By MikroORM's type class, or the type of the column. */
 function describeType({ customType, type, columnTypes }: EntityProperty): object {
   const custom = customType?.constructor.name
   if (custom !== undefined && (TYPES as readonly string[]).includes(custom)) {
@@ -175,7 +175,7 @@ function describeType({ customType, type, columnTypes }: EntityProperty): object
   return { type: typeOfColumn(columnTypes[0] ?? '') }
 }
 
-/** Of a column with a custom type. */
+/** For a custom type. */
 function typeOfColumn(column: string): string {
   if (/int/i.test(column)) return 'integer'
   if (/real|floa|doub|numeric|decimal/i.test(column)) return 'float'
@@ -273,7 +273,7 @@ function rebuildProperty(
   }
 }
 
-/** Replaces a function of the application. */
+/** Stands for a function of the application. */
 function makeValue(type: unknown, customType: unknown): () => unknown {
   if (type === 'Date' || type === 'datetime' || customType === 'DateTimeType') return () => new Date()
   if (customType === 'UuidType' || type === 'uuid') return () => crypto.randomUUID()

@@ -13,13 +13,13 @@ import type { RecordedEntity } from './recorded-model.ts'
 
 const VERSION = 1
 const HEAD = 'mikro-rest recording '
-/** Bytes of each, before compression. */
+/** Bytes at most, before compression. */
 const MAX_FACTS = 64 << 20
 export const MAX_DATA = 64 << 20
 
 export type RecordedRequest = JournalEntry & Partial<RanStatements>
 
-/** Differences from the entity. */
+/** Changes of a definition, against the entity. */
 export interface RecordedResource {
   /** The entity; if the model comes from the data, the table. */
   readonly entity: string
@@ -29,7 +29,7 @@ export interface RecordedResource {
   readonly readOnly: readonly string[]
   /** Pairs of property and name. */
   readonly ids: readonly (readonly [string, string])[]
-  /** Replaces the ID. */
+  /** The attribute in the place of the ID. */
   readonly key?: string
 }
 
@@ -59,7 +59,7 @@ export interface Recording {
   readonly data: Uint8Array | undefined
 }
 
-/** Drops the oldest requests if too large. */
+/** Drops the oldest requests where the facts are too large. */
 export function writeRecording(facts: RecordedFacts, data: Uint8Array | undefined): Buffer {
   const text = formatFacts(facts)
   const parts = [gzipSync(text), data === undefined ? Buffer.alloc(0) : gzipSync(data)]

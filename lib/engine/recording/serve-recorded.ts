@@ -14,7 +14,7 @@ export interface Forking<E> extends AsyncDisposable {
 }
 
 /**
- * Runs in memory; empty if the recording has no data.
+ * In memory; empty where the recording has no data.
  *
  * @throws TypeError with a clause for an invalid recording
  */

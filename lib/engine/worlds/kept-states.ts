@@ -6,21 +6,21 @@ import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import { contentsOf, type Snapshot } from './snapshot.ts'
 
-/** States; bytes of all here; bytes of one. */
+/** Limits: states, bytes of all, bytes of one. */
 const MAX_STATES = 200
 const MAX_BYTES = 64 << 20
 const MAX_OF_ONE = 16 << 20
 
 interface StateSource {
   snapshot(): Promise<Snapshot>
-  /** In this process. */
+  /** Bytes of a state in this process. */
   bytesOfState(): number
-  /** Returns a new object after data have been replaced. */
+  /** Another object once all data were replaced. */
   generation(): object
   readonly recorder: ChangeRecorder
 }
 
-/** Equal moments have equal data, as far as changes are reported. */
+/** Between equal moments no change was reported. */
 interface Moment {
   readonly generation: object
   readonly changes: number
@@ -32,7 +32,7 @@ export interface KeptState {
   readonly bytes: number
 }
 
-/** `'here'`: nothing has changed since. `reason`: the clause of an error. */
+/** `'here'`: nothing has changed since. `reason`: a clause, about a state not kept. */
 type WayBack = KeptState | 'here' | { readonly reason: string }
 
 const NOT_YET =
@@ -43,7 +43,7 @@ const RECORDED = 'the request is one of a recording, which has the data before t
 export class KeptStates {
   readonly #source: StateSource
   isOn = false
-  /** Changed rows since `keep`. */
+  /** Number of rows that have changed. */
   #changes = 0
   #states: KeptState[] = []
   readonly #before = new WeakMap<JournalRecord, KeptState | string>()
@@ -105,7 +105,7 @@ export class KeptStates {
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
   }
 
-  /** Only these records have changed data since. */
+  /** No other request has changed data since. */
   areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
     const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
     return isAt({ ...moment, changes }, this.#moment)

@@ -14,7 +14,7 @@ export interface ScenarioWorld {
 
 export class Scenarios {
   readonly #seeds: Readonly<Record<string, Seeds>>
-  /** The state before the seed; `undefined` without scenarios. */
+  /** The state before the seed. */
   #empty: Snapshot | undefined
   readonly #made = new Map<string, Promise<Snapshot>>()
 
@@ -30,14 +30,14 @@ export class Scenarios {
     if (this.names.length > 0) this.#empty = await takeSnapshot()
   }
 
-  /** @param fork makes a world with a state */
+  /** @param fork makes a world with the state */
   async find(name: string, fork: (state: Snapshot) => Promise<ScenarioWorld>): Promise<Snapshot> {
     if (!Object.hasOwn(this.#seeds, name)) throw this.#unknown(name)
     let making = this.#made.get(name)
     if (making === undefined) {
       making = make(this.#seeds[name]!, this.#empty!, fork)
       this.#made.set(name, making)
-      // The next call may meet another seed or database.
+      // A failure is not kept: the next call tries again.
       making.catch(() => this.#made.delete(name))
     }
     return making

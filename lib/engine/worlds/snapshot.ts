@@ -11,7 +11,7 @@ export interface WorldState {
   readonly auth: AuthState | undefined
   /** For the next generated record without a seed. */
   readonly nextSeed: number
-  /** Added to open resources. */
+  /** Names added to open resources. */
   readonly learned: LearnedNames
 }
 
@@ -31,12 +31,12 @@ export interface SnapshotContents {
 }
 
 export let makeSnapshot: (contents: SnapshotContents) => Snapshot
-/** Hidden from the snapshot's holder. */
+/** The holder of a snapshot cannot see inside. */
 export let contentsOf: (snapshot: Snapshot) => SnapshotContents
 
 const NAMES = new WeakMap<Snapshot, string>()
 
-/** Shown in events. */
+/** Events show the name. */
 export function nameSnapshot(snapshot: Snapshot, name: string): void {
   NAMES.set(snapshot, name)
 }

@@ -1,6 +1,6 @@
 /**
- * Conditions: `views_gte=10`, `views:gt=10`, `id=1&id=2`, `author.name=Ann`, `_where={...}` and `q`. What columns can compare becomes a
- * condition of the engine; the rest, inside JSON, and `q`, is compared record by record.
+ * Conditions: `views_gte=10`, `views:gt=10`, `id=1&id=2`, `author.name=Ann`, `_where={...}` and `q`. Columns are compared by a condition of
+ * the engine, values inside JSON, and `q`, record by record.
  */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { findAttribute, findResource, findTarget, keyAttribute, keyOf, nameOf, type Fields } from './records.ts'
@@ -8,7 +8,7 @@ import { likeOf, matchesText, readPattern, type TextPattern } from './text-patte
 
 export type Version = 0 | 1
 
-/** A value, a link, or a place inside a JSON value. */
+/** An attribute, a link, or a place inside a JSON value. */
 export interface AskedPlace {
   /** To-one relations on the way. */
   readonly hops: readonly string[]
@@ -33,7 +33,7 @@ type ClientCondition =
 
 export interface Conditions {
   readonly where: object | undefined
-  /** On a record as the engine gives records. */
+  /** On a record of the engine. */
   readonly holds: ((record: Fields) => boolean) | undefined
   /** Relations that `holds` reads. */
   readonly expand: readonly string[]
@@ -102,7 +102,7 @@ export class ConditionReader {
   #flat(pairs: readonly (readonly [string, string])[]): ClientCondition[] {
     const alike = new Map<string, string[]>()
     for (const [name, value] of pairs) {
-      // The empty field of a search form.
+      // A search form sends its empty fields.
       if (value === '' && this.#version === 1) continue
       const list = alike.get(name)
       if (list === undefined) alike.set(name, [value])
@@ -115,15 +115,14 @@ export class ConditionReader {
     })
   }
 
-  /** Undefined: no condition. */
   #named(name: string, values: readonly string[]): ClientCondition | undefined {
     const plain = findPlace(this.#api, this.#resource, name)
     const [, path, operator] = COLON.exec(name) ?? SUFFIX.exec(name) ?? []
-    // Any name may stand inside JSON: `meta.color_ne` is an operator.
+    // Inside JSON any name is possible: there `meta.color_ne` is an operator.
     if (plain !== undefined && (path === undefined || plain.keys.length === 0)) return this.#leaf(plain, 'eq', values)
     const place = path === undefined ? undefined : findPlace(this.#api, this.#resource, path)
     if (place !== undefined) return this.#leaf(place, operator as OperatorName, values)
-    // json-server 1 finds nothing by a name that no record has; 0.17 leaves the name out.
+    // By an unknown name json-server 1 finds nothing; 0.17 leaves the name out.
     return this.#version === 1 && path === undefined && !name.includes(':') ? NOTHING : undefined
   }
 
@@ -149,7 +148,6 @@ export class ConditionReader {
   /** `{ "or": [{ "views": { "gt": 10 } }, { "author": { "name": { "eq": "Ann" } } }] }` */
   #tree(node: unknown, path: readonly string[], level: number): ClientCondition {
     if (level > 25) return NOTHING
-    // Other operators are left out.
     if (typeof node !== 'object' || node === null || Array.isArray(node)) return { kind: 'all', of: [] }
     const parts = Object.entries(node).flatMap(([name, value]: [string, unknown]): ClientCondition[] => {
       if ((name === 'or' || name === 'and') && Array.isArray(value)) {
@@ -194,7 +192,7 @@ export class ConditionReader {
     const values = given.filter(each => each !== undefined)
     if (!test.negated) return values.length === 0 ? this.#never() : within({ $in: values })
     if (this.#version === 0 || values.includes(null)) return within({ $nin: values.length === 0 ? [null] : values })
-    // In JavaScript null differs from any value.
+    // In JavaScript, null differs from any value.
     return values.length === 0 ? {} : { $or: [within({ $nin: values }), within({ $in: [null] })] }
   }
 
@@ -213,7 +211,7 @@ export class ConditionReader {
     }
   }
 
-  /** `q` looks for references, not into records of `_expand`. */
+  /** `q` looks into the ID of a link, not into the record of `_expand`. */
   #unembedded(name: string, value: unknown): unknown {
     const { kind, target } = this.#resource.attributes.find(each => each.name === name) ?? {}
     if (kind !== 'toOne' && kind !== 'toMany') return value
@@ -303,7 +301,7 @@ const INTEGER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,40}(?:\.\d{1,40})?$/
 const FLOAT = /^-?\d{1,300}(?:\.\d{1,300})?(?:e[+-]?\d{1,2})?$/i
 
-/** Undefined: no value of the type, so no record has it. */
+/** Undefined: the text is no value of the type, so no record has the value. */
 function readText(type: string | undefined, text: string): unknown {
   switch (type) {
     case 'integer':

@@ -81,7 +81,7 @@ class RequestAnswerer {
     return records.map(findShow(this.#api, resource, NOTHING_EMBEDDED))
   }
 
-  /** Undefined for what the caller may not read. */
+  /** @returns undefined for what the caller may not read */
   async #allowed<T>(asked: Promise<T>): Promise<T | undefined> {
     return asked.catch((error: unknown) => {
       const status = (error as { readonly status?: unknown } | undefined)?.status
@@ -140,13 +140,13 @@ class RequestAnswerer {
     return { status: 201, headers, body: this.#show(resource, made) }
   }
 
-  /** Adds lists of IDs, which the engine gives on demand. */
+  /** Adds lists of IDs, which the engine gives only on demand. */
   async #whole(resource: WireResource, record: Fields): Promise<Fields> {
     const lists = resource.attributes.filter(isOwnList).map(({ ids, name }) => ids ?? name)
     return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, idOf(resource, record), { attributes: lists })) }
   }
 
-  /** json-server 0.17 removes linking records, 1 what `_dependent` names; other links are null. */
+  /** json-server 0.17 removes linking records, 1 those of `_dependent`; other links become null. */
   async #remove(resource: WireResource, id: string): Promise<WireAnswer> {
     const named = valuesOf(this.#request.pairs, '_dependent')
     const removed = this.#show(resource, await this.#whole(resource, await this.#api.get(resource, id)))
@@ -166,12 +166,12 @@ class RequestAnswerer {
     return key.length === 1 ? record[key[0]!] : key.map(name => record[name])
   }
 
-  /** A written record may bring new names. */
+  /** Not by the names of before: a written record may bring new ones. */
   #show({ name }: WireResource, record: Fields): Fields {
     return findShow(this.#api, findResource(this.#api, name)!, NOTHING_EMBEDDED)(record)
   }
 
-  /** Undefined: no object. JSON may come as a text, as `fetch` sends a string. */
+  /** Undefined: no object. Without a content type, `fetch` sends JSON as a text. */
   #body(resource: WireResource, isNew: boolean, more: Fields = {}): Fields | undefined {
     const { body = {} } = this.#request
     const value = typeof body === 'string' ? readJson(body) : body

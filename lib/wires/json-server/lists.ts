@@ -14,7 +14,7 @@ interface FoundRecords {
   readonly count: number
 }
 
-/** Pages are known once the records are counted. */
+/** The last page is known once records are counted. */
 type Slicing = (count: number) => Slice
 
 const ALL: Slicing = () => ({ start: 0, end: Infinity })
@@ -53,7 +53,7 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
 
 interface ListAsked {
   readonly version: Version
-  /** Condition of a list below a record. */
+  /** The condition of a list below a record. */
   readonly where?: object
 }
 
@@ -185,7 +185,7 @@ function writePage({ pairs }: WireRequest, page: number): string {
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${name === '_page' ? page : encodeURIComponent(value)}`).join('&')
 }
 
-/** As asked for, without the query. */
+/** The address of the request, without the query. */
 export function addressOf({ headers, base, path }: WireRequest): string {
   const { host, 'x-forwarded-proto': scheme } = headers
   return `${host === undefined ? '' : `${scheme === 'https' ? 'https' : 'http'}://${host}`}${base}${path}`

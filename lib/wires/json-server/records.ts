@@ -3,7 +3,7 @@ import type { WireApi, WireAttribute, WireQuery, WireResource } from '../../foun
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Shown whole, by attribute, with the key that the client asked for. */
+/** By attribute, the key under which the client gets the whole record. */
 export type EmbeddedRelations = ReadonlyMap<WireAttribute, string>
 
 export const NOTHING_EMBEDDED: EmbeddedRelations = new Map()
@@ -29,7 +29,7 @@ export function listLinks(other: WireResource, resource: WireResource): readonly
   return other.attributes.filter(({ kind, target, writable }) => kind === 'toOne' && target === resource.name && writable)
 }
 
-/** Names that mean no relation are left out, as json-server does. */
+/** Leaves out names of no relation, as json-server does. */
 export function readEmbedded(api: WireApi, resource: WireResource, names: readonly string[]): EmbeddedRelations {
   if (names.length === 0) return NOTHING_EMBEDDED
   const relations = resource.attributes.filter(({ target }) => target !== undefined)
@@ -42,7 +42,7 @@ export function readEmbedded(api: WireApi, resource: WireResource, names: readon
   return new Map(found)
 }
 
-/** Embedded relations, and lists of IDs that bodies have. */
+/** Embedded relations, and lists of IDs as in bodies. */
 export function askedOf(resource: WireResource, embedded: EmbeddedRelations): Pick<WireQuery, 'attributes' | 'expand'> {
   const expanded = [...embedded.keys()].map(({ name }) => name)
   const expand = expanded.length === 0 ? {} : { expand: expanded }
@@ -58,10 +58,10 @@ export function isOwnList({ kind, writable }: WireAttribute): boolean {
 
 export type ShowRecord = (record: Fields) => Fields
 
-/** By what is embedded. */
+/** Functions that make records, by what is embedded. */
 const shown = new WeakMap<WireResource, Map<string, ShowRecord>>()
 
-/** Clients embed any relations: further functions are made anew. */
+/** Clients embed any relations: more functions are not kept. */
 const MOST_KEPT = 50
 
 export function findShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
@@ -76,7 +76,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
   return show
 }
 
-/** A generated literal costs a tenth of a loop. A policy may forbid texts as code. */
+/** Generates a literal, at a tenth of the cost of a loop. A policy of the page may forbid texts as code. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
   const own = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
@@ -157,7 +157,7 @@ function readLink(api: WireApi, attribute: WireAttribute, value: unknown): unkno
   return value === '' ? null : readValue(keyAttribute(target)?.type, keyOf(value, target))
 }
 
-/** A replaced record loses what the body does not name. */
+/** PUT unsets what the body does not name. */
 export function unsetOthers(resource: WireResource): Record<string, unknown> {
   const others = resource.attributes.filter(({ name, writable }) => writable && !resource.key.includes(name))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, regardless of case. */
+/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, in any case. */
 export interface TextPattern {
   /** Parts in order, with any text between. */
   readonly parts: readonly string[]

@@ -66,7 +66,7 @@ export function formatRange(offset: number, length: number, total: number | unde
   return `${length === 0 ? '*' : `${offset}-${offset + length - 1}`}/${total ?? '*'}`
 }
 
-/** Pages of another origin read the count. */
+/** So that pages of another origin can read the count. */
 const EXPOSED = { 'access-control-expose-headers': 'Content-Range, Preference-Applied' }
 
 export function headersOf(range: string, applied: readonly string[]): Record<string, string> {

@@ -6,7 +6,7 @@ import { askedOf, listAll, whereOf } from './rows.ts'
 import { comesAlong, isByBack, isEmpty, listEmbeds, rowsAlong, type EmbedItem, type TableNode } from './select.ts'
 import { shownAs } from './tables.ts'
 
-/** Keys in one condition. */
+/** Keys of one condition. */
 const KEYS = 500
 
 /** The rows of an embedded table for each row of its owner. */
@@ -98,7 +98,7 @@ async function readByKey(
 function linksOf(api: WireApi, record: ShownRow, attribute: WireAttribute, target: WireResource): unknown[] {
   const value = record[attribute.name] ?? record[shownAs(attribute)]
   if (value === null || value === undefined) return []
-  // A key of two parts is an array, too, of plain values.
+  // A key of two parts is an array of plain values, and no list.
   const isOne = !Array.isArray(value) || (target.key.length > 1 && typeof value[0] !== 'object')
   return (isOne ? [value] : (value as unknown[])).map(each => keyOf(api, each, target))
 }

@@ -26,7 +26,7 @@ interface FilterSubject {
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
 
-/** As PostgreSQL writes operators, for its refusals. */
+/** PostgreSQL's own signs, for refusals. */
 const SIGNS: Readonly<Record<string, string>> = {
   like: '~~',
   ilike: '~~*',
@@ -125,12 +125,12 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
   }
 }
 
-/** Below the attribute, and inside JSON below the names of the path. */
+/** Below the attribute, and inside JSON below the path. */
 function place({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
   const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
   const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
   if (attribute.kind !== 'toOne' || plain) return { [attribute.name]: inner }
-  // Order and text of a foreign key are the referred key's.
+  // A foreign key is compared as the key of the target.
   const target = api.resources.find(({ name }) => name === attribute.target)
   return target === undefined ? { [attribute.name]: inner } : { [attribute.name]: { [target.key[0]!]: inner } }
 }
@@ -143,7 +143,7 @@ function equals(subject: FilterSubject, text: string): WireCondition {
   return place(subject, { $eq: readOne(subject, text) })
 }
 
-/** Lists values shown as the text: `5` is a text and a number. */
+/** JSON values with the text: `5` is a text and a number. */
 function listForms(text: string): unknown[] {
   if (text.includes('\0')) readText(text, 'text')
   if (text === 'true' || text === 'false') return [text, text === 'true']
@@ -156,17 +156,17 @@ function readOne({ steps, type }: FilterSubject, text: string): unknown {
   return readText(text, steps.at(-1)!.isText ? 'text' : 'json')
 }
 
-/** @param operator with what follows: `~ unknown` */
+/** @param operator with the type after it: `~ unknown` */
 function needText({ type, steps }: FilterSubject, operator: string): void {
   if (steps.at(-1)?.isText === false) throw noOperator(`jsonb ${operator}`)
   if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined) throw noOperator(`${nameType(type)} ${operator}`)
 }
 
-/** As PostgreSQL, for an operator that a type does not have; no column here has a range. */
+/** PostgreSQL's words, for an operator unknown to the type; no column here has a range. */
 function refuseOperator({ type, steps }: FilterSubject, operator: string): Failure {
   const name = nameType(steps.at(-1)?.isText === true ? 'text' : (type ?? 'record'))
   const what = `${name} ${SIGNS[operator]!} unknown`
-  // The operators of ranges are those that shift the bits of numbers.
+  // `<<` and `>>` of ranges shift the bits of whole numbers.
   if ((operator === 'sl' || operator === 'sr') && (type === 'integer' || type === 'bigint'))
     return new Failure(400, '42804', `argument of WHERE must be type boolean, not type ${type}`)
   if (operator !== 'cd') return noOperator(what)
@@ -215,7 +215,7 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
 }
 
-/** In columns or in a document: each value is compared. */
+/** Compares each value inside. */
 function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
@@ -248,7 +248,7 @@ function readArray(text: string): unknown[] {
   return items
 }
 
-/** For all words; unlike full-text search, with endings as written. */
+/** Finds all words, unlike full-text search with endings as written. */
 function search(subject: FilterSubject, text: string): WireCondition {
   needText(subject, '@@ tsquery')
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
@@ -273,7 +273,6 @@ export function splitList(text: string, whole: string): string[] {
     reader.count()
     const isQuoted = mayClose && reader.sees('"')
     const quoted = isQuoted ? reader.match(/"(?:[^"\\]|\\[^]|"(?!,|$))*"(?=,|$)/) : undefined
-    // Where no quote closes, none does further on.
     if (isQuoted && quoted === undefined) mayClose = false
     values.push(quoted?.slice(1, -1).replaceAll(/\\([^])/g, '$1') ?? reader.match(/[^,]*/) ?? '')
   } while (reader.take(','))
@@ -281,7 +280,7 @@ export function splitList(text: string, whole: string): string[] {
   return values
 }
 
-/** In `or=(...)`: a list, a text in quotes, or up to the next comma or bracket. */
+/** In `or=(...)`, a value is a list, a text in quotes, or all up to a comma or bracket. */
 function readMemberValue(reader: TextReader): string {
   const start = reader.match(/(?:not\.)?[a-z]+(?:\(\w+\))?\./)
   if (start === undefined) throw reader.wrong('expecting "not" or operator (eq, gt, ...)')

@@ -5,7 +5,7 @@ interface FailureHints {
   readonly details?: unknown
   readonly hint?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Another request was faster. */
+  /** Another request was faster: the wire may begin anew. */
   readonly again?: boolean
 }
 
@@ -95,7 +95,7 @@ function stillReferenced(table: string, details: string): Failure {
   return new Failure(409, '23503', `update or delete on table "${table}" violates foreign key constraint`, { details })
 }
 
-/** The attribute, and the names of the database. */
+/** The attribute of an error, with names of the database. */
 function findPlace({ attribute = '', parameter = '' }: Entry, resource: WireResource | undefined) {
   const names = (attribute === '' ? parameter : attribute).split('.').filter(name => !/^\d+$|^where$/.test(name))
   const name = names[0] ?? ''
@@ -150,7 +150,7 @@ function translateEntry(entry: Entry, message: string, { resource }: RefusedRequ
   }
 }
 
-/** In quotes: `There is no attribute "x".` */
+/** The name in quotes: `There is no attribute "x".` */
 function findUnknown(text: string, otherwise: string): string {
   return /"([^"]+)"/.exec(text)?.[1] ?? otherwise
 }

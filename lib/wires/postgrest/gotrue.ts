@@ -41,7 +41,7 @@ function show({ status, code, message }: AuthFailure, headers: Readonly<Record<s
   return { status, headers: { ...headers, 'x-sb-error-code': code }, body: { code: status, error_code: code, msg: message } }
 }
 
-/** As GoTrue says a refusal. */
+/** A refusal in the words of GoTrue. */
 export function refuseAuth({ status, code, message, errors = [], headers }: WireError): WireAnswer {
   const entry: { readonly code?: string; readonly detail?: string } | undefined = errors[0]
   const [as, name, text] = readRefused(status, code, entry?.detail ?? message, entry?.code)
@@ -92,7 +92,7 @@ function bodyOf({ body }: WireRequest): ShownRow {
   throw new AuthFailure(400, 'bad_json', 'Could not parse request body as JSON')
 }
 
-/** `email` and `password`, and `data` by the columns of the users. */
+/** Reads `email`, `password`, and in `data` columns of the users. */
 function readUser({ users, logIn, request }: AuthRequest, needed: boolean): Record<string, unknown> {
   const { email, password, data } = bodyOf(request)
   for (const [name, value] of [
@@ -161,7 +161,7 @@ interface LoggedIn {
   readonly user?: ShownRow | null
 }
 
-/** supabase-js takes no session without a refresh token. */
+/** Without a refresh token, supabase-js takes no session. */
 const NO_REFRESH = 'none'
 
 function showSession(asked: AuthRequest, body: unknown): object {
@@ -179,14 +179,13 @@ function showSession(asked: AuthRequest, body: unknown): object {
   }
 }
 
-/** Whether the token holds, the engine decides. */
+/** Unverified: the engine verifies tokens. */
 function readClaims(token: string): { readonly sub?: string; readonly exp?: number } {
   try {
     const bytes = Uint8Array.from(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')), char => char.codePointAt(0)!)
     const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
     return typeof claims === 'object' && claims !== null ? claims : {}
   } catch {
-    // What is no token has no claims.
     return {}
   }
 }
@@ -219,7 +218,7 @@ async function changeUser(asked: AuthRequest): Promise<ShownRow> {
     : ((await api.ask('PATCH', logIn.paths.me, undefined, changes)) as ShownRow)
 }
 
-/** Other columns of the users are `user_metadata`. */
+/** Further columns are `user_metadata`. */
 function showUser({ api, users, logIn }: AuthRequest, record: ShownRow): object {
   const others = users.attributes.filter(
     ({ name, column }) => column !== undefined && Object.hasOwn(record, name) && name !== logIn.identifier && !users.key.includes(name),

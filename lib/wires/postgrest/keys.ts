@@ -5,13 +5,13 @@ import type { WireCondition } from './conditions.ts'
 /** A record of the engine, or a row of the answer. */
 export type ShownRow = Readonly<Record<string, unknown>>
 
-/** Of a row, or of the row that a link shows. */
+/** The key of a row, or of the row that a link shows. */
 export function keyOf(api: WireApi, value: unknown, { key, attributes }: WireResource): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const parts = key.map(name => {
     const part = (value as ShownRow)[name]
     if (typeof part !== 'object' || part === null) return part
-    // A key may be made of links.
+    // A part of a key may be a link.
     const link = attributes.find(each => each.name === name)
     const target = api.resources.find(each => each.name === link?.target)
     return target === undefined ? part : keyOf(api, part, target)
@@ -30,6 +30,6 @@ export function whereKeys({ key }: WireResource, keys: readonly unknown[]): Wire
   const parts = keys.map(each =>
     Object.fromEntries(key.map((name, index) => [name, (Array.isArray(each) ? each : textOf(each).split(','))[index]])),
   )
-  // No row meets an empty list.
+  // No row fits an empty list.
   return parts.length === 0 ? { [key[0]!]: { $in: [] } } : { $or: parts }
 }

@@ -38,12 +38,12 @@ export function checkRpc(options: PostgrestOptions, names: readonly string[], pl
   return rpc
 }
 
-/** Functions are the application's. */
+/** A function must not run twice. */
 export function isOfTable({ segments }: WireRequest): boolean {
   return segments[0] !== 'rpc'
 }
 
-/** The anonymous key comes as a token, and is nobody's. */
+/** supabase-js sends the anonymous key as a token, too. */
 export function isAnonymous({ headers }: WireRequest): boolean {
   const { authorization, apikey } = headers
   return authorization === undefined || (apikey !== undefined && authorization === `Bearer ${apikey}`)
@@ -129,7 +129,7 @@ async function call(rpc: Readonly<Record<string, RpcFunction>>, name: string, re
   return json((value as unknown[])[0])
 }
 
-/** Even a text is JSON. */
+/** A text is JSON, too. */
 function json(value: unknown): WireAnswer {
   return {
     status: 200,

@@ -8,13 +8,13 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** The request says which rows it means. */
+  /** The request names rows, and does not mean all. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
 }
 
-/** On tables that only the other side links: another request comes first. */
+/** Where only the other table links, another request finds the keys first. */
 type OwnerFinder = (api: WireApi, embed: EmbedItem, condition: WireCondition) => Promise<WireCondition>
 
 const OF_LOGIC = /^(?:not\.)?(?:or|and)$/
@@ -85,7 +85,7 @@ function makeMember(api: WireApi, node: TableNode, name: string, sent: string): 
   return { [HAS_ROWS]: { embed, isNone: !parseExpression(sent).isNot } }
 }
 
-/** A condition made when all parameters are read. */
+/** A condition to be made when all parameters are read. */
 const HAS_ROWS = '\0rows'
 
 interface HasRows {
@@ -93,7 +93,7 @@ interface HasRows {
   readonly isNone: boolean
 }
 
-/** Conditions of inner embedded tables count for the table's rows. */
+/** Conditions of inner embedded tables choose rows of the table, too. */
 export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
   if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
@@ -123,11 +123,11 @@ async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Pr
   const where = await finishWhere(api, embed.node, pending)
   if (attribute === undefined) return pending(api, embed, where)
   if (isMany) return { [attribute.name]: { $some: where } }
-  // A link to a hidden row is no row.
+  // A link to a hidden row counts as none.
   return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
 }
 
-/** An empty link makes conditions on its row neither true nor false. */
+/** A condition on an empty link is neither true nor false. */
 function negate({ relation: { attribute, isMany } }: EmbedItem, some: WireCondition): WireCondition {
   return isMany || attribute === undefined ? { $not: some } : { $or: [{ [attribute.name]: { $eq: null } }, { $not: some }] }
 }
@@ -176,7 +176,7 @@ function sortKey(api: WireApi, resource: WireResource, { path, direction, nulls 
   const attribute = needColumn(resource, name)
   const names = [attribute.name, ...steps.map(step => step.name)]
   if (names.some(each => !/^[\p{L}\p{N}_$-]+$/u.test(each))) throw unreadable('order', path, 'unexpected character in a name')
-  // A foreign key has the referred key's order.
+  // A foreign key sorts as the key of its target.
   const target = attribute.kind === 'toOne' ? api.resources.find(each => each.name === attribute.target) : undefined
   if (target !== undefined) names.push(target.key[0]!)
   const mayBeNull = prefix !== '' || names.length > 1 || isNullable(attribute)

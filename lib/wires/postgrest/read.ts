@@ -30,7 +30,7 @@ interface Asking {
   readonly preferences: Preferences
 }
 
-/** Groups need all rows; a count alone needs none. */
+/** Groups need all rows, a count alone none. */
 async function readAggregates(api: WireApi, root: Query['root'], { where, request, preferences }: Asking): Promise<WireAnswer> {
   const { resource, items, limit, offset, sort } = root
   const isCount = items.every(item => item.kind === 'aggregate' && item.of === undefined && item.cast === undefined)

@@ -18,10 +18,10 @@ export async function renderRows(api: WireApi, node: TableNode, records: readonl
 
 const NONE_APART: ApartRows = new Map()
 
-/** Of tables without embedded tables, whose items are kept by `parseSelect`. */
+/** For tables without embedded tables. */
 const plainPlans = new WeakMap<TableNode['items'], RowSource>()
 
-/** A row as the source of an object of the record `r`. */
+/** A row as the source of a literal of the record `r`. */
 interface RowSource {
   readonly parts: readonly RowPart[]
   readonly helpers: readonly RowHelper[]
@@ -32,13 +32,13 @@ interface RowPart {
   readonly source: string
   /** `source` as a function. */
   readonly of: (record: ShownRow) => readonly (readonly [string, unknown])[]
-  /** Records without the name lack the part: the caller cannot see the column. */
+  /** The name may be missing in records: the caller cannot see the column. */
   readonly name?: string
 }
 
 type RowHelper = (given: never) => unknown
 
-/** Asks once what each column is. */
+/** Once for many rows. */
 function planRow(api: WireApi, node: TableNode, apart: ApartRows): RowSource {
   const helpers: RowHelper[] = []
   const call = (helper: RowHelper | undefined, value: string): string =>
@@ -96,7 +96,7 @@ function compile(source: string): RowLiteral | undefined {
   return maker
 }
 
-/** `undefined`: as it is. */
+/** `undefined`: values are shown as they are. */
 function showerOf(api: WireApi, attribute: WireAttribute): ((value: unknown) => unknown) | undefined {
   if (attribute.kind !== 'toOne') return showsOf(attribute.type)
   const target = api.resources.find(each => each.name === attribute.target)
@@ -128,7 +128,7 @@ function stepInto(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as ShownRow)[name] : null
 }
 
-/** Row or rows; of a spread one, by keys. */
+/** Row or rows; of a spread table, values by keys. */
 function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => unknown {
   const { node, relation, isSpread } = embed
   const rowsOf = shownRowsOf(api, owner, embed, apart)
@@ -140,7 +140,7 @@ function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: Apa
   }
 }
 
-/** For a record of the owner. */
+/** The rows for a record of the owner. */
 function shownRowsOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => readonly ShownRow[] {
   const { node, relation } = embed
   const isAlong = comesAlong(owner, embed)
@@ -170,7 +170,7 @@ export function hasAggregates({ items }: TableNode): boolean {
   return items.some(({ kind }) => kind === 'aggregate')
 }
 
-/** A row for each group of rows equal but for aggregates; of no rows one, unless they have columns. */
+/** A row for each group of rows with the same columns. Without columns, no rows make a group, too. */
 export function aggregate(api: WireApi, node: TableNode, records: readonly ShownRow[], rows: readonly ShownRow[]): ShownRow[] {
   const groups = new Map<string, { readonly row: ShownRow; readonly records: ShownRow[] }>()
   for (const [index, row] of rows.entries()) {

@@ -9,14 +9,13 @@ import { shownAs } from './tables.ts'
 
 export interface RowPage {
   readonly records: readonly ShownRow[]
-  /** Counts all rows that the condition meets. */
+  /** Of all rows that meet the condition. */
   readonly count: number
 }
 
-/** Of one table, in a request. */
+/** Of a table, in one request. */
 const MAX_ROWS = 100_000
 
-/** All, or as many as `limit` says. */
 export async function listAll(api: WireApi, resource: WireResource, { where = {}, ...query }: WireQuery): Promise<RowPage> {
   const { limit = Infinity, offset = 0 } = query
   const asked = Object.keys(where).length === 0 ? query : { ...query, where }
@@ -31,7 +30,7 @@ export async function listAll(api: WireApi, resource: WireResource, { where = {}
   }
 }
 
-/** Waits until the keys of tables are known that only the other side links. */
+/** Finds keys first, where only the other table links. */
 async function findOwners(api: WireApi, { relation }: EmbedItem, where: WireCondition): Promise<WireCondition> {
   const { owner, target, back } = relation
   const { records } = await listAll(api, target, { where, attributes: [shownAs(back!)] })
@@ -60,7 +59,7 @@ export async function askedOf(
     else if (item.kind === 'embed' && !isEmpty(item) && item.relation.attribute !== undefined) {
       const { attribute } = item.relation
       if (comesAlong(node, item)) expand.push({ [attribute.name]: await embeddedQuery(api, item) })
-      // Links tell the other table's rows.
+      // A list of links gives the rows of the other table.
       else if (!isByBack(item) && attribute.kind === 'toMany') expand.push(attribute.name)
       else if (!isByBack(item)) names.add(shownAs(attribute))
     }

@@ -21,7 +21,7 @@ export interface AggregateItem {
   readonly kind: 'aggregate'
   readonly key: string
   readonly how: AggregateName
-  /** Undefined: counts rows. */
+  /** Undefined: the aggregate counts rows. */
   readonly of: ColumnItem | undefined
   readonly cast: string | undefined
 }
@@ -29,7 +29,7 @@ export interface AggregateItem {
 export interface EmbedItem {
   readonly kind: 'embed'
   readonly key: string
-  /** As asked for: `users`, `author_id`. */
+  /** As the client says: `users`, `author_id`. */
   readonly name: string
   readonly relation: TableRelation
   readonly isInner: boolean
@@ -49,7 +49,7 @@ export interface TableNode {
   offset: number
 }
 
-/** Embedded tables, each a request. */
+/** Embedded tables at most: each is a request. */
 const MAX_EMBEDS = 50
 
 interface RawItem {
@@ -91,7 +91,7 @@ export function parseSelect(api: WireApi, resource: WireResource, text: string):
   return node
 }
 
-/** By text: most requests differ in values alone. Embedded tables have filters of each request. */
+/** By text: most requests differ in values alone. Embedded tables get filters. */
 const selects = new WeakMap<WireResource, Map<string, TableNode['items']>>()
 const MAX_KEPT = 200
 
@@ -192,16 +192,15 @@ export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): b
   return attribute === undefined || (back !== undefined && owner.key.length === 1)
 }
 
-/** Rows of one list, unless the engine's limits are lower. */
+/** Rows of one reading, unless the engine's limits are lower. */
 export const PAGE = 1000
 
-/** The request for the owner's rows gives the embedded rows, too. */
+/** The reading of the owner's rows gives the embedded rows, too. */
 export function comesAlong(owner: TableNode, { relation, node }: EmbedItem): boolean {
   const { attribute, isMany } = relation
   if (attribute === undefined || listEmbeds(owner).filter(each => !isEmpty(each) && each.relation.attribute === attribute).length > 1)
     return false
   if (isMany) return (node.limit ?? 0) <= PAGE
-  // A row without a match leaves no link behind.
   const isFiltered = node.where.length > 0 || listEmbeds(node).some(({ isInner }) => isInner)
   return node.limit === undefined && node.offset === 0 && !(isFiltered && needsLink(owner, attribute))
 }
@@ -219,7 +218,7 @@ export function isCount({ node: { items, limit, offset }, relation }: EmbedItem)
   return relation.isMany && counts && items.length === 1 && limit === undefined && offset === 0
 }
 
-/** In a record of the owner. */
+/** The embedded rows in a record of the owner. */
 export function rowsAlong({ relation }: EmbedItem, record: ShownRow): readonly ShownRow[] {
   const rows = record[relation.attribute!.name] as ShownRow | readonly ShownRow[] | null | undefined
   return rows === null || rows === undefined ? [] : Array.isArray(rows) ? rows : [rows as ShownRow]

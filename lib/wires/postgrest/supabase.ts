@@ -37,7 +37,7 @@ export function supabase(options: SupabaseOptions = {}): Wire {
   }
 }
 
-/** Storage, realtime and edge functions. */
+/** For storage, realtime and edge functions. */
 function notServed(service: string): WireAnswer {
   const message = `"/${service}" is not served here, only "/rest/v1" and "/auth/v1".`
   return { status: 404, body: { statusCode: '404', error: 'not_found', code: 'not_found', details: null, hint: null, message } }

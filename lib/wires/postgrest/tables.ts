@@ -2,12 +2,12 @@
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 
-/** From rows of one table to rows of another. */
+/** Leads from rows of one table to rows of another. */
 export interface TableRelation {
   readonly owner: WireResource
   readonly target: WireResource
   readonly isMany: boolean
-  /** The owner's relation to the target; undefined where only the target names the owner. */
+  /** The owner's relation; undefined where only the target names the owner. */
   readonly attribute: WireAttribute | undefined
   /** The target's foreign key to the owner. */
   readonly back: WireAttribute | undefined
@@ -34,7 +34,7 @@ export function columnOf({ column, name }: WireAttribute): string {
   return column ?? name
 }
 
-/** In records, the name of the value, or of a link's ID. */
+/** The name in records: of the value, or of a link's ID. */
 export function shownAs({ ids, name }: WireAttribute): string {
   return ids ?? name
 }
@@ -49,7 +49,7 @@ export function needColumn(resource: WireResource, name: string): WireAttribute 
   return found
 }
 
-/** Of a foreign key, the referred key's type. */
+/** A foreign key has the type of its target's key. */
 export function typeOf(api: WireApi, attribute: WireAttribute): string | undefined {
   if (attribute.kind === 'scalar') return attribute.type
   if (attribute.kind === 'embedded') return 'json'
@@ -114,7 +114,7 @@ export function findRelation(api: WireApi, owner: WireResource, name: string, hi
   })
 }
 
-/** A table that links to itself by one column is embedded as the rows below; by the column's name, as the row above. */
+/** Where a table links to itself by one column, the table's name means the rows below, the column's name the row above. */
 function preferChildren(related: readonly TableRelation[]): readonly TableRelation[] {
   const [one, other, ...others] = related
   if (one === undefined || other === undefined || others.length > 0 || one.owner !== one.target || one.isMany === other.isMany)

@@ -7,7 +7,7 @@ export interface Step {
   readonly isText: boolean
 }
 
-/** Brackets in each other. */
+/** Levels of brackets. */
 const MAX_DEPTH = 20
 /** Members of all lists of a text. */
 const MAX_MEMBERS = 1000
@@ -97,7 +97,7 @@ export class TextReader {
     return steps
   }
 
-  /** Perhaps none, up to the closing bracket. */
+  /** Up to the closing bracket. */
   members<Member>(close: string, read: () => Member): Member[] {
     if (++this.#depth > MAX_DEPTH) throw this.wrong(`: brackets are deeper than ${MAX_DEPTH} levels`)
     const members: Member[] = []

@@ -109,7 +109,7 @@ export function readSent(value: unknown, type: string | undefined): unknown {
   return value
 }
 
-/** In JSON; `undefined`: as the engine does. Decimals and bigints are numbers. */
+/** In JSON, decimals and bigints are numbers. `undefined`: as the engine shows values. */
 export function showsOf(type: string | undefined): ((value: unknown) => unknown) | undefined {
   if (type === 'decimal' || type === 'bigint') return value => (typeof value === 'string' && value !== '' ? Number(value) : value)
   return type === 'datetime' ? showTime : undefined
@@ -154,7 +154,7 @@ export function castValue(value: unknown, cast: string): unknown {
   if (JSONS.has(cast)) return typeof value === 'string' ? readJson(value) : value
   if (value === true || value === false) return WHOLE.has(cast) ? Number(value) : failCast(cast)
   const read = Number(readText(text, 'float'))
-  // From a text, PostgreSQL reads whole numbers alone.
+  // PostgreSQL reads no fraction of a text.
   if (WHOLE.has(cast) && typeof value === 'string' && !Number.isInteger(read)) throw badValue(text, 'integer')
   return WHOLE.has(cast) ? Math.round(read) : read
 }

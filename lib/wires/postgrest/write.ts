@@ -16,7 +16,6 @@ export interface RowWriting {
   readonly preferences: Preferences
 }
 
-/** Records of one call. */
 const BULK = 1000
 
 /** @throws Failure for a body without rows */
@@ -27,7 +26,7 @@ function readBody(body: unknown): readonly ShownRow[] {
   return rows as readonly ShownRow[]
 }
 
-/** By the names of attributes. */
+/** Rows with names of attributes. */
 function readRows({ api, query, request, preferences }: RowWriting): ShownRow[] {
   const { resource } = query.root
   const sent = readBody(request.body)
@@ -123,7 +122,7 @@ async function findOrCreate(
     return { record: await api.create(resource, row), isNew: true }
   } catch (error) {
     if (!isRefusal(error) || error.code !== 'unique_conflict') throw error
-    // A transaction does not see another request's new row.
+    // The transaction does not see another request's new row.
     const { status, code, message, parts } = translate(error, refused)
     throw new Failure(status, code, message, { ...parts, again: true })
   }
@@ -197,7 +196,7 @@ export async function updateRows(writing: RowWriting): Promise<WireAnswer> {
   return showWritten(writing, 200, keys)
 }
 
-/** A row may be sent with its own key. */
+/** The row may be sent with its own key. */
 function withoutKey({ key: names }: WireResource, key: unknown, changes: ShownRow): ShownRow {
   const own = Array.isArray(key) ? (key as unknown[]) : [key]
   return Object.fromEntries(
@@ -232,7 +231,7 @@ export async function putRow(writing: RowWriting): Promise<WireAnswer> {
     filters.some(([name, value]) => name === columnOf(attribute) && value.slice(3) === textOf(row?.[attribute.name])),
   )
   if (!isSame) throw new Failure(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')
-  // What the row does not have is unset.
+  // PUT unsets what the sent row lacks.
   const unset = resource.attributes.filter(attribute => isStored(attribute) && attribute.nullable && !Object.hasOwn(row!, attribute.name))
   const whole = { ...Object.fromEntries(unset.map(({ name }) => [name, null])), ...row }
   return upsertRows(

@@ -142,7 +142,7 @@ function remember(request: PastRequest): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(history.value))
   } catch {
-    // Storage is full or forbidden: lasts until the page reloads.
+    // Storage is full or forbidden: the list lasts until the page reloads.
   }
 }
 

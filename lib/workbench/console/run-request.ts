@@ -25,7 +25,7 @@ export async function runRequest(request: WrittenRequest): Promise<RequestOutcom
   return { request, answer }
 }
 
-/** Undefined: a write on a read-only server, not in the engine's document. */
+/** Undefined for a write on a read-only server: the document lacks writes. */
 export async function judge({
   request: { method, target },
   answer: { status, headers, body },

@@ -40,7 +40,6 @@ export function readHeaders(text: string): Record<string, string> {
   return headers
 }
 
-/** Undefined: valid. */
 export function findBodyFault(body: string): string | undefined {
   if (body.trim() === '') return undefined
   try {
@@ -51,7 +50,7 @@ export function findBodyFault(body: string): string | undefined {
   }
 }
 
-/** In the grammar of `wire`. The engine's grammar is below its root. */
+/** Whether the request is in the grammar of `wire`: the engine's own begins with the root. */
 export function isOfClients(target: string, outline: { readonly root: string; readonly hasWire?: true } | undefined): boolean {
   if (outline?.hasWire !== true || outline.root === '') return false
   const [path = ''] = target.split('?', 1)

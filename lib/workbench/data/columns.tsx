@@ -12,7 +12,7 @@ interface ColumnChoice {
 const KEY = 'mikro-rest columns'
 const USUAL: ColumnChoice = { hidden: [], widths: {} }
 const MIN_WIDTH = 48
-/** Of a column hidden while the others were sized. */
+/** In pixels, of a column that was hidden while the others were sized. */
 const NEW_WIDTH = 160
 
 const choices = signal<Readonly<Record<string, ColumnChoice>>>(read())
@@ -35,7 +35,7 @@ function keep(): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(choices.value))
   } catch {
-    // Storage is full or forbidden: lasts until the page reloads.
+    // Storage is full or forbidden: the choice lasts until the page reloads.
   }
 }
 
@@ -54,7 +54,7 @@ export function widthsOf(resource: string, columns: readonly OutlinedAttribute[]
   return Object.keys(widths).length === 0 ? undefined : columns.map(({ name }) => widths[name] ?? NEW_WIDTH)
 }
 
-/** The widths in sight: other columns stay as they are. */
+/** The widths as shown, so that other columns stay. */
 function measure(table: Element | null): Record<string, number> {
   const heads = [...(table?.querySelectorAll<HTMLElement>('thead th') ?? [])]
   return Object.fromEntries(heads.map(head => [head.dataset['column'] ?? '', head.offsetWidth]))

@@ -72,7 +72,7 @@ function Unknown({ path, query }: UnknownProps) {
   )
 }
 
-/** With the name that the API suggests. */
+/** The path with the name that the API suggests. */
 function findMeant(detail: string, path: readonly string[]): readonly string[] | undefined {
   const [, wrong, meant] = /"([^"]+)"\. Did you mean "([^"]+)"\?/.exec(detail) ?? []
   const index = wrong === undefined ? -1 : path.indexOf(wrong)

@@ -104,7 +104,7 @@ interface Saving {
   readonly record: AnyRecord
   readonly id: string
   readonly column: OutlinedAttribute
-  /** For a link, the ID. */
+  /** The value before; of a link, the ID. */
   readonly before: unknown
   readonly onLeave: (where: Leaving) => void
 }
@@ -132,7 +132,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   return { fault, isSaving, save }
 }
 
-/** Also about other attributes. */
+/** Names the errors of other attributes, too. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
   if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Press Escape to see the record as it is now.`

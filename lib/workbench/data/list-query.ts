@@ -90,7 +90,7 @@ export function withoutFilter(query: string, filter: string): string {
     .join('&')
 }
 
-/** Of `=` filters: the list then includes the new record. */
+/** Values of `=` filters, so that the list will have the new record. */
 export function readPrefilled(query: string, { attributes }: OutlinedResource, names: ParameterNames): Record<string, string> {
   const reserved = new Set<string>(Object.values(names))
   const values: Record<string, string> = {}
@@ -125,10 +125,10 @@ function readSort(text: string | undefined): ShownSort[] {
     .map(key => ({ path: key.replace(/\.(?:asc|desc)$/, ''), descending: key.endsWith('.desc') }))
 }
 
-/** Not for a list of paths, such as `home.title` of a JSON file. */
+/** A list of attributes cannot hold such a name: `home.title` of a JSON file. */
 const UNWRITTEN = /[.,]|^!/
 
-/** All except lists; of linked records ID and name. */
+/** All attributes except lists; of linked records, ID and name. */
 function chooseShown(resource: OutlinedResource, names: ParameterNames, find: (name: string) => OutlinedResource | undefined): string[] {
   const named = new Set(
     resource.attributes

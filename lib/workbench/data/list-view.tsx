@@ -145,7 +145,7 @@ function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedRe
   return { picked, setPicked, pick }
 }
 
-/** Of editing, and of records just created. */
+/** The state of editing, and the records just created. */
 function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
   const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
@@ -196,7 +196,7 @@ function Records({ resource, page, asked, freshRecords, isFailed, path, query, n
   )
 }
 
-/** If the query chooses attributes. */
+/** The columns, where the query chooses attributes. */
 function columnsIn(records: readonly AnyRecord[], { attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return Object.keys(records[0] ?? {}).map(
     name => attributes.find(attribute => attribute.name === name || attribute.ids === name) ?? { ...UNKNOWN, name },

@@ -26,7 +26,7 @@ interface RecordsTableProps {
   readonly chosen: string | undefined
   /** Records just created. */
   readonly fresh: ReadonlySet<string>
-  /** IDs for an action on several. */
+  /** IDs of chosen records. */
   readonly picked: ReadonlySet<string>
   readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   readonly hrefOf: (id: string) => string

@@ -83,7 +83,7 @@ export async function removeLink(resource: OutlinedResource, id: string, list: O
 export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
   const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
   dataChanged()
-  // No request of the journal: nothing goes back past the new records.
+  // Not in the journal: an undo cannot go back past the new records.
   forgetChange()
   return (body as Readonly<Record<string, readonly AnyRecord[]>>)[resource.name] ?? []
 }

@@ -36,14 +36,14 @@ export async function noteChange(text: string, method: string, paths: readonly s
     const why = (body as { readonly unavailable: { readonly restore?: string } }).unavailable.restore
     lastChange.value = { text, world: world.value, ids: own.map(({ id }) => id), why }
   } catch {
-    // Without the journal there is only no way back.
+    // Without the journal, only the way back is missing.
   }
 }
 
 /** Requests of others in between. */
 const MORE = 50
 
-/** Over the page: a change moves nothing. */
+/** Lies over the page, so that nothing moves. */
 export function Undo() {
   const [error, setError] = useState<string>()
   const [done, setDone] = useState('')
@@ -56,7 +56,7 @@ export function Undo() {
   }, [change])
   const text = change !== undefined && change.world === world.value ? change.text : done
   const undo = async (): Promise<void> => {
-    // Other programs may write into a file or a server.
+    // Another program may have written, too: ask first.
     if (outline.value?.inMemory !== true && !isAsked) return setAsked(true)
     try {
       await goBack(change!)

@@ -11,9 +11,9 @@ interface GridState {
   readonly rows: readonly string[]
   readonly columns: readonly string[]
   readonly mayEdit: (cell: CellPlace) => boolean
-  /** Chooses the cell's record, or no longer. */
+  /** Chooses the record of the cell, or takes the choice back. */
   readonly toggle: (cell: CellPlace) => void
-  /** For a large value. Returns false if the value fits into the cell. */
+  /** @returns false if the value fits into the cell */
   readonly editElsewhere: (cell: CellPlace) => boolean
 }
 
@@ -89,7 +89,7 @@ function step({ key, ctrlKey }: KeyboardEvent, { row, column }: CellPlace, { row
   }
 }
 
-/** Continues at the next row. */
+/** Goes on in the next row. */
 function findNext(from: CellPlace, way: 1 | -1, { rows, columns, mayEdit }: GridState): CellPlace | undefined {
   const all = rows.flatMap(row => columns.map(column => ({ row, column })))
   const here = all.findIndex(({ row, column }) => row === from.row && column === from.column)

@@ -95,7 +95,7 @@ function DiagramView() {
   useLayoutEffect(() => {
     if (svg !== undefined) sizeDiagram(box.current!, zoom ?? findFit(box.current!))
   }, [svg, zoom])
-  // An observer of the former zoom may still be told.
+  // An observer may still be told of the former zoom.
   const latest = useRef(zoom)
   latest.current = zoom
   useEffect(() => {
@@ -165,7 +165,7 @@ function makeFollowable(text: string): Element {
     const head = [...part.querySelectorAll('.head, .title')]
     head[0]?.before(link)
     link.append(...head)
-    // Also outside the link.
+    // The whole box works as a link.
     part.addEventListener('click', ({ target }) => {
       if (!link.contains(target as Node)) go(hrefOfResource(name))
     })

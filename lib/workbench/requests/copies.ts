@@ -218,7 +218,7 @@ function idCode(id: string, { key, attributes }: OutlinedResource): string {
   return type === 'integer' && /^-?\d{1,15}$/.test(id) ? id : quote(id)
 }
 
-/** Into `$`, which takes unchecked names. */
+/** Into `$`: names there are unchecked. */
 function queryCode(query: readonly (readonly [string, string])[]): string {
   const free: Record<string, unknown> = {}
   for (const [name, value] of query) {

@@ -71,7 +71,7 @@ function add(more: readonly ListedItem[]): void {
   else {
     const last = items.value.findLast(({ kind }) => kind === 'request')
     const known = last?.kind === 'request' ? last.request.id : 0
-    // The journal may have a request before its event.
+    // The journal may have a request before the event comes.
     const fresh = more.filter(item => item.kind === 'mark' || item.request.id > known)
     items.value = [...items.value, ...fresh].slice(-KEPT)
   }

@@ -43,7 +43,7 @@ export function copyOf(entry: FullEntry): CopiedRequest {
   }
 }
 
-/** The fault ended before the page opened: guessed from the answer. */
+/** The fault ended before the page opened: a guess from the answer. */
 function guessFault({ fault = '', method, path, status }: FullEntry): NonNullable<CopiedRequest['met']> {
   const facts = { id: fault, match: `${method} ${path}`, met: 1, left: 0 }
   if (status === undefined) return { ...facts, kind: 'drop', options: {} }
@@ -60,13 +60,13 @@ export function targetWithout(): CopyTarget {
   return { origin, base, root, version, resources, world: world.value }
 }
 
-/** As an app: with the journal and faults. */
+/** As an app sends, with journal and faults. */
 export async function sendAgain(request: CopiedRequest): Promise<Answer> {
   const headers = request.user === undefined ? {} : { authorization: `Bearer ${await mint(request.user)}` }
   return send(request.method, writeTarget(request), { body: request.body, headers })
 }
 
-/** The newest after `since`. */
+/** The newest request after `since`. */
 export async function findSent({ method, path }: Pick<CopiedRequest, 'method' | 'path'>, since: number): Promise<number | undefined> {
   const { requests } = (await control('GET', `/requests?since=${since}&bodies=false`)).body as {
     readonly requests: readonly RequestSummary[]

@@ -50,7 +50,7 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Req
       await sendAgain(request)
       setError(undefined)
     } catch (failure) {
-      // The journal also has lost connections.
+      // A lost connection is in the journal, too.
       setError(failure as Error)
     }
     const sent = await findSent(request, entry.id)
@@ -81,7 +81,6 @@ function Detail({ entry, view }: { readonly entry: FullEntry; readonly view: Req
   )
 }
 
-/** Only unusual facts: user, test, fault, error. */
 function Facts({ entry: { user, test, fault, error, nested } }: { readonly entry: FullEntry }) {
   const known = fault === undefined ? undefined : knownFaults.get(fault)
   return (
@@ -218,7 +217,7 @@ function GoBack({ entry: { id, noWayBack: why }, onEnd }: GoBackProps) {
   const [asked, setAsked] = useState(0)
   const [back, setBack] = useState(0)
   const act = async (): Promise<void> => {
-    // Data in a file may be valuable, so ask first.
+    // Data in a file may be valuable: asks first.
     if (outline.value?.inMemory !== true && asked !== id) return setAsked(id)
     setAsked(0)
     const failure = await control('POST', '/restore', { before: id }).then(

@@ -19,7 +19,7 @@ interface SendOptionsOfPage {
   readonly signal?: AbortSignal
 }
 
-/** Has the API's words. */
+/** The error of a refused request, in the API's words. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -34,7 +34,7 @@ export class Refusal extends Error {
 /** Before the version: `/api`. */
 export const base = document.body.dataset['base'] ?? ''
 
-/** Undefined on a server's page. */
+/** Only of a page of the playground. */
 const { origin: elsewhere } = document.body.dataset
 export const isServed = elsewhere === undefined
 export const origin = elsewhere ?? location.origin
@@ -66,7 +66,7 @@ export async function send(method: string, path: string, { body, headers = {}, s
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/** `plain` keeps the option `envelope` from the answer. */
+/** As an app would, but `plain`: without the option `envelope`. */
 export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
@@ -120,7 +120,7 @@ function readProblem({ status, body }: Answer): { readonly title: string; readon
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    // With `busy.value`, effects would depend on `busy`, and run again.
+    // By `peek`: an effect that sends would otherwise depend on `busy`, and run again.
     busy.value = busy.peek() + 1
     const response = await fetch(path, init).finally(() => {
       busy.value = busy.peek() - 1

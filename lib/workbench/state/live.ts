@@ -13,7 +13,7 @@ export type { EngineEvent, FaultState, Mark, RequestSummary }
 
 export const faults = signal<readonly FaultState[]>([])
 
-/** Also ended faults: requests refer to them. */
+/** Ended faults, too: requests name faults. */
 export const knownFaults = new Map<string, FaultState>()
 
 /** Without the engine's own world. */
@@ -21,7 +21,7 @@ export const worlds = signal<readonly string[]>([])
 
 export const scenarios = signal<readonly string[]>([])
 
-/** If the server shows a recording. */
+/** Only if the server shows a recording. */
 export const recording = signal<ShownTest | undefined>(undefined)
 
 /** Why a watched file's model is not served. */
@@ -30,13 +30,13 @@ export const refusal = signal<string | undefined>(undefined)
 /** Reasons by engine member. */
 export const unavailable = signal<Readonly<Record<string, string>>>({})
 
-/** Milliseconds ahead of real time; the time of a frozen clock. */
+/** `offset`: milliseconds ahead of real time; `frozen`: the time of a frozen clock. */
 export const clock = signal<{ readonly offset: number; readonly frozen: number | undefined }>({ offset: 0, frozen: undefined })
 
-/** Grows when data may have changed: screens read again. */
+/** Counts up when data may have changed: screens read again. */
 export const changes = signal(0)
 
-/** Grows when a stream begins, perhaps of another server or world. */
+/** Counts up when a stream begins, perhaps of another server or world. */
 export const streams = signal(0)
 
 const listeners = new Set<(event: EngineEvent) => void>()

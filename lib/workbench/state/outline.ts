@@ -20,14 +20,14 @@ export async function loadOutline(): Promise<void> {
   // Screens read once the outline is set.
   await begun
   refusal.value = (body as Outline).refused
-  // The same outline leaves screens as they are.
+  // The same outline must not make screens read again.
   if (text !== known) outline.value = body as Outline
   known = text
 }
 
 let known = ''
 
-/** Names gone and new since the server was away. */
+/** Says what names are new, and what are gone, since the server was away. */
 export const modelChange = signal<string | undefined>(undefined)
 
 /** Compares with the outline before the server's absence. */

@@ -72,7 +72,7 @@ interface ActionProps {
   /** The required engine member. */
   readonly needs?: string
   readonly isMain?: boolean
-  /** Accessible name, for buttons of the same text. */
+  /** For buttons of the same text. */
   readonly label?: string
   /** Of an action that cannot be undone; a second click confirms. */
   readonly confirm?: string | undefined

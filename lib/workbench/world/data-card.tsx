@@ -31,7 +31,7 @@ export function DataCard() {
     await work()
     setTick(value => value + 1)
   }
-  // Data in a file may be valuable, so ask first.
+  // Data in a file may be valuable: asks first.
   const confirm = outline.value?.inMemory === true ? undefined : 'Really? Everything since then is lost'
   return (
     <ActionCard title={`Data of ${world.value === '' ? 'main' : world.value}`} line={LINES.reset()}>

@@ -43,7 +43,7 @@ function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
   )
 }
 
-/** Shows a pattern in the code. */
+/** The code shows a pattern at any time. */
 function named(draft: FaultDraft): FaultDraft {
   return draft.match.trim() === '' ? { ...draft, match: `POST ${pathOf('orders')}` } : draft
 }

@@ -97,7 +97,7 @@ const FILES: readonly Defect[] = [
   },
   {
     name: 'a locked file is an error of the server',
-    file: 'databases/sqlite/errors.ts',
+    file: 'databases/sqlite/dialect.ts',
     find: "return 'busy'",
     replace: "return 'failed'",
     specs: ['sqlite/database-failures', 'sqlite/alone'],

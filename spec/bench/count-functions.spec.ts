@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [111, 34],
   list: [117, 39],
   'list-scope': [142, 41],
-  patch: [187, 48],
-  'patch-scope': [216, 53],
-  post: [182, 46],
-  'post-scope': [201, 48],
+  patch: [185, 48],
+  'patch-scope': [214, 53],
+  post: [181, 46],
+  'post-scope': [200, 48],
 }
 
 describe('a warm request', () => {

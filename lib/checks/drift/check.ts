@@ -227,7 +227,7 @@ interface FakeEnvelope {
   readonly error?: unknown
 }
 
-/** Undefined: the engine's form. */
+/** @returns undefined for the engine's form */
 function findTemplate(
   envelope: FakeEnvelope | undefined,
   { isList, answered }: RequestPlace,
@@ -247,7 +247,7 @@ function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answ
   return { ...others, success: true, resource: name, [name]: isList ? (records ?? record) : record }
 }
 
-/** Undefined: the name of the resource. */
+/** @returns undefined for the default, the name of the resource */
 function findRecordsPath(template: CompiledTemplate | undefined, { answered }: RequestPlace): readonly string[] | undefined {
   return template === undefined || answered === undefined
     ? undefined

@@ -130,7 +130,7 @@ function compareFilter(filter: GivenFilter, records: readonly PlainRecord[]): Fo
   return [{ kind: 'filter', attribute: filter.name, parameter: filter.parameter, message }]
 }
 
-/** Undefined: shown values do not reveal the answer. */
+/** @returns undefined if shown values do not reveal the answer */
 function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute) || /[,*\\]/.test(text)) return undefined
   const isBoolean = attribute.kind === 'scalar' && attribute.type.kind === 'boolean'

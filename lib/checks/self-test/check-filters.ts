@@ -90,7 +90,7 @@ function escapeId(id: string): string {
   return id === 'null' ? String.raw`\null` : id.replaceAll(/[\\,*=]/g, String.raw`\$&`)
 }
 
-/** Undefined: the record hides the stored value. */
+/** @returns undefined if the record hides the stored value */
 async function readValue(test: Case, subject: Subject, { path }: ListedFilter, random: Random): Promise<unknown> {
   const record = random.pick(subject.records)
   let value: unknown = record

@@ -39,7 +39,7 @@ async function checkCount(test: Case, subject: Subject): Promise<void> {
   })
 }
 
-/** From a random offset by `next`, compared with a single large page. */
+/** Compares pages from a random offset, by `next`, with a single large page. */
 async function checkPages(test: Case, subject: Subject, random: Random): Promise<void> {
   const { count = 0, resource } = subject
   const size = random.between(1, Math.max(1, Math.ceil(Math.min(count, LARGEST_PAGE) / 4)))

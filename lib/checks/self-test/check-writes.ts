@@ -39,7 +39,7 @@ export async function checkWrites(writing: Writing, subject: Subject): Promise<v
   }
 }
 
-/** Undefined: every generated body was refused. */
+/** @returns undefined if every generated body was refused */
 async function checkCreation(writing: Writing, subject: Subject): Promise<Record<string, unknown> | undefined> {
   let refusal = 'the model needs a value that cannot be made up'
   for (let attempt = 0; attempt < TRIES; attempt++) {

@@ -11,7 +11,7 @@ const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } =
   '<': order => order < 0,
 }
 
-/** Undefined: shown values do not reveal the answer. */
+/** @returns undefined if shown values do not reveal the answer */
 export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute)) return undefined
   const isEqual = findEquality(attribute, value)

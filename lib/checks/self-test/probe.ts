@@ -12,7 +12,7 @@ export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** The rest are counted. */
+/** Failures to report; the rest are counted. */
 const MAX_FAILURES = 100
 /** Milliseconds per request. */
 const PATIENCE = 10_000
@@ -57,7 +57,7 @@ export class Probe {
     return new Case(this)
   }
 
-  /** Undefined: no answer. */
+  /** @returns undefined without an answer */
   async ask(method: string, path: string, body: unknown, steps: SelfTestRequest[]): Promise<ProbeAnswer | undefined> {
     if (performance.now() >= this.#deadline) throw new OutOfTime('The time is over.')
     this.requests++
@@ -110,7 +110,7 @@ export class Case {
     return this.#probe.ask(method, path, body, this.#steps)
   }
 
-  /** Undefined: refused or no answer. */
+  /** @returns undefined for a refusal, or without an answer */
   async read(path: string): Promise<ProbeAnswer | undefined> {
     const answer = await this.ask('GET', path)
     return answer?.isOk === true ? answer : undefined

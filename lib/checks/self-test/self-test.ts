@@ -32,7 +32,7 @@ export interface TestedWorld extends Answering {
   readonly restore: () => Promise<void>
   /** Adds required attributes. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
-  /** At each change (`onUpdate`). */
+  /** The model sets the attribute at each change (`onUpdate`). */
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
   /** Undefined: no log-in, or no users. */
   readonly logIn: () => Promise<Readonly<Record<string, string>> | undefined>
@@ -40,7 +40,7 @@ export interface TestedWorld extends Answering {
 
 export interface SelfTest {
   readonly report: SelfTestReport
-  /** For drift, by path with query. */
+  /** Answers to GET, for drift, by path with query. */
   readonly readings: ReadonlyMap<string, AnsweredReading>
 }
 

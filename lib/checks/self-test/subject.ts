@@ -121,7 +121,7 @@ export class Subject {
     return findParameterName(this.version.vocabulary, reserved)
   }
 
-  /** Undefined: the record hides its key. */
+  /** @returns undefined if the record hides its key */
   record(record: PlainRecord): string | undefined {
     if (this.resource.rules.single !== undefined) return this.path
     const id = findId(record, this.resource)
@@ -129,7 +129,7 @@ export class Subject {
     return `${this.path}/${idNames(this.resource).length === 1 ? encodeURIComponent(id) : id}`
   }
 
-  /** Undefined: a wrapper has answered without records. */
+  /** @returns undefined if a wrapper has answered without records */
   recordsIn(body: unknown): readonly PlainRecord[] | undefined {
     const records = (body as Readonly<Record<string, unknown>> | undefined)?.[this.resource.plural]
     return Array.isArray(records) ? (records as PlainRecord[]) : undefined
@@ -141,7 +141,7 @@ export class Subject {
     return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
-  /** Of the parameters in the document. */
+  /** The filters among the parameters of the document. */
   filters(): ListedFilter[] {
     const { document } = this.version
     const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)

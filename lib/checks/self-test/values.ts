@@ -19,7 +19,7 @@ export function isDeepEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every(name => Object.hasOwn(b, name) && isDeepEqual(a[name], b[name]))
 }
 
-/** Undefined: the record hides its key. */
+/** @returns undefined if the record hides its key */
 export function findId(record: PlainRecord, resource: Resource): string | undefined {
   const { byName } = resource
   const names = idNames(resource)
@@ -97,7 +97,7 @@ export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean 
 const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
 const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
 
-/** As shown: not an interval, nor an enum of the database. */
+/** Shown values sort like stored values, unlike intervals and enums of the database. */
 export function isOrdered({ kind, loose, column }: ScalarType): boolean {
   return ORDERED.has(kind) && loose !== true && (kind !== 'text' || column === undefined || column === 'bpchar')
 }
@@ -112,7 +112,7 @@ export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): numb
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
 }
 
-/** Undefined: no value of filters. */
+/** @returns undefined for a value of no filter */
 export function toFilterText(value: unknown, type: ScalarType): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'object' || value === undefined) return undefined

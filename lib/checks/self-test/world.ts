@@ -1,4 +1,4 @@
-/** World: of a fork. */
+/** World: makes the tested world of a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'
@@ -62,7 +62,7 @@ export async function createTestedWorld(
   }
 }
 
-/** With the engine's form of answers. */
+/** A client who gets the engine's form of answers. */
 function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
   const client = new LazyClient({ headers }, { isPlain: true })
   signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })

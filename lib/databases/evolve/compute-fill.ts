@@ -15,7 +15,7 @@ export interface OldRows {
 }
 
 interface KeyedRow {
-  /** For the statement that fills the row. */
+  /** For the statement. */
   readonly place: string
   /** Such as `id 3`. */
   readonly shown: string
@@ -97,7 +97,7 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
   return FAILED
 }
 
-/** An empty table may have been emptied. */
+/** An empty table may have been emptied by an earlier start. */
 export function leaveEmpty({ asked, table }: RowsFrom, plan: Plan): void {
   plan.stays.push(
     `${table}: the table is empty, and was there before, so "${asked}" makes no rows. Drop the table in SQL to have them made.`,
@@ -111,7 +111,7 @@ export interface FilledRows {
   readonly rows: readonly { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[]
 }
 
-/** @param own of the new table */
+/** @param own columns of the new table */
 export function computeRows(
   from: RowsFrom,
   old: OldRows,

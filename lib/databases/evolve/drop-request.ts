@@ -4,13 +4,11 @@ import { camelCase, defaultNames, entityName } from '../../model/resource-names.
 import type { Evolving } from '../../records/database/evolving.ts'
 import { countRows, type Plan } from './plan.ts'
 
-/** Lists names of a table and of its former entity. */
 export function listTableNames(table: string): string[] {
   const entity = entityName(table)
   return entity === undefined ? [table] : [table, entity, ...defaultNames(entity).accepted]
 }
 
-/** Lists names of a column and of its former property. */
 export function listColumnNames(column: string): string[] {
   return [...new Set([column, camelCase(column), ...(/_id$/i.test(column) ? [column.slice(0, -3), camelCase(column.slice(0, -3))] : [])])]
 }
@@ -18,7 +16,7 @@ export function listColumnNames(column: string): string[] {
 export class DropRequest {
   readonly #drop: Evolving['drop']
   readonly #plan: Plan
-  /** By folded name. */
+  /** The names asked for, by folded name. */
   readonly #asked: ReadonlyMap<string, string>
   readonly #met = new Set<string>()
   readonly #names: string[] = []
@@ -29,7 +27,7 @@ export class DropRequest {
     this.#asked = new Map(typeof drop === 'object' ? drop.map(each => [each.toLowerCase(), each]) : [])
   }
 
-  /** Whether defaults and checks go, too. */
+  /** Defaults and checks go, too. */
   get takesAll(): boolean {
     return this.#drop === true || this.#drop === 'all'
   }
@@ -44,7 +42,7 @@ export class DropRequest {
     return this.#takes(listTableNames(table), countRows(count), count)
   }
 
-  /** Notes a table in use, which stays. */
+  /** A table in use stays. */
   meet(table: string): void {
     for (const name of listTableNames(table)) this.#met.add(name.toLowerCase())
   }
@@ -60,7 +58,7 @@ export class DropRequest {
   }
 
   /**
-   * A name may stay in the code when all is done. A name like another is a mistake.
+   * A name may stay in the code when all is done. A name that the model has is a mistake.
    *
    * @param isModelled the model has the property or the entity
    */

@@ -1,4 +1,4 @@
-/** Evolved columns: of the entities, with what turns JSON and texts into stored values. */
+/** Evolved columns: the columns of the entities, and functions that make stored values of JSON and texts. */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { countCharacters, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -18,7 +18,6 @@ export interface EvolvedColumn {
   readonly storeText: (text: string) => unknown
 }
 
-/** Stored properties with one column each. */
 function listProperties(meta: EntityMetadata): EntityProperty[] {
   return meta.props.filter(
     ({ persist, formula, generated, kind, fieldNames, owner }) =>

@@ -1,4 +1,4 @@
-/** Find renames: asks about pairs of a column that the model lacks and a column that the database lacks, by place, type and name. */
+/** Find renames: asks about pairs of a column missing in the model and a column missing in the database, by place, type and name. */
 import leven from 'leven'
 import { entityName, words } from '../../model/resource-names.ts'
 import { name } from '../sql/sql.ts'
@@ -8,9 +8,9 @@ import type { EvolveRequest } from './request.ts'
 
 export interface LoneColumn {
   readonly name: string
-  /** In words that both sides share. */
+  /** In words of both sides. */
   readonly type: string
-  /** Among the columns of the table. */
+  /** Among the table's columns. */
   readonly place: number
 }
 
@@ -19,7 +19,7 @@ const LEAST_SCORE = 3
 interface FoundRename {
   readonly from: string
   readonly to: string
-  /** By place or name, not only by type. */
+  /** The place or name fits, not only the type. */
   readonly isLikely: boolean
 }
 
@@ -68,7 +68,7 @@ interface LoneColumns {
   readonly added: readonly LoneColumn[]
 }
 
-/** No made-up value while an old column may be meant. */
+/** Makes no value up while an old column may be meant. */
 export function askForRenames(
   { table, key, old, added }: LoneColumns,
   isNeeded: (column: string) => boolean,
@@ -90,7 +90,7 @@ export function askForRenames(
 }
 
 /**
- * `undefined`: nothing to rename, perhaps a fault. `replaces`: a column of an earlier start has the new name.
+ * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: a column of an earlier start has the new name
  *
  * @param isWanted the entity has a column of the name
  */
@@ -128,7 +128,7 @@ export interface FoundTable {
 }
 
 /**
- * `undefined`: nothing to rename, perhaps a fault. `replaces`: an empty table of an earlier start has the new name.
+ * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: an empty table of an earlier start has the new name
  *
  * @param isWanted the model has a table of the name
  */
@@ -159,7 +159,7 @@ export function findRenamedTable(
   return undefined
 }
 
-/** @param triggers of the empty table, by hand */
+/** @param triggers made by hand on the empty table */
 export function refuseTriggers(table: string, triggers: readonly string[], plan: Plan): boolean {
   if (triggers.length === 0) return false
   plan.faults.push(
@@ -174,7 +174,7 @@ export interface LoneTable {
   readonly columns: readonly string[]
 }
 
-/** Columns in common, of all columns. */
+/** Least share of columns in common, of all columns. */
 const LEAST_SHARE = 0.6
 const LEAST_SHARE_OF_LIKE_NAMES = 0.3
 

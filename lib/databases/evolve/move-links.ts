@@ -20,7 +20,7 @@ export interface OldLink {
   readonly target: string
 }
 
-/** A table without entity that links two others. */
+/** A table without entity, with two foreign keys. */
 export interface OldPivot {
   readonly name: string
   readonly links: readonly [OldLink, OldLink]
@@ -33,15 +33,15 @@ export interface OldLinks {
   readonly hasColumn: (table: string, column: string) => boolean
 }
 
-/** Links of a column for a new table of links. */
+/** Links of a column, to be spread over a new table of links. */
 interface Spread {
   readonly link: OldLink
   readonly pivot: string
-  /** Of the new table: the row with the link, the linked row. */
+  /** Columns of the new table: for the row with the link, for the linked row. */
   readonly columns: readonly [from: string, to: string]
 }
 
-/** Links of a table for a new column. */
+/** Links of a table, to be gathered in a new column. */
 interface Gather {
   readonly pivot: OldPivot
   readonly meta: EntityMetadata
@@ -133,7 +133,7 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   moved.gather.push({ pivot, meta, prop, columns: [from.column, to.column] })
 }
 
-/** A row with two links, which a relation to one cannot have. */
+/** Rows to show with two links, too many for a relation to one. */
 const SHOWN = 5
 
 /**

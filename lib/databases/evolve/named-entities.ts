@@ -12,7 +12,7 @@ export function keyOfEntity({ schema, tableName }: EntityMetadata): string {
 
 export type EntityWithSingular = EntityMetadata & { readonly singular: string }
 
-/** By all names of resources, classes and tables. */
+/** Entities by all names of their resources, classes and tables. */
 export function nameEntities(orm: MikroORM, { resources }: Evolving): ReadonlyMap<string, EntityWithSingular> {
   const all = [...orm.getMetadata()].filter(meta => !meta.embeddable && !meta.abstract && meta.pivotTable !== true && !meta.virtual)
   const named = new Map<string, EntityWithSingular>()

@@ -2,7 +2,7 @@
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
-/** In a sentence, and in an error. */
+/** Rows to show in a sentence, and in an error. */
 const SHOWN_ROWS = 5
 const SHOWN_FAULTS = 10
 
@@ -14,7 +14,7 @@ export class Plan implements EvolvePlan {
   readonly faults: string[] = []
   /** Possible meanings, sentences without their point. */
   readonly hints: string[] = []
-  /** Would be dropped with values, unnamed. */
+  /** To be dropped with values, though unnamed. */
   readonly losses: { readonly name: string; readonly what: string }[] = []
 
   add(sentence: string, sql: readonly string[]): void {
@@ -25,7 +25,7 @@ export class Plan implements EvolvePlan {
     if (found.count > 0) this.faults.push(`${place} cannot become "${type}" in ${countRows(found.count)}: ${nameRows(found)}`)
   }
 
-  /** NOT NULL on a column with empty rows. */
+  /** A column may be empty no more, and has empty rows. */
   refuseEmpty(place: string, way: string, found: FoundRows): void {
     if (found.count > 0)
       this.faults.push(`${place} may be empty no more, and is in ${countRows(found.count)} (${nameRows(found)}): say what they get, ${way}`)
@@ -43,7 +43,7 @@ export class Plan implements EvolvePlan {
       )
   }
 
-  /** The column holds values, and is generated now. */
+  /** A column holds values, and is generated now. */
   refuseGenerated(place: string): void {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
@@ -82,7 +82,6 @@ export class Plan implements EvolvePlan {
 }
 
 export interface FoundRows {
-  /** Columns that name a row. */
   readonly key: readonly string[]
   /** The first rows, by key. */
   readonly rows: readonly (readonly unknown[])[]
@@ -112,7 +111,7 @@ export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<F
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 
-/** Is shown whole, without quotes. */
+/** Shown whole, without quotes. */
 export class BareValue {
   readonly #text: string
   constructor(value: unknown) {

@@ -6,9 +6,9 @@ import { FillText } from '../../records/database/fill-text.ts'
 import type { EvolvedColumn } from './evolved-columns.ts'
 import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from './named-entities.ts'
 
-/** For rows without a value. */
+/** Values for the rows of a column without a value. */
 export interface Filling {
-  /** As asked for: `fill.trips.days`. */
+  /** The name in the request: `fill.trips.days`. */
   readonly asked: string
   readonly to: EvolvedColumn
   /** One value for all rows. */
@@ -17,11 +17,11 @@ export interface Filling {
   /** Makes the JSON value of a row. */
   readonly each?: (row: OldRow) => unknown
   readonly isMadeUp?: true
-  /** The old table of links. */
+  /** The table of the old links. */
   readonly links?: string
 }
 
-/** Of a new table, made of rows of another. */
+/** Rows of a new table, made of rows of another. */
 export interface RowsFrom extends FillFrom {
   readonly asked: string
   readonly table: string
@@ -83,7 +83,7 @@ function readValues(meta: EntityWithSingular, resource: string, values: object, 
   }
 }
 
-/** Whether a value was given, not made up. */
+/** The value was given, not made up. */
 export function isGiven(filling: Filling | undefined): boolean {
   return filling !== undefined && filling.isMadeUp !== true
 }
@@ -93,7 +93,7 @@ export function describeWanted({ type }: EvolvedColumn): string {
   return type === undefined ? 'a JSON object' : describeScalar(type)
 }
 
-/** For required properties without a default. Records to link are not made up. */
+/** Makes values for required properties without a default. Records to link are not made up. */
 function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings, makeUp: Evolving['makeUp']): void {
   const table = keyOfEntity(meta)
   const ofTable = fillingsOf(fill, table)

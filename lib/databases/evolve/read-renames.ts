@@ -5,7 +5,7 @@ import type { Evolving } from '../../records/database/evolving.ts'
 import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from './named-entities.ts'
 
 export interface AskedRename {
-  /** As asked for. */
+  /** The name in the request. */
   readonly asked: string
   /** Best first. */
   readonly from: readonly string[]
@@ -20,7 +20,7 @@ export interface AskedTable {
   readonly from: readonly string[]
   readonly to: string
   readonly schema: string | undefined
-  /** The old name of a relation, which may have led to one. */
+  /** The old name of a relation, perhaps to one. */
   readonly old?: string
   readonly owner?: string
   /** How names of the entity's links begin: `trip_` and `journey_`. */
@@ -96,10 +96,9 @@ export function nameOfPivot({ pivotTable }: EntityProperty): string {
 
 /** Other bearers of a renamed table's name. */
 export interface Followers {
-  /** Tables of links. */
   readonly tables: readonly AskedTable[]
   readonly columns: readonly { readonly table: string; readonly from: string; readonly to: string }[]
-  /** Marks in relations to one of several entities. */
+  /** Discriminators of relations to one of several entities. */
   readonly marks: readonly { readonly table: string; readonly column: string; readonly from: string; readonly to: string }[]
 }
 

@@ -8,9 +8,9 @@ import { keyOfEntity, nameEntities } from './named-entities.ts'
 import { readFill, type Filling, type RowsFrom } from './read-fill.ts'
 import { readRenamed, type AskedRename, type AskedTable } from './read-renames.ts'
 
-/** By table, as in the metadata, and column. */
+/** Tables are named as in the metadata. */
 export interface EvolveRequest {
-  /** For rows without a value. */
+  /** Values for rows without a value, by column. */
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, Filling>>
   /** Tables that get rows of another. */
   readonly from: readonly RowsFrom[]
@@ -25,7 +25,7 @@ export interface EvolveRequest {
   readonly namesOf: (table: string) => readonly string[]
 }
 
-/** The name in a request. */
+/** The table's name in a request. */
 export function keyOfTable(
   { columns }: EvolveRequest,
   { name, schema }: { readonly name: string; readonly schema?: string | undefined },
@@ -58,7 +58,7 @@ export function isModelled(name: string, { columns, namesOf }: EvolveRequest): b
   return own.some(each => each.toLowerCase() === rest.join('.'))
 }
 
-/** As code. */
+/** Values of a fill, as code. */
 const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   integer: '0',
   bigint: "'0'",

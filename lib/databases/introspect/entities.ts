@@ -27,7 +27,7 @@ export interface DescribedModel {
 
 type Properties = Record<string, object>
 
-/** Such properties would hide members of every object. */
+/** Properties of such names would hide members of every object. */
 const OBJECT_MEMBERS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
 class EntityDraft {
@@ -244,7 +244,6 @@ function sameTargets(a: Pivot, b: Pivot): boolean {
   return names(a) === names(b)
 }
 
-/** Orders columns as the target's key does. */
 function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
   return mapping.key!.map(column => foreignKey.columns[foreignKey.targets.indexOf(column)]!)
 }
@@ -307,7 +306,7 @@ function findNames(table: string): DefaultNames {
   }
 }
 
-/** Of two tables with one name, and of a name that answers use. */
+/** A resource is named where two tables have one name, and where answers use the name. */
 function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
   // A table with the exact name of a resource comes first.

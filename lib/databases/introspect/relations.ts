@@ -5,9 +5,9 @@ export interface Link {
   readonly table: Table
   readonly foreignKey: ForeignKey
   readonly target: Table
-  /** Whether no two rows link the same record. */
+  /** No two rows link the same record. */
   readonly unique: boolean
-  /** Whether the columns belong to the table's own key. */
+  /** The columns belong to the table's own key. */
   readonly primary: boolean
   /** The target lists the rows, which need IDs. */
   readonly listed: boolean
@@ -15,7 +15,7 @@ export interface Link {
   readonly referred: string | undefined
 }
 
-/** Only serves a many-to-many relation. */
+/** Serves a many-to-many relation alone. */
 export interface Pivot {
   readonly table: Table
   readonly links: readonly [Link, Link]
@@ -39,7 +39,7 @@ function isCodeName(name: string): boolean {
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
 /**
- * @param keyed whose records have IDs
+ * @param keyed tables whose records have IDs
  * @param keyless the others, which may link records
  */
 export function findRelations(keyed: readonly Table[], keyless: readonly Table[], takesUnique: TakesUnique): Relations {

@@ -3,12 +3,11 @@
 export interface Column {
   readonly name: string
   readonly notNull: boolean
-  /** As SQL. */
   readonly defaultSql: string | undefined
   readonly generated: boolean
 }
 
-/** On a row when its target is deleted, or gets another key. */
+/** For a row whose target is deleted, or gets another key. */
 export type DeleteAction = 'no action' | 'restrict' | 'set null' | 'set default' | 'cascade'
 
 export interface ForeignKey {
@@ -44,8 +43,8 @@ export interface TableMapping {
   readonly key: readonly string[] | undefined
   describe(column: Column): object
   /**
-   * Whether a foreign key to a unique column can be a relation: both columns compare alike, and no row is known to link a missing record.
-   * Default: no.
+   * A foreign key to a unique column can be a relation: both columns compare alike, and no row is known to link a missing record. Default:
+   * no.
    */
   takesUnique?(foreignKey: ForeignKey, target: Table): boolean
   /** Reads a table without a key. */
@@ -54,7 +53,7 @@ export interface TableMapping {
   readonly order: { readonly names: readonly string[]; readonly property: object } | undefined
 }
 
-/** An undeclared key, without NULL: all columns, where unique together, or the first unique column, as of Rails' `id: false`. */
+/** Finds an undeclared key, without NULL: all columns, where unique together, or the first unique column, as of Rails' `id: false`. */
 export function completeKey<T extends Table>(table: T): T {
   const { columns, uniques } = table
   if (table.key.length > 0) return table

@@ -1,4 +1,4 @@
-/** Corrected comparator: corrects MikroORM's, before functions that look up records are generated. */
+/** Corrected comparator: corrects MikroORM's comparator, before functions that look up records are generated. */
 import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>
@@ -21,7 +21,7 @@ export function safeKey(key: string): string {
   return key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
 }
 
-/** Forks share a corrected comparator. */
+/** Corrects once: forks share the comparator. */
 export function correctComparator(shared: object): void {
   const comparator = shared as Corrected
   if (Object.hasOwn(comparator, 'getPkSerializer')) return

@@ -63,7 +63,9 @@ function extend(base: ManagerClass): ManagerClass {
 type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
-/** For an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor takes. */
+/**
+ * Makes the objects of an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor takes.
+ */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))
   const object = create.call(factory, name, data, options) as Values & { readonly __meta?: EntityMetadata }

@@ -1,7 +1,7 @@
-/** Day values: a `Date` in a property of type `date`. SQLite would store milliseconds, which read as no date. */
+/** Day values: stores a `Date` in a property of type `date` as a day. SQLite would store milliseconds, and read no date. */
 import { DateType, type MikroORM } from '@mikro-orm/core'
 
-/** The day in UTC, as PostgreSQL does. Each property gets a type, as instances share MikroORM's. */
+/** The day in UTC, as PostgreSQL does. Instances share MikroORM's type, so each property gets a type of its own. */
 export function storeDays(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
     for (const prop of props)

@@ -6,7 +6,6 @@ import { MikroORM, type Configuration, type EntityMetadata, type EntityName, typ
 import type { AddedFilters } from '../../model/added-filters.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
-/** How the driver finds its connection. */
 export interface OrmBase {
   readonly filters: AddedFilters | undefined
 }
@@ -25,11 +24,10 @@ class ForkedOrm extends MikroORM {
     shareCompiled(this.config, parent)
     const metadata = parent.getMetadata()
     this.driver.setMetadata(metadata)
-    // The parent has prepared the prototypes of the entities.
     this.em = this.driver.createEntityManager() as typeof this.em
     for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
-    // Otherwise, the manager would keep entities that are visible everywhere.
+    // Otherwise, the manager would keep entities for everybody.
     ;(this.em as { global: boolean }).global = true
     // Only a global entity manager has global parameters of filters.
     if (!this.config.get('allowGlobalContext')) return

@@ -19,7 +19,7 @@ function listShared(root: EntityMetadata): readonly string[] {
 
 const known = new WeakMap<EntityMetadata, readonly string[]>()
 
-/** Runs of neighbours with the same of these properties. */
+/** Finds runs of neighbours with the same properties of these names. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
   if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []

@@ -1,6 +1,6 @@
 /**
- * JSON defaults: defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped, numbers
- * and booleans without quotes.
+ * JSON defaults: writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped,
+ * numbers and booleans without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'

@@ -16,7 +16,7 @@ const following = new WeakSet<ModelFunction>()
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** Spellings in whole seconds. */
+/** A model's texts for a time in whole seconds. */
 const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
   { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
   { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },
@@ -26,7 +26,6 @@ const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly 
   { of: 'time', write: date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}` },
 ]
 
-/** Replaces values between two moments of the system's time. */
 function toEngineTime(value: unknown, type: string, from: number, to: number, clock: Clock): unknown {
   if (value instanceof Date) return value.getTime() >= from && value.getTime() <= to ? clock.now() : value
   if (typeof value === 'number' || typeof value === 'bigint') {
@@ -82,7 +81,7 @@ export function followClock(orm: MikroORM): void {
 }
 
 /**
- * Set by a constructor: `createdAt = new Date()`.
+ * Replaces times set by a constructor: `createdAt = new Date()`.
  *
  * @param given the constructor's data, which stay
  * @param from before the construction

@@ -1,4 +1,3 @@
-/** Name property: names a column in messages by resource and property. */
 import type { MikroORM } from '@mikro-orm/core'
 import { defaultNames } from '../../model/resource-names.ts'
 
@@ -11,5 +10,4 @@ export function exampleFill(orm: MikroORM, table: string, column: string): strin
   return `{ ${resource}: { ${property}: ... } } (--fill ${resource}.${property}=...)`
 }
 
-/** How a kept database gets what is missing. */
 export const WAYS = " schema: 'update' makes what is missing; 'evolve' (--evolve) makes tables fit, too, with their rows."

@@ -6,7 +6,7 @@ import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 
 type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 
-/** Inserted in the running flush. */
+/** Records inserted in the running flush. */
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()

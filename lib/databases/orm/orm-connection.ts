@@ -1,16 +1,19 @@
-/** ORM connection: what connections of all databases ask of MikroORM. */
+/** ORM connection: questions to MikroORM, the same for all databases. */
 import { type EntityManager, type EntityName, type MikroORM, Cascade, ReferenceKind, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
-import { ManagerCheck, runsForeignCode } from './listeners.ts'
+import { correctedManager } from './corrected-manager.ts'
+import { hasSubscribers, isSilent, nameSubscribers, runsForeignCode } from './listeners.ts'
 import { retime } from './model-time.ts'
 import { findFirst } from '../../model/metadata/eager-cycles.ts'
 
 export abstract class OrmConnection {
-  readonly #managers: ManagerCheck
+  readonly #ordinary: unknown
+  /** The last answer of `#isOrdinary`. */
+  #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
 
   /** @param ordinary MikroORM's class of entity managers */
-  constructor(ordinary: ConstructorParameters<typeof ManagerCheck>[0]) {
-    this.#managers = new ManagerCheck(ordinary)
+  constructor(ordinary: Parameters<typeof correctedManager>[0]) {
+    this.#ordinary = correctedManager(ordinary)
   }
 
   abstract get orm(): MikroORM
@@ -24,11 +27,27 @@ export abstract class OrmConnection {
   }
 
   writesAlone(): boolean {
-    return this.#managers.isPlain(this.orm.em)
+    const { em } = this.orm
+    if (this.#known?.em !== em) this.#known = { em, isOrdinary: this.#isOrdinary(em) }
+    return this.#known.isOrdinary && !hasSubscribers(em) && isSilent(em.config)
   }
 
   explainListeners(): string | undefined {
-    return this.#managers.explain(this.orm.em)
+    if (this.writesAlone()) return undefined
+    const names = nameSubscribers(this.orm.em)
+    if (names.length > 0) return `${names.join(' and ')} ${names.length === 1 ? 'listens' : 'listen'} to it`
+    if (this.#known?.isOrdinary === true) return 'MikroORM logs the statements that it runs'
+    return "the entity manager is not MikroORM's own, or does not flush in transactions"
+  }
+
+  /** MikroORM's own, unchanged, and flushing in transactions. */
+  #isOrdinary(em: EntityManager): boolean {
+    return (
+      (em as object).constructor === this.#ordinary &&
+      !Object.hasOwn(em, 'flush') &&
+      (em as { readonly schema?: string }).schema === undefined &&
+      em.config.get('disableTransactions') !== true
+    )
   }
 
   load(entity: EntityName, key: unknown, em: EntityManager): Promise<object | undefined> {
@@ -45,7 +64,6 @@ export abstract class OrmConnection {
   }
 }
 
-/** Finds entities without MikroORM's filters; decides how to load and remove. */
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const simple = new WeakMap<EntityMetadata, boolean>()
 

@@ -1,4 +1,4 @@
-/** ORM options: of MikroORM on any database. */
+/** ORM options: the options of MikroORM on any database. */
 import {
   type EntityMetadata,
   type Options,
@@ -51,7 +51,6 @@ export function optionsForEngine(
   }
 }
 
-/** For the functions that MikroORM would generate. */
 class RefusedFunctions {
   readonly __version = Utils.getORMVersion()
 }
@@ -85,7 +84,6 @@ const PACKAGES = {
 
 type ExtensionName = keyof typeof PACKAGES
 
-/** MikroORM knows extensions by name. */
 function withLazyExtensions(given: Extensions = []): Extensions {
   const names = new Set(given.map(each => (each as { readonly name?: string }).name))
   const missing = (Object.keys(PACKAGES) as ExtensionName[]).filter(name => !names.has(name))
@@ -95,7 +93,6 @@ function withLazyExtensions(given: Extensions = []): Extensions {
 function registerLazily(orm: MikroORM, name: ExtensionName): void {
   const { key } = PACKAGES[name]
   orm.config.registerExtension(key, () => {
-    // Replaces this by the loaded extension.
     load(orm, name).register(orm)
     return orm.config.getExtension(key)!
   })
@@ -130,7 +127,7 @@ class ReferredColumns {
   /** Links to undiscovered entities. */
   #pending: { readonly prop: ReferredProperty; readonly column: string }[] = []
 
-  /** @param named in the options */
+  /** @param named the naming strategy of the options */
   constructor(named: Options['namingStrategy']) {
     this.#named = named
   }

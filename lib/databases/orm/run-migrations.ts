@@ -1,4 +1,7 @@
-/** Run migrations: runs the application's by `@mikro-orm/migrations`. Throws Error in one line without migrations, and if one fails. */
+/**
+ * Run migrations: runs the application's migrations by `@mikro-orm/migrations`. Throws Error in one line without migrations, and if one
+ * fails.
+ */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -10,13 +10,12 @@ type Decoration = ReadonlyMap<object, Names>
 type CreateEntity = (this: unknown, data: unknown, meta: EntityMetadata, options: unknown) => object
 
 const engines = new WeakSet<Configuration>()
-/** Before an engine's MikroORM was made. */
+/** Members before an engine's MikroORM was made. */
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
 const owners = new WeakMap<object, Decoration>()
-/** Getters by which entities differ. */
+/** Getters with which entities of several engines differ. */
 const telling = new WeakMap<object, unknown>()
-/** The engine that makes an entity now. */
 let making: Decoration | undefined
 
 function isOfApplication(prototype: object): boolean {
@@ -34,7 +33,6 @@ export function rememberPrototypes(metadata: MetadataStorage): void {
   before.set(metadata, new Map(shared.map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)])))
 }
 
-/** Gives the application its members back. */
 export function confinePrototypes(orm: MikroORM): void {
   engines.add(orm.config)
   const metadata = orm.getMetadata()

@@ -81,7 +81,7 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
   // A reference by an inverse side holds the primary key.
   if (String(noted) === String(helper(target).getPrimaryKey(true))) return true
   const { __originalEntityData: stored } = helper(target) as Wrapped
-  // The target gets another key, and the database updates its links.
+  // The target gets another key, and the database updates the links.
   return updateRule === 'cascade' && createForeignKeyConstraint && String(stored?.[targetKey!]) === String(noted)
 }
 
@@ -127,7 +127,7 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 }
 
 /**
- * Of records linked by another key.
+ * Loads the records that rows link by another key than the primary key.
  *
  * @param rows of the driver; a value without a record becomes null
  * @param em the rows' entity manager, if known

@@ -41,7 +41,7 @@ interface ConnectionParts {
   readonly transactions: Transactions
   readonly flavour: Flavour
   readonly readOnly: boolean
-  /** Of the forked database; `undefined` for no fork. */
+  /** Of a forked database. */
   readonly filters?: AddedFilters
 }
 
@@ -50,7 +50,7 @@ interface Closing {
   after(): Promise<void>
 }
 
-/** May drop a written row. Bits of `tgtype`: 1 each row, 2 before. */
+/** Triggers that may drop a written row. Bits of `tgtype`: 1 each row, 2 before. */
 const DROPPERS: Statement = {
   sql: `select tgname::text from pg_trigger where tgrelid = to_regclass($1::text) and not tgisinternal and tgtype & 3 = 3
     union all select rulename::text from pg_rewrite where ev_class = to_regclass($1::text) and rulename <> '_RETURN' order by 1`,
@@ -67,9 +67,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
   readonly #unitsOfWork: UnitsOfWork
   readonly #rows: RowWriter
   readonly gate = new WriteGate()
-  /** `undefined` in a database without a log. */
   log: ChangeLog | undefined
-  /** `undefined` without log-in. */
   logIns: LogIns | undefined
   closing: Closing | undefined
   #recorder: Recorder | undefined
@@ -256,7 +254,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
   }
 }
 
-/** An index serves that begins with the key's columns in any order. */
+/** An index serves a foreign key if it begins with the key's columns, in any order. */
 const FIND = `
   select u.place, array_to_json(array(select a.attname from unnest(k.conkey) with ordinality as o(n, i)
       join pg_attribute a on a.attrelid = c.oid and a.attnum = o.n order by o.i)), greatest(c.reltuples, 0)::bigint

@@ -8,7 +8,6 @@ import { ask, command } from './server/sessions.ts'
 
 const MOST_COUNTED = 1_000_000
 
-/** A scan of so many rows is marked. */
 const MANY = 1000
 
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete)\b/i
@@ -97,7 +96,7 @@ function formatDetail(node: PlanNode): string {
 }
 
 /**
- * Finds indexes that spare a statement the scan or sort of a large table, with its collation and order of NULL. None is created as a trial:
+ * Finds indexes that spare a statement the scan or sort of a large table, with collation and order of NULL. No index is created as a trial:
  * a scan of much of a table gets no advice.
  */
 interface PlanNode {
@@ -113,15 +112,14 @@ interface PlanNode {
 }
 
 interface TableFacts {
-  /** At most 1,000,000; `undefined` for views and functions. */
+  /** Counted to 1,000,000; `undefined` for views and functions. */
   readonly rows: number | undefined
-  /** As `create index` statements. */
   readonly indexes: readonly string[]
 }
 
 const MOST_COLUMNS = 4
 
-/** A scan that finds a greater part beats an index. */
+/** For a scan of a greater share of the table, an index is slower. */
 const MUCH = 0.2
 
 /** A column with its collation. A cast to text is read, too. */
@@ -157,7 +155,7 @@ function adviseIndexes(
   return advice
 }
 
-/** Leaves out an index whose columns begin another index. */
+/** Leaves out an index that another index begins with. */
 function dropPrefixes(advice: readonly IndexAdvice[]): IndexAdvice[] {
   const texts = ({ table, sql }: IndexAdvice): string => `${table} ${sql.slice(sql.lastIndexOf('(') + 1, -1)},`
   return advice.filter(one => !advice.some(other => texts(other) !== texts(one) && texts(other).startsWith(texts(one))))
@@ -181,7 +179,7 @@ function findIndex(
   return { columns: columns as IndexColumn[], reason: isScan ? 'scan' : 'sort' }
 }
 
-/** `undefined` for an expression. */
+/** @returns `undefined` for an expression */
 function makeColumn(expression: string): IndexColumn | undefined {
   const groups = COLUMN.exec(expression)?.groups
   if (groups === undefined) return undefined

@@ -11,7 +11,6 @@ import { lockSchema } from './schema/add-schema.ts'
 import { ask, command } from './server/sessions.ts'
 import { ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/own-tables.ts'
 
-/** The trigger for removed users, and its function. */
 const TRIGGER = 'mikro_removed'
 
 /** Names with schema, quoted. */
@@ -79,7 +78,7 @@ async function make(session: PoolClient, definition: string, all: readonly strin
   }
 }
 
-/** Called in a database that an engine has made. */
+/** Called in a database made by an engine. */
 export async function watchUsers(
   session: PoolClient,
   { ended }: LogInTables,
@@ -111,7 +110,7 @@ export async function watchUsers(
   )
 }
 
-/** Stands in the table of ended tokens. */
+/** Marks a removed user in the table of ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

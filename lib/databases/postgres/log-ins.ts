@@ -92,7 +92,6 @@ export class LogIns implements LogInStore {
     if (outcome === 'failed' && ++this.#failed % PRUNE_EVERY === 0) await this.#prune(after)
   }
 
-  /** Removes rows with attempts too old to count. */
   async #prune(after: bigint): Promise<void> {
     const { logins } = this.tables
     await this.#write(

@@ -74,7 +74,6 @@ interface Server {
   readonly version: number
   readonly folding: CaseFolding
   readonly ownTypes: OwnTypes
-  /** `undefined` with entities. */
   readonly model: DescribedModel | undefined
 }
 
@@ -166,14 +165,13 @@ function prepare(orm: CoreMikroORM, { notes }: Opening<ServerDatabase>, version:
 }
 
 interface Begun extends Opening<ServerDatabase> {
-  /** Whether the database was empty before migrations. */
+  /** The database was empty before migrations. */
   readonly wasVacant: boolean
 }
 
-/** Tries, while others drop or lock tables. */
+/** Others may drop or lock tables meanwhile. */
 const ATTEMPTS = 4
 
-/** Uses one transaction. */
 async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -185,7 +183,7 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
 }
 
 /**
- * Loads code that changes tables when needed.
+ * Loads code that changes tables only when needed.
  *
  * @param found the entities' schemas, and whether all lack tables
  */

@@ -12,10 +12,9 @@ import { isLost } from './server/errors.ts'
 import { command } from './server/sessions.ts'
 import { holdPlace, leavePlace } from './turns.ts'
 
-/** Thrown before anything was done. */
 class NotBegun extends Error {}
 
-/** Other writes of the record take turns: so must the write. */
+/** Other writes of the record take turns: this write must begin anew with a turn. */
 export class Crowded extends Error {}
 
 export class PlainTransactions {

@@ -16,13 +16,13 @@ export async function leaveMissing(orm: MikroORM, session: PoolClient, notes: No
   }
 }
 
-/** `undefined` for a missing view. */
+/** @returns `undefined` for a missing view */
 async function listColumns({ from }: ColumnQuery, session: PoolClient): Promise<string[] | undefined> {
   const rows = await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0', [from])
   return rows.length === 0 ? undefined : rows.map(([column]) => column as string)
 }
 
-/** `undefined`, with a note, for an expression that fails. */
+/** @returns `undefined`, with a note, for an expression that fails */
 async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
   await command(session, 'savepoint mikro_columns')
   try {
@@ -37,7 +37,7 @@ async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Not
   }
 }
 
-/** By declared type, without types that the server lacks, as enums of a view. */
+/** Types by declared type, without types that the server lacks, such as enums of a view. */
 async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
   const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [

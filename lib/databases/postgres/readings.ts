@@ -20,7 +20,7 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
-  /** Statements whose last page was not full, and so showed the count. */
+  /** Statements whose last page, not full, showed the count. */
   readonly #showedCount = new WeakSet<Statement>()
   traces: Traces | undefined
 
@@ -40,7 +40,6 @@ export class Readings {
       : this.#readInside(reading, { started, batch: first.value, behind }, current)
   }
 
-  /** Joins the transaction of the session, if any. */
   readOn<T>(session: PoolClient, reading: Reading<T>): Promise<T> {
     const first = reading.next()
     return first.done === true
@@ -102,7 +101,7 @@ export class Readings {
     }
   }
 
-  /** Beside such a page, a count is costly and mostly in vain. */
+  /** Beside a page that has shown the count, a count is costly and mostly in vain. */
   #isUncounted([page, count]: Batch): boolean {
     return count?.isNeeded !== undefined && this.#showedCount.has(page!.statement)
   }
@@ -166,7 +165,6 @@ export class Readings {
     return rows
   }
 
-  /** Traces statements with the time up to each answer. */
   async #runTraced(batch: Batch, session: PoolClient, statements: readonly AskedStatement[], trace: Trace): Promise<Answered['rows']> {
     const stage = trace.enter('sql')
     const begun = performance.now()

@@ -17,7 +17,7 @@ import type { Sessions } from './server/sessions.ts'
 import type { OpenTransaction, Transactions } from './server/transactions.ts'
 import { WriteTurns } from './turns.ts'
 
-/** Throws, unless the write met another and may run again. */
+/** @throws the error, unless the write met another and may run again */
 function refuseFailed(error: unknown, isRepeatable: boolean): void {
   if (error instanceof RestError && !isConflict(error)) throw error
   if (isLost(error)) throw unreachable(error)
@@ -31,7 +31,6 @@ type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 /** All tries but the first wait for a turn. */
 const ATTEMPTS = 10
 
-/** For writes that name no record. */
 const ELSEWHERE: WrittenPlace = { resource: undefined, id: undefined }
 
 export class UnitsOfWork {
@@ -108,7 +107,7 @@ export class UnitsOfWork {
     return this.#run(this.#transactions.create(end), {}, work)
   }
 
-  /** Inner writes are savepoints, one after another. */
+  /** Inner writes are savepoints, in turn. */
   async #writeNested<T>(outer: OpenTransaction, work: EntityWork<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await outer.nested.acquire(end?.signal)
     try {
@@ -135,7 +134,7 @@ export class UnitsOfWork {
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
       return await this.#transactions.run(transaction, () =>
-        // MikroORM learns the entity manager of the code inside.
+        // MikroORM then finds the entity manager in the code inside.
         TransactionContext.create(em, async () => {
           await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
           const trx = em.getTransactionContext()!

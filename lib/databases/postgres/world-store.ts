@@ -17,7 +17,6 @@ import type { PgliteDatabase } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { Transactions } from './server/transactions.ts'
 
-/** A fork's database, or the template of more forks. */
 interface DatabaseCopy {
   readonly database: string
   readonly origin: NonNullable<LogPlace['origin']>
@@ -29,7 +28,7 @@ interface ForkParts {
   readonly copy?: { readonly databases: ForkDatabases; readonly ownDatabase: string }
 }
 
-/** A session while nobody else writes. */
+/** A session with the only right to write. */
 interface WorldReplacement {
   readonly session: PoolClient
   readonly log: ChangeLog
@@ -45,7 +44,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   readonly #ownDatabase: string | undefined
   #databases: ForkDatabases | undefined
   #baseline: PostgresImage | undefined
-  /** Still in use: their positions must be found. */
+  /** In use: their positions must be found. */
   #images: WeakRef<PostgresImage>[] = []
   /** Copies of the database, and how far both logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
@@ -293,7 +292,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return this.#connection.log!
   }
 
-  /** `undefined` where the log can be used. */
+  /** @returns `undefined` where the log can be used */
   #whyUnusable(): string | undefined {
     const { log } = this.#connection
     if (log === undefined) return 'it held tables before an engine first opened it, and gets no triggers, which write down what changes'
@@ -330,7 +329,6 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   }
 }
 
-/** Counts bytes on the disk. */
 async function readSize(session: PoolClient): Promise<number> {
   const [[size] = []] = await ask(session, 'select pg_database_size(current_database())')
   return Number(size)

@@ -1,7 +1,7 @@
 /** The parts of SQLite without an open database: compiles plans, encodes values, explains errors. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
-import type { Dialect, Statement } from '../../records/database/dialect.ts'
+import type { DatabaseFailure, Dialect, Statement } from '../../records/database/dialect.ts'
 import {
   compileColumns,
   compileExisting,
@@ -12,13 +12,10 @@ import {
 } from '../sql/compile-checks.ts'
 import { compileRead } from '../sql/compile-read.ts'
 import { compileDelete, compileDiffers, compileInsert, compileInsertRows, compileUpdate } from '../sql/compile-write.ts'
-import { name, text } from '../sql/sql.ts'
-import { breaksConstraint, breaksReference, brokenCheck, failure, refusal, violation } from './errors.ts'
+import { name, tableName, text } from '../sql/sql.ts'
 import { SQLITE_FLAVOUR } from './sql/flavour.ts'
-import { encodeLinks, encodeList, encodePatterns } from './sql/encode-list.ts'
-import { encode, toParameter } from './sql/encode.ts'
+import { encode, encodeLinks, encodeList, encodePatterns, toParameter } from './sql/encode.ts'
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
-import { compileNulKey } from './sql/nul-keys.ts'
 import * as lists from './sql/write-lists.ts'
 
 /** Types with a single stored form, and the results of `typeof` for their values. */
@@ -40,6 +37,70 @@ function readCursor(value: string): unknown {
   if (value[0] === 'i') return BigInt(text)
   if (value[0] === 'r') return Number(text)
   return value[0] === 't' ? text : runtime.parseBytes(text, 'base64')
+}
+
+/** SQLite's refusals to write to views, generated columns, and internal tables. */
+const UNWRITABLE =
+  /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
+
+/** SQLite's message where a trigger, a strict table, a broken foreign key, a missing function or an unwritable table refuses a write. */
+function refusal(error: Error): string | undefined {
+  const { code = '', message } = error as { code?: string; message: string }
+  const called = /^no such function: (.+)$/.exec(message)?.[1]
+  if (called !== undefined)
+    return (
+      `${message}. A trigger or an index of the file calls it, which nothing in the request can change; ` +
+      'the option "functions" of the engine gives it (engine.notes names the trigger)'
+    )
+  const isRule = /^SQLITE_(?:CONSTRAINT_(?:TRIGGER|DATATYPE|VTAB)|MISMATCH)$/.test(code)
+  return isRule ||
+    UNWRITABLE.test(message) ||
+    /^(?:foreign key mismatch|no such table: main\.|no such (?:function|module|collation sequence): )/.test(message)
+    ? message
+    : undefined
+}
+
+/** See `Dialect.failure`. MikroORM's exceptions keep SQLite's code. */
+function failure(error: unknown): DatabaseFailure | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const { code } = cause as { code?: unknown }
+    if (typeof code !== 'string') continue
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(code)) return 'busy'
+    if (/^SQLITE_(?:FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PERM|AUTH|NOMEM|PROTOCOL)/.test(code)) return 'failed'
+  }
+  return undefined
+}
+
+/** SQLite names columns and checks only in the text of an error. */
+function violation(error: Error): { table: string; columns: string[] } | undefined {
+  const match = /(?:UNIQUE|NOT NULL|FOREIGN KEY) constraint failed: (.+)$/m.exec(error.message)
+  if (match === null) return undefined
+  const names = match[1]!.split(', ').map(item => item.split('.'))
+  return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
+}
+
+/** See `Dialect.brokenCheck`. */
+function brokenCheck(error: Error): string | undefined {
+  return /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1]
+}
+
+/** See `Dialect.breaksConstraint`. */
+function breaksConstraint(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code?.startsWith('SQLITE_CONSTRAINT') === true
+}
+
+/** See `Dialect.breaksReference`. */
+function breaksReference(error: Error): boolean {
+  return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
+}
+
+/** A long table must not delay the start. */
+const LOOKED_AT = 10_000
+
+/** See `Dialect.nulKey`. */
+function compileNulKey(table: string, column: string): Statement {
+  const keys = `select ${name(column)} as "key" from ${tableName(table)} limit ${LOOKED_AT}`
+  return { sql: `select "key" from (${keys}) where typeof("key") = 'text' and instr("key", char(0)) > 0 limit 1`, bindings: [] }
 }
 
 export const SQLITE: Dialect = {

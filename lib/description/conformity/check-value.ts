@@ -124,7 +124,7 @@ const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   },
 }
 
-/** Also by `$ref`, `allOf` and matching `anyOf`. */
+/** Described members, also by `$ref`, `allOf` and matching `anyOf`. */
 function listDescribed(schema: Schema, value: unknown, place: ValuePlace): string[] {
   const { $ref, properties = {}, allOf = [], anyOf = [] } = schema
   const met = (anyOf as Schema[]).filter(each => findMismatches(each, value, place).length === 0)

@@ -87,7 +87,7 @@ export class Conformity {
     return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
   }
 
-  /** With any method. */
+  /** The path exists, with any method. */
   knows(path: string): boolean {
     return this.#find(path) !== undefined
   }
@@ -189,7 +189,7 @@ function checkOptions({ status, headers }: HeldAnswer): string[] {
   return status === 204 && 'allow' in headers ? [] : [`${status}: OPTIONS is answered with 204 and the header "allow"`]
 }
 
-/** Returns undefined for a parameter. */
+/** @returns undefined for a parameter */
 function readTemplate(segment: string): string | undefined {
   const text = decodeSegment(segment)
   return /^\{\w+\}$/.test(text) ? undefined : text

@@ -13,7 +13,7 @@ interface Edge {
 
 /** Pixels below a box. */
 export const BOX_GAP = 28
-/** As a multiple of the height. */
+/** Greatest width, as a multiple of the height. */
 const WIDEST = 3
 /** Width to height of the whole, as a goal. */
 const ASPECT = 1.5

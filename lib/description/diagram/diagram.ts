@@ -110,7 +110,7 @@ class RelationsInMaking {
       }))
   }
 
-  /** Returns undefined if the attribute is hidden. */
+  /** @returns undefined if the attribute is hidden */
   #nameOtherSide({ byName }: Resource, name: string | undefined): string | undefined {
     const attribute = name === undefined ? undefined : byName.get(name)
     return attribute !== undefined && attribute.kind !== 'scalar' && existsFor(attribute, this.#visibility) ? name : undefined

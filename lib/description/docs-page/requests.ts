@@ -6,7 +6,7 @@ export interface ShownRequest {
   readonly kind: 'page' | 'filter' | 'sort' | 'expand' | 'record' | 'write'
   readonly title: string
   readonly command: string
-  /** If the request needs no token. */
+  /** The address, if the request needs no token. */
   readonly link?: string | undefined
   /** In the workbench: `#/console/GET?/users`. */
   readonly place?: string

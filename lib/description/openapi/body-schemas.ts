@@ -61,7 +61,7 @@ export class BodySchemas extends Describer {
     )
   }
 
-  /** Undefined: bodies may not have the attribute. */
+  /** @returns undefined if bodies may not have the attribute */
   attribute(attribute: Attribute, mode: Mode): Schema | undefined {
     if (attribute.readOnly || !hasVisibleTarget(attribute, this.visibility)) return undefined
     const schema = withSchema(this.#writable(attribute, mode), attribute)
@@ -234,7 +234,7 @@ export function idInBody(resource: Resource): Schema {
   return exceptNull(bodySchema(type))
 }
 
-/** If the library can express JSON Schema. */
+/** Adds the attribute's own JSON Schema, if the library can express one. */
 function withSchema(own: Schema, { schema, nullable }: Attribute): Schema {
   if (schema === undefined || !('~standard' in schema)) return own
   const { vendor, jsonSchema } = schema['~standard']

@@ -10,7 +10,7 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
 import type { ApiSource } from './source.ts'
 
-/** Undefined: not every caller may read the resource. */
+/** @returns undefined if not every caller may read the resource */
 export function exampleParameters(resource: Resource): Parameters | undefined {
   if (!isOpenToAll(resource) || resource.hierarchy !== undefined) return undefined
   const names = resource.attributes.filter(isOpen).map(shownName)
@@ -50,7 +50,7 @@ function isOpen(attribute: Attribute): boolean {
   return listTargets(attribute).every(({ rules }) => rules.scopes.length === 0 && isReadableByAll(rules))
 }
 
-/** Undefined: a required value cannot be guessed. */
+/** @returns undefined if a required value cannot be guessed */
 export function exampleBody(resource: Resource, { examples }: ApiSource): JsonRecord | undefined {
   if (!isCreatable(resource) || resource.hierarchy !== undefined) return undefined
   const record = examples.get(resource)

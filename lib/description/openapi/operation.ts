@@ -16,7 +16,7 @@ export interface OperationParts {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Schema[]
-  /** If a request has none. */
+  /** The filter of a request without filters. */
   readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
   /** Whether a DELETE keeps the record, as the removal of a mark does. */
@@ -25,7 +25,7 @@ export interface OperationParts {
   readonly hasNames?: true
   readonly status?: number
   readonly success: Schema
-  /** If the body is an ID that links a record (status 200). */
+  /** The answer to an ID as body, which links a record (status 200). */
   readonly linked?: Schema
   readonly failures: readonly number[]
   /** Failures to list even if `default` covers them. */

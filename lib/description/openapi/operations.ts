@@ -347,7 +347,7 @@ function mayRefuseRows({ resources }: Model): boolean {
   )
 }
 
-/** Undefined: the security of the whole document. */
+/** @returns undefined for the security of the whole document */
 function findSecurity({ login }: ApiSource, method: string, path: string): readonly Schema[] | undefined {
   return login?.isPublic(method, path) === true ? [{}, ...listSecurity(login)] : undefined
 }

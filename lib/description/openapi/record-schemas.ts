@@ -16,7 +16,7 @@ export function idSchema(resource: Resource): Schema {
 }
 
 export class RecordSchemas extends Describer {
-  /** In answers without `depth`. */
+  /** Answers without `depth` show relations. */
   readonly #showsRelations: boolean
 
   constructor(parts: DocumentParts) {
@@ -81,7 +81,7 @@ export class RecordSchemas extends Describer {
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
-  /** Unless the request excludes the attribute. */
+  /** Answers show the attribute, unless the request excludes attributes. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
     if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.classValues !== undefined)
       return false

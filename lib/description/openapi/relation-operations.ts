@@ -33,7 +33,7 @@ export class RelationOperations {
     this.#describers = describers
   }
 
-  /** Undefined: not for the path. */
+  /** @returns undefined if the path does not take the method */
   describe(method: Method, resource: Resource, attribute: RelationAttribute | ToOneOfAttribute): OperationParts | undefined {
     if (attribute.kind === 'toOneOf') return this.#polymorphic(method, placeOf(resource, attribute))
     return attribute.kind === 'toMany'

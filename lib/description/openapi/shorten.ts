@@ -36,7 +36,7 @@ function strip(node: unknown): unknown {
   )
 }
 
-/** If the document becomes shorter. */
+/** Inlines rare components, if the document becomes shorter. */
 function placeRare(document: OpenApiDocument, section: (typeof SECTIONS)[number]): OpenApiDocument {
   const { [section]: known = {}, ...others } = document.components as Readonly<Record<string, Schema>>
   const uses = countReferences(document)

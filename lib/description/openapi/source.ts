@@ -117,7 +117,7 @@ export function flagsWithin(resource: Resource, visibility: Visibility): string[
   return [...flags].toSorted()
 }
 
-/** If the application's look-up knows a name. */
+/** @returns undefined if the application's look-up knows no name */
 export function findSegment(resource: Resource, { lookUp, version }: Pick<ApiSource, 'lookUp' | 'version'>): string | undefined {
   return [resource.plural, ...resource.accepted].find(name => lookUp(name, version) === resource)
 }

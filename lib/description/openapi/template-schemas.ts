@@ -71,7 +71,7 @@ export class ShapedSchemas {
     return { type: 'array', items: this.#records.refer(resource) }
   }
 
-  /** Undefined: the engine's form. */
+  /** @returns undefined for the engine's form */
   of(kind: 'list' | 'record', resource: Resource, carried: Schema): Schema | undefined {
     const template = this.#envelope?.[kind]
     const name = kind === 'list' ? resource.plural : resource.singular

@@ -22,7 +22,7 @@ export class ValueOperations {
     this.#relations = relations
   }
 
-  /** Undefined: the attribute does not take the method. */
+  /** @returns undefined if the attribute does not take the method */
   one(method: Method, resource: Resource, attribute: Attribute): OperationParts | undefined {
     const { answers, parameters } = this.#describers
     const { singular, plural } = resource

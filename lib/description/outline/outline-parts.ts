@@ -26,9 +26,9 @@ export interface OutlinedAttribute {
 export interface OutlinedDeletion {
   /** Plural name. */
   readonly resource: string
-  /** Refers to the deleted record, for a filter. */
+  /** The attribute with the deleted record, for a filter. */
   readonly by?: string
-  /** If no filter finds the affected records. */
+  /** The attribute, if no filter finds the affected records. */
   readonly attribute?: string
   /** `delete`: deleted too. `unlink`: kept without the link. `refuse`: prevents the deletion. */
   readonly rule: 'delete' | 'unlink' | 'refuse'

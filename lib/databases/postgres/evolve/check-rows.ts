@@ -6,7 +6,7 @@ import { exampleFill, keyOfTable, type EvolveRequest } from '../../evolve/reques
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** Names rows by key, else by place. */
+/** Rows are named by key, else by place. */
 function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
   const columns = table.getPrimaryKey()?.columnNames ?? []
   return columns.length === 0
@@ -52,7 +52,7 @@ export async function checkRows(difference: TableDifference, context: CheckConte
   }
 }
 
-/** These types store one of several spellings: `2024-1-5` as `2024-01-05`. */
+/** Types that store one of several spellings: `2024-1-5` as `2024-01-05`. */
 const READ = /^(?:timestamp|date|time|json|uuid)/i
 
 async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {
@@ -70,7 +70,7 @@ function castOf({ type }: Column): string {
   return type.replace(/^serial$/i, 'int').replace(/^bigserial$/i, 'bigint')
 }
 
-/** Whether a value fits another type, and comes back the same. */
+/** A value fits another type, and comes back the same. */
 const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean
   language plpgsql as $f$
   declare same boolean;

@@ -16,7 +16,7 @@ import { ask, command } from '../server/sessions.ts'
 interface DroppedFrom {
   readonly orm: MikroORM
   readonly evolving: Evolving
-  /** Of the entities: MikroORM reads the whole database. */
+  /** The schemas of the entities: MikroORM reads the whole database. */
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan
@@ -62,7 +62,6 @@ export async function dropTables(difference: SchemaDifference, from: DroppedFrom
   await dropInOrder(taken, session, plan)
 }
 
-/** Tables that refer to others go first. */
 async function dropInOrder(taken: readonly CountedTable[], session: PoolClient, plan: Plan): Promise<void> {
   const left = new Set(taken)
   for (let before = Infinity; left.size > 0 && left.size < before;) {
@@ -83,7 +82,7 @@ export async function dropColumn(table: DatabaseTable, column: string, session: 
   else plan.faults.push(`${table.name}.${column} cannot be dropped, since other objects depend on it`)
 }
 
-/** False where other objects depend on the dropped object. */
+/** @returns false where other objects depend on the dropped object */
 export async function isDone(sql: string, session: PoolClient): Promise<boolean> {
   await command(session, 'savepoint mikro_drop')
   try {
@@ -97,7 +96,7 @@ export async function isDone(sql: string, session: PoolClient): Promise<boolean>
   return true
 }
 
-/** A partition, an heir, or part of an extension. */
+/** The table is a partition, an heir, or part of an extension. */
 async function isPart(session: PoolClient, schema: string, table: string): Promise<boolean> {
   const found = await ask(
     session,

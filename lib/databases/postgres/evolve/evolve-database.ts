@@ -35,7 +35,6 @@ interface Evolution {
   readonly plan: Plan
   readonly drops: DropRequest
   readonly views: Views
-  /** Of the entities. */
   readonly schemas: readonly string[]
 }
 
@@ -68,7 +67,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   const rows = [...(await prepareRows(first, evolution)), ...(await moveLinks(moved, evolution))]
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
-  // To read the whole database takes longer than all else.
+  // Reading the whole database takes longer than all else.
   let difference = plan.steps.length === begun ? first : await compareAll(evolution)
   if (rows.length > 0) {
     // Other tables may link the new rows.
@@ -199,13 +198,12 @@ function guessRenames(
   askForRenames(loneColumns, wanted => needed.some(column => column.name === wanted), request, plan)
 }
 
-/** Leaves out views in the place of tables. */
 async function listOwnStatements(difference: SchemaDifference, evolution: Evolution): Promise<string[]> {
   const statements = await listStatements(difference, databaseOf(evolution))
   return statements.filter(statement => !isOfView(statement, evolution.views.tables))
 }
 
-/** A statement of each start, as a default over several lines, is no step. */
+/** A statement that occurs at each start, such as a default over several lines, is no step. */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listOwnStatements(difference, evolution)
@@ -238,7 +236,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
   plan.steps.push(...real)
 }
 
-/** Puts a statement of MikroORM's schema generator into words. */
+/** A quoted name, perhaps with a schema. Below, statements of MikroORM's schema generator are put into words. */
 const NAME = String.raw`((?:"(?:[^"]|"")+"\.?)+)`
 
 const FORMS: readonly (readonly [pattern: RegExp, say: (...parts: string[]) => string])[] = [

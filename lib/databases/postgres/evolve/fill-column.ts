@@ -91,10 +91,9 @@ async function addComputed(filled: Filled, context: FillContext): Promise<void> 
   plan.add(`${table.name}.${column.name}: the column is added; ${sayFilled(count, value)}`, [add])
 }
 
-/** Rows in one statement. */
 const BATCH = 1000
 
-/** The number of rows asked about. */
+/** @returns the number of rows asked about */
 async function updateComputed(
   { table, old: before, column, value }: Filled,
   where: string,

@@ -65,7 +65,7 @@ async function listKey(quoted: string, session: PoolClient): Promise<string[]> {
 interface FoundSource {
   readonly table: string
   readonly quoted: string
-  /** In the entities. */
+  /** The property of the key, in the entities. */
   readonly key: string | undefined
 }
 

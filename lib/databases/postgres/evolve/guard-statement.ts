@@ -48,7 +48,7 @@ function say(place: string, statement: string): string {
   return `${place} would lose what it holds, which nobody asked for: "${statement.split('\n')[0]!}" is not run`
 }
 
-/** A computed column with another expression. */
+/** The column is computed, and gets another expression. */
 function mayDrop(table: TableDifference | undefined, column: string): boolean {
   const [found, wanted] = [table?.fromTable.getColumn(column), table?.toTable.getColumn(column)]
   return found !== undefined && wanted !== undefined && isComputed(found) && isComputed(wanted)

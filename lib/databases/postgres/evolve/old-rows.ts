@@ -10,10 +10,9 @@ import { ask } from '../server/sessions.ts'
 interface ReadTable {
   readonly table: string
   readonly quoted: string
-  /** Columns that name a row. */
   readonly keys: readonly string[]
   readonly where?: string
-  /** Whose columns are read; undefined: all. */
+  /** Limits the columns to read. */
   readonly before?: DatabaseTable
   readonly modelled: ReadonlyMap<string, EvolvedColumn> | undefined
 }
@@ -61,7 +60,7 @@ const KINDS = [
   [/^bytea$/, 'blob'],
 ] as const
 
-/** Writes what the column reads. */
+/** In the column's spelling. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

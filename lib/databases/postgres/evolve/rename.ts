@@ -48,7 +48,7 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   }
 }
 
-/** In the schema of the renamed table. */
+/** Quotes a name in the schema of the renamed table. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
   const own = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
   return own.replace(/"(?:[^"]|"")*"$/, () => name(table))
@@ -120,7 +120,6 @@ async function takeAway(quoted: string, table: string, { session, plan }: Renami
   return false
 }
 
-/** Constraints, indexes and sequences with the old name. */
 async function listParts(quoted: string, old: string, next: string, session: PoolClient): Promise<string[]> {
   const renamed = (part: unknown): string => name(next + String(part).slice(old.length))
   const bears = (part: unknown): boolean => String(part).startsWith(`${old}_`)

@@ -11,13 +11,13 @@ export interface RelationRow {
   readonly name: string
   /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
-  /** By the role, at least in some columns. */
+  /** In some columns at least. */
   readonly readable: boolean
-  /** By the role, at least in some columns. */
+  /** In some columns at least. */
   readonly writable: boolean
   /** `false` for a materialised view without data. */
   readonly filled: boolean
-  /** `null` for none. */
+  /** The owner of the table. */
   readonly extension: string | null
 }
 
@@ -33,7 +33,7 @@ export interface ColumnRow {
   /** a: always, d: by default. */
   readonly identity: 'a' | 'd' | ''
   readonly generated: 's' | 'v' | ''
-  /** Of a default, a generated column, or an identity's sequence. */
+  /** The expression of a default, a generated column, or an identity's sequence. */
   readonly expression: string | null
   readonly readable: boolean
 }
@@ -41,13 +41,12 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
-  /** As SQL has it. */
   readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** Of an array; 0 for other types, boxes and `int2vector`. */
+  /** The element type of an array; 0 for other types, boxes and `int2vector`. */
   readonly element: string
   /** Of a domain. */
   readonly base: string
@@ -72,7 +71,6 @@ interface ConstraintRow {
   readonly definition: string | null
 }
 
-/** A unique index of a whole table. */
 interface UniqueRow {
   readonly relation: string
   readonly columns: readonly string[]
@@ -86,7 +84,7 @@ export interface Catalogue {
   readonly uniques: readonly UniqueRow[]
 }
 
-/** Without the engine's own tables. */
+/** All relations but the engine's own tables. */
 const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
@@ -112,7 +110,6 @@ const COLUMNS = `select a.attrelid::text as relation, a.attname as name, format_
   from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED}) order by a.attrelid, a.attnum`
 
-/** Types of columns, bases of domains, elements of arrays. */
 const TYPES = `with recursive used(id) as (
     select a.atttypid from pg_attribute a where a.attnum > 0 and not a.attisdropped and a.attrelid in (select c.oid ${SERVED})
     union select case when t.typtype = 'd' then t.typbasetype else t.typelem end from used join pg_type t on t.oid = used.id
@@ -154,7 +151,6 @@ export async function readCatalogue(session: PoolClient, schemas: readonly strin
   return { relations, columns, types, constraints, uniques }
 }
 
-/** Omits the server's own schemas. */
 export async function listSchemas(session: PoolClient): Promise<string[]> {
   const rows = await ask(
     session,

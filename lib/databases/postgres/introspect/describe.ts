@@ -8,7 +8,6 @@ import { listSchemas, readCatalogue } from './catalogue.ts'
 import { buildServerEntities } from './entities.ts'
 import { buildTables } from './tables.ts'
 
-/** Reads one state of the catalogues. */
 export async function describeServer(session: PoolClient, database: ServerDatabase): Promise<DescribedModel> {
   await command(session, 'begin isolation level repeatable read read only')
   try {

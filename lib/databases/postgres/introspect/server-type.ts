@@ -5,18 +5,16 @@ import type { ColumnRow, TypeRow } from './catalogue.ts'
 /** After domains are resolved. */
 export interface ServerType {
   readonly members: object
-  /** Of a key column; `undefined` where no ID can be made. */
+  /** For a key column; `undefined` where no ID can be made. */
   readonly keyMembers: object | undefined
-  /** Whether the server may count values. */
   readonly isInteger: boolean
-  /** Whether a domain takes no NULL. */
   readonly notNull: boolean
   readonly defaultSql: string | null
   /** Of domains, over VALUE. */
   readonly checks: readonly string[]
 }
 
-/** Digits that a JSON number holds exactly. */
+/** Digits of an exact JSON number. */
 const EXACT_DIGITS = 15
 
 /** An element may be NULL or a list. */
@@ -50,10 +48,10 @@ const KNOWN: Readonly<Record<string, object>> = {
   oid: { type: new BigIntType('number'), columnType: 'oid' },
 }
 
-/** Part of an ID without conversion. */
+/** Parts of an ID without conversion. */
 const KEYS = new Set(['int2', 'int4', 'oid', 'text', 'uuid', 'date'])
 
-/** Never part of an ID: too large, or shown otherwise than as a text. */
+/** Types that are never part of an ID: too large, or shown otherwise than as a text. */
 const NO_KEYS = new Set(['float8', 'float4', 'bool', 'json', 'jsonb', 'bytea'])
 
 export class ServerTypes {
@@ -122,7 +120,7 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/** As the server's text: MikroORM does not know the type's full name. */
+/** Shows the server's text: MikroORM does not know the type's full name. */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

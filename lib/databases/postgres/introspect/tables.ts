@@ -10,7 +10,6 @@ export interface ServerColumn extends Column {
   readonly type: ServerType
   /** By an identity or a sequence. */
   readonly counted: boolean
-  /** Whether only the server gives values. */
   readonly always: boolean
   /** Allowed by a check. */
   readonly items: readonly (string | number)[] | undefined
@@ -18,7 +17,7 @@ export interface ServerColumn extends Column {
 
 export interface ServerTable extends Table {
   readonly columns: readonly ServerColumn[]
-  /** Whether rows have a `ctid`, as in tables. */
+  /** Rows have a `ctid`, as in tables. */
   readonly hasPlaces: boolean
   readonly isPartial: boolean
 }
@@ -105,13 +104,13 @@ function buildColumn(row: ColumnRow, type: ServerType, check: string | null | un
   }
 }
 
-/** A list over one column or VALUE. */
+/** Allowed values of one column or of VALUE. */
 const LIST =
   /^CHECK \(\((?:\((?:"(?:[^"]|"")+"|\w+)\)::[\w ]+|"(?:[^"]|"")+"|\w+) = ANY \(\(?ARRAY\[(.+)\]\)?(?:::[\w ]+\[\])?\)\)\)(?: NOT VALID)?$/s
 
 const VALUE = /^(?:\()?(?:'((?:[^']|'')*)'|(-?\d+))(?:\))?(?:::[\w ]+(?:\(\d+\))?)?(?:\s*,\s*|$)/
 
-/** `undefined` for any other check. */
+/** @returns `undefined` for any other check */
 function findItems(definition: string): readonly (string | number)[] | undefined {
   let rest = LIST.exec(definition)?.[1]
   if (rest === undefined) return undefined

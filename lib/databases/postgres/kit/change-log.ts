@@ -17,23 +17,20 @@ export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
 
 export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
 
-/** About as many are kept. Nothing can go back behind the oldest. */
+/** About so many entries are kept. Nothing can go back behind the oldest. */
 const MOST_ENTRIES = 500_000
 
 export interface LoggedTable {
   readonly oid: number
   readonly schema: string
   readonly table: string
-  /** With its schema, quoted. */
   readonly quoted: string
-  /** Columns that can be written. */
   readonly columns: readonly string[]
-  /** The primary key. */
   readonly key: readonly string[]
 }
 
 export interface ChangeLog {
-  /** The log's table, with its schema, quoted. */
+  /** With its schema, quoted. */
   readonly quoted: string
   readonly tables: readonly LoggedTable[]
   readonly schemas: readonly string[]
@@ -58,7 +55,7 @@ export async function isVacant(session: PoolClient, schemas: readonly string[]):
   return found.length === 0
 }
 
-/** The first schema holds the log. */
+/** Lists the entities' schemas. The first schema holds the log. */
 export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<string[]> {
   const [[current] = []] = await ask(session, 'select current_schema()')
   // Null if all schemas of the search path are missing.
@@ -130,7 +127,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   if (isKept) {
     await checkLogRights(session, quoted)
     await addTriggers(session, orm, schemas)
-    // The mark of the beginning. A failure of the server empties the unlogged table.
+    // Marks the beginning. A failure of the server empties the unlogged table.
     await command(
       session,
       `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') ` +

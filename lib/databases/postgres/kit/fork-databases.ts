@@ -4,16 +4,15 @@ import { builtin } from '../../../foundation/base/builtins.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { isLost, unreachable } from '../server/errors.ts'
 
-/** Followed by the token of the process and a number. */
+/** The token of the process and a number follow. */
 const PREFIX = 'mikro_fork_'
 
 /** The class of advisory locks on the tokens of running processes. */
 const LOCK_CLASS = 731_024_190
 
-/** Milliseconds in which closed connections should end. */
+/** In milliseconds. */
 const ENDING_MS = 2_000
 
-/** The database from which databases are created. */
 const MAINTENANCE = 'postgres'
 
 export class ForkDatabases {
@@ -30,7 +29,6 @@ export class ForkDatabases {
     this.#url = new URL(url)
   }
 
-  /** Adds a user until `leave`. */
   join(): this {
     this.#users++
     return this
@@ -59,7 +57,7 @@ export class ForkDatabases {
   }
 
   /**
-   * Of a database without connections.
+   * Copies a database without connections.
    *
    * @returns the name of the copy
    * @throws Error in one line if there are connections, or if the user may not create databases

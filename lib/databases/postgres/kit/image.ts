@@ -4,7 +4,7 @@ import type { SequenceValues, TableChanges } from './row-changes.ts'
 
 /** A database with a log, compared by identity. */
 export interface LogPlace {
-  /** Of a fork; both logs agree up to the position. */
+  /** The database of which a fork was copied; both logs agree up to the position. */
   readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
   /** @throws Error in one line when the database is closed */
   changes(from: () => number, to: number): Promise<TableChanges[]>

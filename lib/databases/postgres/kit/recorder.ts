@@ -35,19 +35,17 @@ interface LogRecorderParts {
 }
 
 interface OpenChanges {
-  /** The position before the transaction's first entry. */
   readonly start: number
-  /** The position up to which entries have been read. */
+  /** Entries are read up to this position. */
   read: number
   pending: PendingChange[]
-  /** The reading that was sent behind the last write. */
+  /** The reading behind the last write. */
   asked: AskedEntries | undefined
-  /** Of the transaction and of each savepoint. */
+  /** Who hears of rows, by savepoint; first the transaction's own. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
 }
 
 interface AskedEntries {
-  /** Entries are read behind these positions. */
   readonly limits: readonly number[]
   /** Recently changed tables, read at once. */
   readonly guessed: readonly WatchedRows[]
@@ -106,12 +104,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly isRecording = true
   readonly #parts: LogRecorderParts
   readonly #open = new WeakMap<PoolClient, OpenChanges>()
-  /** New entries come after this position. */
   #highest = 0
   #committed = 0
-  /** The position at which `measureLog` runs next. */
+  /** The next position for `measureLog`. */
   #measureAt = MANY_ENTRIES
-  /** Of the last transaction: the next often changes the same. */
+  /** Tables of the last transaction: the next often changes the same. */
   #lately: readonly WatchedRows[] = []
 
   constructor(parts: LogRecorderParts) {
@@ -152,7 +149,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (from !== undefined) this.#open.get(session)!.pending.length = from
   }
 
-  /** With all savepoints inside. Returns the number of earlier changes. */
+  /** Ends a savepoint, with all savepoints inside. Returns the number of earlier changes. */
   #end(session: PoolClient, name: string): number | undefined {
     const owners = this.#open.get(session)?.owners ?? []
     const at = owners.findLastIndex(({ savepoint }) => savepoint === name)
@@ -163,7 +160,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#open.delete(session)
   }
 
-  /** Reads new entries. */
   async collect(session: PoolClient): Promise<void> {
     const open = this.#open.get(session)
     if (open === undefined || !this.#isHeard(open)) return

@@ -12,14 +12,13 @@ export interface TableChanges {
   readonly oid: number
   /** Rows with the keys of all changes. */
   readonly touched: readonly string[]
-  /** Rows of the same keys at the end. */
   readonly rows: readonly string[]
 }
 
 /** `isGiven`: the value was used; else the value comes next. */
 export type SequenceValues = readonly (readonly [oid: string, value: string, isGiven: boolean])[]
 
-/** Begins to restore rows, unnoticed by the log. */
+/** The log does not note the restored rows. */
 export async function beginReplay(session: PoolClient): Promise<void> {
   await command(session, 'begin')
   await command(session, `set local session_replication_role = replica; set local statement_timeout = 0; ${SILENT}`)
@@ -31,7 +30,7 @@ function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
   return found
 }
 
-/** After `beginReplay`. */
+/** To be called after `beginReplay`. */
 export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
   for (const [oid] of touched) {
@@ -83,7 +82,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
   return changes
 }
 
-/** In the open transaction. The log records the changes. */
+/** Writes in the open transaction. The log records the changes. */
 export async function writeChanges(session: PoolClient, log: ChangeLog, changes: readonly TableChanges[]): Promise<void> {
   await command(session, LOGGED)
   for (const { oid, touched, rows } of changes) {

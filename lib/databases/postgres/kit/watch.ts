@@ -28,7 +28,7 @@ export type WatchedRows = {
   readonly table: string | undefined
   /** Reads position, kind, and columns of the old and the new row. */
   readonly sql: string
-  /** With entries of all other tables, which have an OID for a kind, and no columns. */
+  /** As `sql`, and entries of all other tables, which have an OID for a kind, and no columns. */
   readonly withOthers: string
   readonly oid: number
 } & (
@@ -37,7 +37,6 @@ export type WatchedRows = {
 )
 
 export interface CompiledWatch {
-  /** Reads the changed tables, each with its last position. */
   readonly touched: string
   readonly byTable: ReadonlyMap<number, readonly WatchedRows[]>
 }

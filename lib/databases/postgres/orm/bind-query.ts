@@ -24,7 +24,7 @@ interface BoundQuery {
   readonly values: unknown[]
 }
 
-/** MikroORM then writes the statement. */
+/** Leaves the statement to MikroORM. */
 class Unbindable extends Error {}
 
 export function bindQuery(platform: Platform, sql: string, params: readonly unknown[]): BoundQuery | undefined {
@@ -102,7 +102,7 @@ class Binder {
   }
 
   #format(value: object): string {
-    // In MikroORM's time zone. A date needs no escapes.
+    // A date in MikroORM's time zone needs no escapes.
     if (value instanceof Date) return this.#platform.quoteValue(value).slice(1, -1)
     if (ArrayBuffer.isView(value)) return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`
     // eslint-disable-next-line typescript/unbound-method -- compared, not called
@@ -123,9 +123,7 @@ function findNumberType(value: number): string {
   return Math.abs(value) < 2 ** 31 ? 'int4' : 'int8'
 }
 
-/** The place of a value or a name. */
 interface ParameterPlace {
-  /** The text from the place before. */
   readonly before: string
   readonly isName: boolean
   /** What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */
@@ -134,7 +132,6 @@ interface ParameterPlace {
 
 interface Template {
   readonly places: readonly ParameterPlace[]
-  /** What stands behind the last place. */
   readonly rest: string
   readonly isBindable: boolean
   /** A `create table` takes no parameters. */
@@ -143,7 +140,7 @@ interface Template {
 
 const STATEMENTS = new Set(['select', 'insert', 'update', 'delete', 'merge', 'with', 'values', 'call', 'explain'])
 
-/** Words before a quoted text that is of a type, and before a number. */
+/** Words before a quoted text with a type, and before a number. */
 const BEFORE_LITERALS = new Set([
   'interval',
   'date',
@@ -166,7 +163,7 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-/** Around `order by` and `group by`, where an expression repeats that of another clause, or is the number of a column. */
+/** Words at the beginning of `order by` or `group by`, whose expressions repeat another clause, or are numbers of columns. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
   'having',
@@ -184,7 +181,7 @@ const ENDS_ORDER = new Set([
   'range',
 ])
 
-/** Begin a text, name or comment without end, or a comment in a comment. */
+/** Marks that begin a text, name or comment without end, or a comment in a comment. */
 const OPENINGS = new Set(["'", '"', '/*', '$'])
 
 function readTemplate(sql: string): Template {
@@ -192,7 +189,7 @@ function readTemplate(sql: string): Template {
   return new TemplateReader(tokens).read(sql.slice(formatTokens(tokens).length))
 }
 
-/** In parentheses: their function, and whether a clause of an order is open. */
+/** What is known inside of parentheses: their function, and whether a clause of an order is open. */
 interface QuotingLevel {
   readonly called: string
   isOrder: boolean

@@ -13,7 +13,6 @@ type OrmQuery = string | NativeQueryBuilder | RawQueryFragment
 type Params = readonly unknown[] | Record<string, unknown>
 
 interface PreparedQueryText {
-  /** With a `?` for each value. */
   readonly query: string
   readonly params: readonly unknown[]
   /** With the values, as MikroORM logs; empty where nobody logs. */
@@ -32,7 +31,7 @@ function splitContext(context: LoggingOptions | undefined): {
 }
 
 export class BoundPostgresConnection extends PostgreSqlConnection {
-  /** Lets the engine join a transaction of the application. */
+  /** Lets the engine join a transaction that the application has around a call of the engine. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
     const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()

@@ -5,8 +5,8 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Where MikroORM's order of records does not follow references. The metadata change only meanwhile: MikroORM would insert a deferred link
- * in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on SQLite.
+ * Defers references while MikroORM's order of records does not follow them. The metadata change only meanwhile: MikroORM would insert a
+ * deferred link in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

@@ -27,7 +27,7 @@ import { BoundPostgresConnection } from './bound-connection.ts'
 import type { LentDialect } from './lent-dialect.ts'
 import { followClock, withTime } from './server-time.ts'
 
-/** Writes a list for PostgreSQL: `{1,NULL,"a b",{2}}`. */
+/** `{1,NULL,"a b",{2}}` */
 function formatArray(values: readonly unknown[]): string {
   const items = values.map(value => {
     if (value === null || value === undefined) return 'NULL'

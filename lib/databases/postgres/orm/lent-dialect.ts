@@ -49,7 +49,6 @@ TYPES.setTypeParser(1231, parseArray)
 /** Statements that may write outside of a known transaction. */
 const WRITES = /^\s*(?:insert|update|delete|merge|with|truncate)\b/i
 
-/** Statements that count changed rows. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 
 let cursorCount = 0
@@ -57,7 +56,7 @@ let cursorCount = 0
 class LentConnection implements DatabaseConnection {
   readonly session: PoolClient
   readonly #host: OrmHost
-  /** Whether the session's transaction was open before. */
+  /** The session's transaction was open before. */
   readonly isNested: boolean
   savepoint: string | undefined
   inTransaction = false
@@ -259,7 +258,7 @@ class LentDriver implements Driver {
 
 export class LentDialect implements Dialect {
   readonly host: OrmHost
-  /** Of the entity manager. */
+  /** The filters of the entity manager. */
   readonly filters: AddedFilters
 
   constructor(host: OrmHost, filters: AddedFilters) {

@@ -11,7 +11,7 @@ export function standardSchema(orm: MikroORM): string {
   return (orm.em.getPlatform() as AbstractSqlPlatform).getDefaultSchemaName()!
 }
 
-/** `undefined` where the search path decides: the configuration fills in MikroORM's default. */
+/** @returns `undefined` where the search path decides: the configuration fills in MikroORM's default */
 export function givenSchema(orm: MikroORM): string | undefined {
   const schema = orm.config.get('schema')
   return schema === standardSchema(orm) ? undefined : schema

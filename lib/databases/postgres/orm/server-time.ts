@@ -9,7 +9,7 @@ import type { Clock } from '../../../foundation/async/clock.ts'
 const PRESENT =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\b(?:(?<moment>(?:now|(?:transaction|statement|clock)_timestamp)\s*\(\s*\))|(?<type>current_timestamp|localtimestamp|current_date|current_time|localtime)\b(?:\s*\(\s*(?<digits>\d)\s*\))?)/gi
 
-/** In the session's time zone, UTC. */
+/** The present as each type, in the session's time zone, UTC. */
 const TYPES: Readonly<Record<string, string>> = {
   current_timestamp: 'timestamptz',
   localtimestamp: 'timestamp',
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   localtime: 'time',
 }
 
-/** `undefined` for an expression without the present. */
+/** @returns `undefined` for an expression without the present */
 export function withTime(expression: string, time: number): string | undefined {
   let isChanged = false
   const changed = expression.replaceAll(PRESENT, (found, ...rest) => {
@@ -31,7 +31,7 @@ export function withTime(expression: string, time: number): string | undefined {
   return isChanged ? changed : undefined
 }
 
-/** In values, and in defaults of new rows. */
+/** Puts the time into values, and into defaults of new rows. */
 export function followClock(
   { props }: Pick<EntityMetadata, 'props'>,
   rows: readonly Dictionary[],

@@ -21,14 +21,14 @@ const ONLY_ADDS =
 
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
-/** Written by MikroORM whether the schema exists or not. */
+/** MikroORM writes the statement whether the schema exists or not. */
 export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
 /** Two engines at once must not create the same table. */
 const LOCK = 7_310_241_905
 
 /**
- * In the session's open transaction.
+ * Runs in the session's open transaction.
  *
  * @param schemas of the entities
  */
@@ -91,7 +91,7 @@ function findWay(error: unknown, orm: MikroORM): string {
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/** In the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
+/** Views in the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -131,7 +131,7 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   }
 }
 
-/** Makes, changes or references a table that is a view here. */
+/** The statement makes, changes or references a table that is a view here. */
 export function isOfView(statement: string, views: readonly string[]): boolean {
   return views.some(
     view =>
@@ -161,7 +161,6 @@ export function isMoving(error: unknown): boolean {
   return error instanceof SchemaError && ['3F000', '40P01', '42P01', 'XX000'].includes(String(cause?.code))
 }
 
-/** The server's error is the cause. */
 export class SchemaError extends Error {}
 
 /** Expects an empty database. */
@@ -172,7 +171,6 @@ async function createAll(orm: MikroORM): Promise<readonly string[]> {
   return splitStatements(text)
 }
 
-/** Only additions run. */
 async function listAdditions(database: ComparedDatabase): Promise<{ readonly added: readonly string[]; readonly left: readonly string[] }> {
   const difference = await compare(database)
   if (isNothing(difference)) return { added: [], left: [] }

@@ -27,7 +27,7 @@ import { buildTables } from '../introspect/tables.ts'
 export interface ComparedDatabase {
   readonly orm: MikroORM
   readonly session: PoolClient
-  /** Of the entities: to read the whole database takes long, and other schemas are not the model's. */
+  /** The schemas of the entities: to read the whole database takes long, and other schemas are not the model's. */
   readonly schemas: readonly string[]
   /** Finds columns, defaults and checks that the model lacks, too. */
   readonly drop: boolean
@@ -84,7 +84,7 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
-/** Without changes, removals, and additions in the place of a removed part. */
+/** The additions of a difference, without those in the place of a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)
@@ -123,7 +123,6 @@ export function splitStatements(text: string): string[] {
     .filter(statement => statement !== '' && !/^set (?:names|session_replication_role)/i.test(statement))
 }
 
-/** Takes out changes that nobody asked for. */
 function keepOthers(table: TableDifference): void {
   for (const [old, column] of Object.entries(table.renamedColumns)) {
     table.addedColumns[column.name] = column

@@ -8,7 +8,6 @@ import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDiffer
 export interface Fitting {
   /** An engine has made the database: MikroORM's assumptions hold. */
   readonly isOurs: boolean
-  /** Parts that the model lacks are dropped. */
   readonly drop: boolean
 }
 
@@ -88,7 +87,6 @@ function isChanged(
 const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every(each => other.includes(each))
 
-/** Whether an index has columns and nothing else. */
 function isPlain({ expression, where, columns, type, include }: IndexDef): boolean {
   return expression === undefined && where === undefined && columns === undefined && include === undefined && (type ?? 'btree') === 'btree'
 }
@@ -109,7 +107,7 @@ function keepIndexes(table: TableDifference, described: DatabaseTable | undefine
     }
 }
 
-/** Removes words that the server spells otherwise. */
+/** Removes words with other spellings on the server. */
 function normalizeSql(sql: unknown): string {
   return String(sql)
     .split(/('(?:[^']|'')*')/)
@@ -134,7 +132,6 @@ function keepChecks(table: TableDifference, described: DatabaseTable | undefined
   )
 }
 
-/** Lists the values of one column. */
 function isList({ columnName, expression }: CheckDef, table: DatabaseTable): boolean {
   if (columnName === undefined || (table.getColumn(columnName)?.enumItems ?? []).length === 0) return false
   return String(expression).startsWith(`"${columnName}" in (`)
@@ -165,7 +162,6 @@ function isSameLink(one: ForeignKey, other: ForeignKey): boolean {
   return bare(one.referencedTableName) === bare(other.referencedTableName) && sameSet(pairs(one), pairs(other))
 }
 
-/** Leads the same columns to another table. */
 function isOtherWay(one: ForeignKey, other: ForeignKey): boolean {
   return sameSet(one.columnNames, other.columnNames) && bare(one.referencedTableName) !== bare(other.referencedTableName)
 }

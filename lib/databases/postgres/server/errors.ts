@@ -11,11 +11,11 @@ interface ServerError {
   readonly table?: string
   readonly column?: string
   readonly constraint?: string
-  /** In the statement, an inner statement or a function: an error about a value has none. */
+  /** Where the error is in the statement, an inner statement or a function: an error about a value has no position. */
   readonly position?: string
   readonly internalQuery?: string
   readonly where?: string
-  /** A source file of the server. */
+  /** Of the server. */
   readonly file?: string
 }
 
@@ -35,7 +35,7 @@ const NETWORK_CODES = new Set([
   'ENOENT',
 ])
 
-/** The error first: MikroORM and the engine keep a translated error as the cause. */
+/** Gives the error first: MikroORM and the engine keep a translated error as the cause. */
 function* listCauses(error: unknown): Generator<ServerError & Error> {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     yield cause
@@ -44,7 +44,7 @@ function* listCauses(error: unknown): Generator<ServerError & Error> {
   }
 }
 
-/** Class 08, a server that shuts down or has no connection left. */
+/** Class 08; a server shuts down, or has no connection left. */
 export function isLost(error: unknown): boolean {
   for (const { code, message } of listCauses(error)) {
     if (typeof code === 'string' && (NETWORK_CODES.has(code) || /^(?:08|57P0[1-5]|53300)/.test(code))) return true
@@ -94,7 +94,7 @@ export function unreachable(cause: unknown): RestError {
   })
 }
 
-/** Whether the server does not know a prepared statement. On repetition, a pooler has lent another connection. */
+/** The server does not know a prepared statement. On repetition, a pooler has lent another connection. */
 export function isUnprepared(error: unknown): boolean {
   for (const { code } of listCauses(error)) if (code === '26000') return true
   return false
@@ -179,7 +179,7 @@ function isAboutValue(error: Error): boolean {
   return where === undefined ? position === undefined && internalQuery === undefined : PARAMETER_PLACE.test(where)
 }
 
-/** Places count from 0. */
+/** The parameter that the server refuses, counted from 0. */
 export function findRefusedParameter(error: unknown): { readonly place: number; readonly reason: string } | undefined {
   const { where = '', message } = error as Partial<ServerError>
   const [, number] = PARAMETER_PLACE.exec(where) ?? []

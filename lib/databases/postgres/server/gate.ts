@@ -14,7 +14,6 @@ const COURTESY_MS = 1_000
 
 export class WriteGate {
   #inside = 0
-  /** Resolves when the running replacement ends. */
   #closed: Promise<void> | undefined
   /** Until when new writes wait, by performance.now(). */
   #courtesy = 0
@@ -30,7 +29,6 @@ export class WriteGate {
     this.#inside--
   }
 
-  /** Runs work while nobody writes. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const release = await this.#replacing.acquire()
     try {

@@ -13,12 +13,11 @@ export function lendSettings(session: object, sql: string): void {
   settingsBySession.set(session, sql)
 }
 
-/** Whether the session is behind a pooler. */
+/** Behind a pooler. */
 export function isLent(session: PoolClient): boolean {
   return settingsBySession.has(session)
 }
 
-/** Where the text begins a transaction. */
 export function withSettings(session: PoolClient, text: string): string {
   const settings = settingsBySession.get(session)
   return settings !== undefined && BEGINS.test(text) ? `${text}; ${settings}` : text
@@ -45,7 +44,7 @@ interface Cancelled {
   readonly port: number
 }
 
-/** By the protocol: the server does not know a pooler's process number. */
+/** Asks by the protocol: the server does not know a pooler's process number. */
 export function cancel(session: PoolClient): Promise<void> {
   // The types of pg leave the fields out.
   const { processID, secretKey, host, port } = session as unknown as Cancelled

@@ -41,7 +41,7 @@ export class PgliteDatabase {
     }
   }
 
-  /** Into memory. Nobody may be using the session. */
+  /** Copies into memory. Nobody may be using the session. */
   async clone(): Promise<PgliteDatabase> {
     return new PgliteDatabase(await this.#pglite.clone())
   }
@@ -73,7 +73,7 @@ export async function openPglite(url: string, mayCreate: boolean): Promise<Pglit
   }
 }
 
-/** Into a temporary folder. PostgreSQL recovers a copy taken amid a write. */
+/** Copies into a temporary folder. PostgreSQL recovers a copy taken amid a write. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   const folder = resolve(pgliteFolder(url)!)
   const copy = mkdtempSync(join(tmpdir(), 'mikro-rest-trial-'))

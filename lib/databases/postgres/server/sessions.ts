@@ -14,7 +14,7 @@ import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './
 import type { PgliteDatabase } from './pglite.ts'
 import { gatherWrites, sendBatch, type Answered, type AskedStatement } from './statement-batch.ts'
 
-/** Wait for a connection. */
+/** In milliseconds. */
 const WAIT_MS = 5_000
 
 /** Default of the option `statementTimeout`. */
@@ -26,7 +26,7 @@ const MOST_PREPARED = 500
 /** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** Of each session; behind a pooler, of each transaction. */
+/** The settings of each session; behind a pooler, of each transaction. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,
@@ -46,11 +46,10 @@ function listSettings(
 export class Sessions {
   #pool: Pool
   readonly #createPool: () => Pool
-  /** Resolves when sessions may be used again. */
   #paused: Promise<void> | undefined
   readonly #url: string
   readonly #prepares: boolean
-  /** Takes the place of a server. */
+  /** Instead of a server. */
   readonly pglite: PgliteDatabase | undefined
   /** Never used again: a request to end a statement may come late, and meet the next. */
   readonly #unusable = new WeakSet<PoolClient>()
@@ -58,7 +57,6 @@ export class Sessions {
   readonly #begunAt = new WeakMap<object, number>()
   /** When a session was last lost, or outdated by changed tables, as older sessions mostly are. */
   #lostAt = -1
-  /** Statements that sessions keep prepared. */
   readonly #preparedTexts = new Set<string>()
   /** Only repeated statements are worth keeping. */
   readonly #runOnce = new Set<string>()
@@ -124,7 +122,7 @@ export class Sessions {
   }
 
   /**
-   * Closes a session that is lost or discarded.
+   * Closes a lost or discarded session.
    *
    * @param failed the work's error
    */
@@ -134,7 +132,6 @@ export class Sessions {
     session.release(isGone || this.#unusable.has(session))
   }
 
-  /** Closes the session on release. */
   discard(session: PoolClient): void {
     this.#unusable.add(session)
   }
@@ -145,7 +142,7 @@ export class Sessions {
     return rows[0]!
   }
 
-  /** In one message. Nothing runs behind a failed statement. */
+  /** Sends one message. Nothing runs behind a failed statement. */
   readAll(session: PoolClient, statements: readonly AskedStatement[]): Promise<Answered> {
     return sendWithSettings(session, statements, each => sendBatch(session, each, this.#shouldPrepare))
   }
@@ -195,7 +192,7 @@ export class Sessions {
     }
   }
 
-  /** Outside of the pool, which may have no connection left. */
+  /** Asks outside of the pool, which may have no connection left. */
   async #cancel(session: PoolClient): Promise<void> {
     // PGlite has one connection, and ends no statement early.
     if (this.pglite !== undefined) return

@@ -16,7 +16,7 @@ export interface Answered {
   readonly rows: readonly (readonly Row[])[]
   /** By performance.now(). */
   readonly times: readonly number[]
-  /** Of each statement: `UPDATE 1`. */
+  /** Such as `UPDATE 1`. */
   readonly tags: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const prepared = new WeakMap<PoolClient, PreparedBatch>()
 /**
  * The session stops at the first statement that fails.
  *
- * @param isKept a session is to keep the statement prepared
+ * @param isKept the session is to keep the statement prepared
  */
 export function sendBatch(session: PoolClient, statements: readonly AskedStatement[], isKept: (sql: string) => boolean): Promise<Answered> {
   let known = prepared.get(session)
@@ -59,8 +59,8 @@ export function findFailed(error: unknown): string | undefined {
 const gathering = new WeakSet<Writable>()
 
 /**
- * One packet up to the next wait: `begin`, writes, the question for changed rows. A packet is a system call on both sides, about as costly
- * as finding a row.
+ * Sends one packet up to the next wait: `begin`, writes, the question for changed rows. A packet is a system call on both sides, about as
+ * costly as finding a row.
  */
 export function gatherWrites({ stream }: Connection): void {
   if (gathering.has(stream)) return
@@ -83,7 +83,7 @@ class StatementBatch extends Query {
   readonly #rows: Row[][] = [[]]
   readonly #times: number[] = []
   readonly #tags: string[] = []
-  /** Prepared by the batch: names by text. */
+  /** Names by text. */
   readonly #preparing = new Map<string, string>()
 
   constructor(statements: readonly AskedStatement[], known: PreparedBatch, isKept: (sql: string) => boolean) {
@@ -146,7 +146,6 @@ class StatementBatch extends Query {
   }
 }
 
-/** As the protocol takes values. */
 function formatParameter(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null
@@ -160,7 +159,7 @@ function formatArray(values: readonly unknown[]): string {
   return `{${values.map(formatElement).join()}}`
 }
 
-/** Needs no quotes, like most keys. */
+/** Needs no quotes. */
 const PLAIN = /^(?!null$)[\w-]+$/i
 
 function formatElement(value: unknown): string {

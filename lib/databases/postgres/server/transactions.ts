@@ -22,7 +22,7 @@ export interface OpenTransaction {
 export class Transactions {
   readonly #current = new Surroundings<OpenTransaction>()
 
-  /** The innermost that has begun and not ended. */
+  /** The innermost transaction, from begin to end. */
   get current(): OpenTransaction | undefined {
     let transaction = this.#current.current
     while (transaction?.open === false) transaction = transaction.outer
@@ -38,7 +38,6 @@ export class Transactions {
     return this.#current.run(transaction, work)
   }
 
-  /** Gives a session to the waiting transaction. */
   begun(session: PoolClient): void {
     const transaction = this.#current.current
     if (transaction !== undefined && !transaction.open) transaction.session ??= session

@@ -2,11 +2,10 @@
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {
-  /** Whether anybody asks for changed rows now. */
   readonly isAsked: boolean
   begin(session: PoolClient): void
   /**
-   * A statement was sent that may write.
+   * Called when a statement was sent that may write.
    *
    * @param isLast no statement follows in the transaction
    */

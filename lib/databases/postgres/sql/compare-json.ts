@@ -6,7 +6,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
-/** An index, or a key of digits. */
+/** The name of a member that may be an index, or a key of digits. */
 const PLACE = /^(?:0|[1-9]\d*)$/
 
 function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
@@ -35,7 +35,6 @@ export function isNullWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`coalesce(jsonb_typeof(${compileOperandWithin(operand, columns)}), 'null') = 'null'`
 }
 
-/** NULL for values that are no text. */
 export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   const value = compileOperandWithin(operand, columns)
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`

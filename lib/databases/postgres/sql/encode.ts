@@ -31,7 +31,7 @@ export function encodeList(values: readonly unknown[]): readonly unknown[] {
   return values.filter(value => value !== null)
 }
 
-/** See `Dialect.encodeLinks`: others than single keys as JSON. */
+/** See `Dialect.encodeLinks`. Keys of several parts are JSON. */
 export function encodeLinks(rows: readonly Row[], { from }: Pick<CompiledChild, 'from'>): EncodedLinks {
   const seen = new Set<string>()
   if (from.length === 1) {

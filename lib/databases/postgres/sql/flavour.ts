@@ -72,9 +72,9 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
 
 function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own: OwnTypes): Sql {
   const { kind } = type
-  // PostgreSQL has none of booleans, and up to version 17 none of UUIDs.
+  // PostgreSQL has no `min` of booleans, and up to version 17 none of UUIDs.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // None of rows up to version 17, none of bits, and maybe none of a custom type's column.
+  // PostgreSQL has no `min` of rows up to version 17, none of bits, and maybe none of a custom type's column.
   if (kind === 'jsonValue' || kind === 'custom' || findOwnType(type, own) !== undefined)
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
@@ -186,7 +186,6 @@ function compileMatches({ collation, from, to }: CaseFolding): {
 
 const CONTAINMENT = { contains: '@>', contained: '<@', overlap: '&&' } as const
 
-/** Lists compare as texts, whatever their items are. */
 function compileContains({ how, operand, value }: Condition & { kind: 'contains' }, columns: ColumnScope): Sql {
   const stored = compileBareOperand(operand, columns)
   const given = sql`(${filterValue(value, operand.attribute)})::jsonb`
@@ -220,14 +219,12 @@ function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql
   }
 }
 
-/** In a form that compares and sorts as the type does. */
 function compileStoredValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
   const { source, type } = attribute
   if (source.kind === 'column') return compileOrdered(columns.column(source.column), type, own)
   return collate(compileBareValue(attribute, columns), type)
 }
 
-/** In a form that sorts as the type does. */
 function compileOrdered(column: string, type: ScalarType, own: OwnTypes): Sql {
   const target = findOwnType(type, own)
   return target === undefined ? collate(text(castColumn(column, type)), type) : text(`(${column})::${target}`)

@@ -4,7 +4,7 @@
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** By each way to write a type, the type of the cast; for a domain, its base. */
+/** For each way to write a type, the type to cast to; for a domain, its base. */
 export type OwnTypes = ReadonlyMap<string, string>
 
 export const NO_OWN_TYPES: OwnTypes = new Map()

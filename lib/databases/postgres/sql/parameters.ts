@@ -77,7 +77,7 @@ function formatCast(binding: Binding, own: OwnTypes): string {
     case 'most':
       return '::bigint'
     case 'cursor':
-      // Of the compared type.
+      // The compared type decides.
       return ''
     case 'links':
       return binding.parts.length === 1 ? castTo(binding.parts[0]!.type, '[]') : '::json'

@@ -43,7 +43,6 @@ function expression(fold: boolean): OwnForm {
   return { of: 'value', encode: value => (typeof value === 'string' ? formatExpression(value, fold) : null) }
 }
 
-/** A text as a number. */
 export const NUMBER: OwnForm = {
   of: 'value',
   encode: value => {
@@ -52,7 +51,6 @@ export const NUMBER: OwnForm = {
   },
 }
 
-/** A stored number, or NULL. Booleans sort as numbers. */
 export const STORED_NUMBER: OwnForm = {
   of: 'value',
   encode: value =>
@@ -62,7 +60,7 @@ export const STORED_NUMBER: OwnForm = {
 /** NUL and lone surrogates, which stored JSON cannot hold. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
 
-/** In levels; the server takes some thousand. */
+/** Levels of JSON; the server takes some thousand. */
 const MAX_DEPTH = 1000
 
 /** A text as JSON, in the server's spelling; NULL for null. */

@@ -6,15 +6,18 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
-import { EvolveError, Rehearsed, type Evolving } from '../../../records/database/evolving.ts'
+import { EvolveError, type Evolving, Rehearsed } from '../../../records/database/evolving.ts'
 import { listMentions } from '../../evolve/mentioned-tables.ts'
-import type { Plan } from '../../evolve/plan.ts'
+import { countRows, type Plan } from '../../evolve/plan.ts'
 import { readRequest } from '../../evolve/request.ts'
 import { addSchema, takeAnyType } from '../schema/add-schema.ts'
-import { beginAnew } from './begin-anew.ts'
 import { copyFile, nameCopy, removeCopy, removeOldCopies } from './copy-file.ts'
 import { evolveTables } from './evolve-tables.ts'
 import type { FileEvolution } from './table-change.ts'
+import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
+import { name as quoted } from '../../sql/sql.ts'
+import { foldCase, readCatalog, readExistingTable } from '../schema/existing-table.ts'
+import { countOf } from './check-rows.ts'
 
 interface EvolvedFile {
   readonly orm: MikroORM
@@ -131,4 +134,51 @@ async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promis
   } finally {
     db.pragma('foreign_keys = on')
   }
+}
+
+/**
+ * Drops the tables of the entities, with their rows, and makes the tables again, in one transaction.
+ *
+ * @throws Error in one line where a table of no entity refers to a table of the entities.
+ */
+function beginAnew({ orm, db, path, notes }: EvolvedFile): void {
+  const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()
+  const names = [...schema.getTables(), ...schema.getViews()].map(({ name }) => name)
+  db.pragma('foreign_keys = off')
+  try {
+    db.transaction(() => {
+      const catalog = readCatalog(db)
+      const user = findUser(names, db)
+      if (user !== undefined)
+        throw new Error(`${path} is left as it is, since rows of its table "${user}", which no entity has, refer to those of the entities.`)
+      for (const name of new Set(names.map(foldCase))) {
+        const found = readExistingTable(db, catalog, name)
+        if (found === undefined) continue
+        const isView = found.kind === 'view'
+        if (!isView)
+          notes.add(
+            `${found.name}: the table is made anew; ${countRows(countOf(db, `from main.${quoted(found.name)}`))} went with the old one.`,
+          )
+        db.exec(`drop ${isView ? 'view' : 'table'} ${quoted(found.name)}`)
+      }
+      addSchema({ orm, db, path, notes }, () => undefined)
+    }).immediate()
+  } finally {
+    db.pragma('foreign_keys = on')
+  }
+}
+
+/** Finds a table of no entity with a row that refers to the tables. */
+function findUser(names: readonly string[], db: RawDatabase): string | undefined {
+  const entityTables = new Set(names.map(foldCase))
+  const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]
+  return tables.find(table => {
+    if (entityTables.has(foldCase(table))) return false
+    const links = db.pragma(`main.foreign_key_list(${quoted(table)})`) as { table: string; from: string }[]
+    return links.some(
+      link =>
+        entityTables.has(foldCase(link.table)) &&
+        db.prepare(`select 1 from main.${quoted(table)} where ${quoted(link.from)} is not null limit 1`).get() !== undefined,
+    )
+  })
 }

@@ -1,9 +1,21 @@
-/** Shares the engine's open database with MikroORM's Kysely. */
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import type { DatabaseIntrospector, Dialect, DialectAdapter, Driver, Kysely, QueryCompiler } from 'kysely'
+/** Shares the engine's open database with MikroORM's Kysely: its transactions are the engine's. */
+import {
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import type { AddedFilters } from '../../../model/added-filters.ts'
 import type { ConnectionHost } from './connection-host.ts'
-import { SharedDriver } from './shared-driver.ts'
+import type { Awaitable } from '../../../foundation/async/awaitable.ts'
+import { whenFree } from '../database/busy.ts'
+import { SharedConnection } from './shared-connection.ts'
 
 export class SharedSqliteDialect implements Dialect {
   readonly host: ConnectionHost
@@ -40,4 +52,115 @@ class ManyConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
   }
+}
+
+class SharedDriver implements Driver {
+  readonly #host: ConnectionHost
+  #savepoints = 0
+
+  constructor(host: ConnectionHost) {
+    this.#host = host
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(options?: { signal?: AbortSignal }): Promise<SharedConnection> {
+    const since = performance.now()
+    return new SharedConnection(this.#host, await this.#host.enter(options?.signal), since)
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    ;(connection as SharedConnection).release()
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.begin(connection as SharedConnection)
+  }
+
+  /** A nested transaction is a savepoint. */
+  begin(connection: SharedConnection): Awaitable<void> {
+    // Kysely would never give the connection back.
+    const failed = (error: unknown): never => {
+      connection.release()
+      throw error
+    }
+    try {
+      const begun = connection.nested ? this.#mark(connection) : whenFree(() => this.beginAtOnce(connection), connection.since)
+      return begun instanceof Promise ? begun.catch(failed) : begun
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  beginAtOnce(connection: SharedConnection): void {
+    this.#host.observer?.begin()
+    // The wait for another writer is here, instead of a failure later.
+    connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
+    connection.inside = true
+    this.#host.begun()
+  }
+
+  #mark(connection: SharedConnection): void {
+    const { observer } = this.#host
+    observer?.prepare()
+    connection.savepoint = `mikro_${++this.#savepoints}`
+    connection.run(`savepoint ${connection.savepoint}`)
+    observer?.savepoint(connection.savepoint)
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.commit(connection as SharedConnection)
+  }
+
+  commit(connection: SharedConnection): Awaitable<void> {
+    if (connection.savepoint !== undefined) {
+      connection.run(`release ${connection.savepoint}`)
+      return undefined
+    }
+    const { observer } = this.#host
+    this.#host.committing()
+    observer?.beforeCommit()
+    // While others read the file, nobody may change it.
+    const committed = whenFree(() => connection.commit())
+    return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
+  }
+
+  #committed(connection: SharedConnection): void {
+    connection.inside = false
+    this.#host.observer?.afterCommit()
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    this.rollback(connection as SharedConnection)
+  }
+
+  rollback(connection: SharedConnection): void {
+    const { observer } = this.#host
+    if (connection.savepoint === undefined) {
+      connection.inside = false
+      if (this.#host.inTransaction) connection.run('rollback')
+      observer?.rollback()
+    } else if (this.#host.inTransaction) {
+      connection.run(`rollback to ${connection.savepoint}`)
+      connection.run(`release ${connection.savepoint}`)
+      observer?.rollbackTo(connection.savepoint)
+    }
+  }
+
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`savepoint "${name}"`)
+    this.#host.observer?.savepoint(name)
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`rollback to "${name}"`)
+    this.#host.observer?.rollbackTo(name)
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    ;(connection as SharedConnection).run(`release "${name}"`)
+  }
+
+  /** The engine closes its handle itself. */
+  async destroy(): Promise<void> {}
 }

@@ -1,17 +1,29 @@
-/** Compares an attribute with values of a filter, in each form. */
+/** Compares an attribute with values of a filter, in each form; date-times in milliseconds, however stored. */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { join, joinEvenly, literal, sql, type Sql } from '../../sql/sql.ts'
-import { compareTime, compareTimeOrText, compileMoment, equalsTime, isLooseTime, mayBeText } from './compare-time.ts'
-import { compileList, listForms } from './filter-list.ts'
+import { bind, join, joinEvenly, literal, sql, type Sql, text } from '../../sql/sql.ts'
 import { compileOperand, findOperandColumn, within } from './stored-value.ts'
-import { JSON_TEXT, JSON_VALUE, MISFIT, NUMBER, ROUND_HIGH, ROUND_LOW } from './value-forms.ts'
+import {
+  JSON_TEXT,
+  JSON_VALUE,
+  MINUTES,
+  MISFIT,
+  NUMBER,
+  ROUND_HIGH,
+  ROUND_LOW,
+  TIME_HIGH,
+  TIME_LOW,
+  TIME_NEXT,
+  UPPER,
+  WORD,
+} from './value-forms.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'
+import { findForm } from './stored-time.ts'
 
 export function isOneOfValues(operand: Operand, values: readonly ValueRef[], scope: ColumnScope): Sql {
   const { attribute } = operand
@@ -157,4 +169,64 @@ function compareAny({ operand, operator, value }: Condition & { kind: 'compare' 
   const isText = sql`typeof(${stored}) = 'text' and ${stored} ${operator} ${filterValue(value, operand.attribute)}`
   const isNumber = sql`typeof(${stored}) in ('integer', 'real') and ${stored} ${operator} ${number}`
   return sql`case when ${number} is null then ${isText} else ${isNumber} end`
+}
+
+/** Other programs and documents may store a UUID in upper case, `true` as a text. Each form costs a comparison for each row. */
+function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
+  if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
+  if (kind === 'time') return ['value', MINUTES]
+  return kind === 'any' ? ['value', NUMBER] : kind === 'uuid' ? ['value', UPPER] : ['value']
+}
+
+function compileList(ref: ValueRef, { source }: ScalarAttribute, forms: readonly ValueForm[]): Sql {
+  if (ref.from !== 'filter') throw new Error('compileList: only filters have lists.')
+  const { filter, type } = ref
+  return sql`(select value from json_each(${bind({ from: 'filterList', filter, type, forms, inDocument: source.kind === 'document' })}))`
+}
+
+/** A file may store the time in several forms. */
+function isLooseTime({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose === true && source.kind === 'column'
+}
+
+/** MikroORM writes milliseconds, and other programs perhaps texts. */
+function mayBeText({ type, source }: ScalarAttribute): boolean {
+  return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
+}
+
+/** Finds milliseconds, with or without SQLite's fraction, and texts shown as the same time. */
+function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
+  const column = findOperandColumn(operand, scope)
+  const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, TIME_NEXT)]
+  const [low, high] = [filterValue(ref, operand.attribute, TIME_LOW), filterValue(ref, operand.attribute, TIME_HIGH)]
+  const text = sql`${column} >= ${low} and ${column} <= ${high} and mikro_moment(${column}, 'text') = ${value}`
+  return sql`(${column} = ${value} or (${column} > ${value} and ${column} < ${next}) or (${text}))`
+}
+
+/** Texts sort after numbers, so an index finds both. */
+function compareTimeOrText(operand: Operand, operator: OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
+  const column = findOperandColumn(operand, scope)
+  const bound = filterValue(ref, operand.attribute, operator === '>' || operator === '<=' ? TIME_NEXT : 'value')
+  const text = sql`mikro_moment(${column}, 'text') ${operator} ${filterValue(ref, operand.attribute)}`
+  if (operator.startsWith('>')) return sql`(${column} >= ${bound} and (typeof(${column}) <> 'text' or ${text}))`
+  return sql`(${column} < ${bound} or (${column} >= '' and ${column} <= ${filterValue(ref, operand.attribute, TIME_HIGH)} and ${text}))`
+}
+
+function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
+  const { column } = attribute.source as typeof attribute.source & { kind: 'column' }
+  return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
+}
+
+/** Far times are compared as stored, by an index. Near times, perhaps finer or in other forms, are converted row by row. */
+function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
+  const { type, source } = attribute
+  const { uniform } = findForm(type)!
+  const column = scope.through(hops).column((source as typeof source & { kind: 'column' }).column)
+  const exact = sql`${compileMoment({ hops, attribute }, scope)} ${operator} ${filterValue(ref, attribute)}`
+  if (!uniform) return exact
+  const [low, high] = [filterValue(ref, attribute, TIME_LOW), filterValue(ref, attribute, TIME_HIGH)]
+  if (operator === '=') return sql`(${column} >= ${low} and ${column} <= ${high} and ${exact})`
+  return operator.startsWith('>')
+    ? sql`(${column} >= ${low} and (${column} > ${high} or ${exact}))`
+    : sql`(${column} <= ${high} and (${column} < ${low} or ${exact}))`
 }

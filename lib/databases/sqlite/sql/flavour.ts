@@ -9,7 +9,7 @@ import { compileShown, findDecoder, readValue } from './decode.ts'
 import { inDocument } from './json-path.ts'
 import { compileText, matchLike, matchText } from './match-text.ts'
 import { compileOperand, compileStoredValue, within } from './stored-value.ts'
-import { buildStatement, mark } from './time-marks.ts'
+import { buildStatement, mark } from './time-checks.ts'
 import { UPPER } from './value-forms.ts'
 
 export const SQLITE_FLAVOUR: Flavour = {

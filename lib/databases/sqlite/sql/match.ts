@@ -9,6 +9,7 @@ import { withoutAccents } from '../../../foundation/values/accents.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
+import { expressions } from '../../../foundation/expressions/load-expressions.ts'
 
 /** `mikro_time(value, unit)`: milliseconds since 1970, or the value where no time. Deterministic. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
@@ -214,4 +215,26 @@ function canonicalJson(value: unknown, depth = 0): string | undefined {
     parts.push(isArray ? part : `${JSON.stringify(key)}:${part}`)
   }
   return isArray ? `[${parts.join()}]` : `{${parts.join()}}`
+}
+
+/** Steps between two checks of the clock. */
+const EXPRESSION_STEPS = 100_000
+
+/**
+ * `mikro_expression(text, expression, fold)`. Deterministic.
+ *
+ * @param checkClock may throw
+ */
+export function expressionFunction(checkClock: () => void): (value: unknown, expression: unknown, fold: unknown) => number | null {
+  let work = 0
+  const count = (steps: number): void => {
+    work += steps
+    if (work < EXPRESSION_STEPS) return
+    work = 0
+    checkClock()
+  }
+  return (value, expression, fold) => {
+    if (value === null || typeof expression !== 'string') return null
+    return typeof value === 'string' && expressions().match(value, expression, fold === 1, count) ? 1 : 0
+  }
 }

@@ -1,11 +1,12 @@
 /**
- * Ends long statements. SQLite's driver has no progress handler, so in a costly statement a function in front of the conditions of every
- * table (see time-marks.ts) throws after the deadline.
+ * Ends long statements. SQLite's driver has no progress handler: comments mark the place in front of the conditions of every table, and a
+ * costly statement has a function in the place of each, which throws after the deadline.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
-import type { Costs } from '../../../records/database/dialect.ts'
+import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { Estimate } from './estimate.ts'
+import type { Sql } from '../../sql/sql.ts'
 
 /** Rows times the work for each: ten millions take about a second. */
 const COSTLY = 10_000_000
@@ -33,4 +34,39 @@ export class TimeChecks {
   isCostly(costs: Costs, deadline: number, now: number): boolean {
     return this.estimate.workOf(costs, now) >= Math.min(COSTLY, (deadline - now) * PER_MILLISECOND)
   }
+}
+
+const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
+// A mark for a whole clause goes with the space in front.
+const CLAUSE = / \/\*where~.*?\*\/(?= |$)/g
+
+/** @param isInteger every 16th integer checks the clock */
+export function mark(column: string, isInteger: boolean, isWhole = false): string {
+  return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
+}
+
+/** From so much work for a row, each row checks the clock. */
+const HEAVY = 200
+
+/** `costs.watched` is the statement that checks the clock. */
+export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
+  const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
+  if (sql === whole.text) return { sql, bindings: whole.bindings }
+  // JSON, functions of the engine and expressions of the application cost more than a comparison.
+  const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0
+  const weight = 1 + whole.bindings.length + 20 * calls
+  const mask = weight >= HEAVY ? '0' : '15'
+  let watched: string | undefined
+  const costs: Costs = {
+    visits,
+    weight,
+    about,
+    get watched() {
+      return (watched ??= whole.text.replaceAll(MARK, (_, where: string | undefined, isInteger: string, column: string) => {
+        const ticks = `((${isInteger === '' ? 'random()' : column} & ${mask}) or mikro_tick(${column}))`
+        return where === undefined ? `${ticks} and ` : `where ${ticks} `
+      }))
+    },
+  }
+  return { sql, bindings: whole.bindings, costs }
 }

@@ -1,7 +1,7 @@
 /** A prepared statement of SQLite in WebAssembly. Refuses the mistakes of callers in the words of better-sqlite3. */
 import type { RawColumn, RawDatabase, RawResult, RawStatement } from '../driver/raw-database.ts'
 import type { Sqlite } from './load-sqlite.ts'
-import { bindValue, readColumn } from './values.ts'
+import { BLOB, COPIED, FLOAT, INTEGER, isBytes, TEXT } from './value-kinds.ts'
 
 const ROW = 100
 const DONE = 101
@@ -162,5 +162,45 @@ export class WasmStatement implements RawStatement {
     if (this.#form === 'array') return values
     const { calls, heap } = this.#sqlite
     return Object.fromEntries(values.map((value, column) => [heap.readCText(calls.sqlite3_column_name(this.#at, column)), value]))
+  }
+}
+
+/**
+ * @param index from 1
+ * @returns SQLite's code
+ */
+function bindValue({ calls, heap }: Sqlite, statement: number, index: number, value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return heap.withText(value, (at, length) => calls.sqlite3_bind_text(statement, index, at, length, COPIED))
+    case 'number':
+      return calls.sqlite3_bind_double(statement, index, value)
+    case 'bigint':
+      if (BigInt.asIntN(64, value) !== value) throw new RangeError('The bound string, buffer, or bigint is too big')
+      return calls.sqlite3_bind_int64(statement, index, value)
+    default:
+      if (value === null || value === undefined) return calls.sqlite3_bind_null(statement, index)
+      if (!isBytes(value)) throw new TypeError('SQLite3 can only bind numbers, strings, bigints, buffers, and null')
+      if (value.length === 0) return calls.sqlite3_bind_zeroblob(statement, index, 0)
+      return heap.withBytes(value, (at, length) => calls.sqlite3_bind_blob(statement, index, at, length, COPIED))
+  }
+}
+
+function readColumn({ calls, heap }: Sqlite, statement: number, column: number, safeIntegers: boolean): unknown {
+  switch (calls.sqlite3_column_type(statement, column)) {
+    case INTEGER:
+      return safeIntegers ? calls.sqlite3_column_int64(statement, column) : calls.sqlite3_column_double(statement, column)
+    case FLOAT:
+      return calls.sqlite3_column_double(statement, column)
+    case TEXT: {
+      const at = calls.sqlite3_column_text(statement, column)
+      return heap.readText(at, calls.sqlite3_column_bytes(statement, column))
+    }
+    case BLOB: {
+      const at = calls.sqlite3_column_blob(statement, column)
+      return heap.readBlob(at, calls.sqlite3_column_bytes(statement, column))
+    }
+    default:
+      return null
   }
 }

@@ -36,7 +36,7 @@ export function findRules({ resources }: Model): ModelRules {
 }
 
 /**
- * Without custom parameters.
+ * Leaves out custom parameters: see `narrowVisibility`.
  *
  * @param isEngine the engine itself asks: no rules hold
  * @param isNarrowed `narrowVisibility` adds a condition of a wire
@@ -60,7 +60,7 @@ interface Narrowing {
   readonly conditions: WireConditions | undefined
 }
 
-/** By custom parameters and a wire. */
+/** Adds the conditions of custom parameters and of a wire. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
@@ -236,7 +236,7 @@ class CallerVisibility implements Visibility {
   }
 }
 
-/** Scopes are the rules for writing. */
+/** Takes the rules for writing as scopes. */
 class WriterVisibility implements Visibility {
   readonly kind = 'writer'
   readonly shape = 'writer'
@@ -329,7 +329,7 @@ function readFilter(query: object, resource: Resource, reader: FilterQueryReader
   }
 }
 
-/** `keep` replaces a promise by its value later. */
+/** @param keep replaces a kept promise by the value */
 function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => Awaitable<U>, keep: (answer: U) => void): Awaitable<U> {
   const settling = isThenable(answer) ? chain(Promise.resolve(answer), read) : read(answer as T)
   if (!(settling instanceof Promise)) return settling
@@ -353,7 +353,7 @@ export function requireLogIn({ plural }: Resource, action: Action, { logsIn, cla
     throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-/** The owner in the path first. A relation to a resource hidden from the caller does not exist: 404. */
+/** Asks about the owner in the path first. A relation to a resource hidden from the caller does not exist: 404. */
 export function authorizeRequest(
   target: Target,
   actions: readonly ResourceAction[],
@@ -377,7 +377,7 @@ export function authorizeRequest(
   )
 }
 
-/** One after another. */
+/** Asks rules one after another. */
 function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
     if (visibility.permits(resource, action) === true) continue

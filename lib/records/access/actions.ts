@@ -22,7 +22,13 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const { resource } = target
   const reads = READS.has(method)
   if (target.kind === 'collection')
-    return reads || method === 'POST' ? [{ resource, action: reads ? 'list' : 'create' }] : actionsOfMany(method, resource)
+    return reads || method === 'POST'
+      ? [{ resource, action: reads ? 'list' : 'create' }]
+      : // A filter reveals something: the caller must be allowed to list.
+        [
+          { resource, action: method === 'DELETE' ? 'delete' : 'update' },
+          { resource, action: 'list' },
+        ]
   if (target.kind === 'record') return [{ resource, action: reads ? 'get' : method === 'DELETE' ? 'delete' : 'update' }]
   if (target.kind === 'mark') return [{ resource, action: 'get' }]
   const { attribute } = target
@@ -33,28 +39,17 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const related = attribute.target
   const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]
   if (reads) return by(attribute.kind === 'toMany' ? 'list' : 'get')
-  if (method === 'POST' && !linksOne(target, body)) return by('create')
+  // A POST to a list with an ID is a change of the owner alone.
+  const linksOne = attribute.kind === 'toMany' && (typeof body === 'string' || typeof body === 'number')
+  if (method === 'POST' && !linksOne) return by('create')
   if (method === 'DELETE') return by('delete')
   // Changes of related records are judged when the body is known.
   return [{ resource, action: 'update' }]
 }
 
-/** A filter reveals something: the caller must be allowed to list. */
-function actionsOfMany(method: string, resource: Resource): readonly ResourceAction[] {
-  return [
-    { resource, action: method === 'DELETE' ? 'delete' : 'update' },
-    { resource, action: 'list' },
-  ]
-}
-
-/** Changes or deletes the records of a collection by filters. */
+/** Whether a request changes or deletes records of a collection by filters. */
 export function changesMany(method: string, target: Target): boolean {
   return target.kind === 'collection' && (method === 'PATCH' || method === 'DELETE')
-}
-
-/** A POST to a list with an ID is a change of the owner alone. */
-function linksOne(target: Target, body: unknown): boolean {
-  return target.kind === 'attribute' && target.attribute.kind === 'toMany' && (typeof body === 'string' || typeof body === 'number')
 }
 
 /** The resource that custom parameters narrow. */

@@ -1,4 +1,4 @@
-/** Check parameters: of a path and method, and how many. Refuses with parameter_invalid. */
+/** Check parameters: checks names by path and method, and numbers by limits. Refuses with parameter_invalid. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { changesMany, findRoot } from './actions.ts'

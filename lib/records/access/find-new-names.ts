@@ -10,7 +10,6 @@ import { addLearned, takesName, NOTHING_LEARNED, type LearnedNames } from '../..
 import { listTargets, type Attribute, type Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/** Of the path's record, and nested records. */
 export function findNewNames(body: unknown, target: Target): LearnedNames | undefined {
   const found = new Map<string, Set<string>>()
   if (target.kind === 'collection' || target.kind === 'record') {

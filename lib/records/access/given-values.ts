@@ -8,7 +8,7 @@ export function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** Of the property's type, or in JSON form. */
+/** Takes a value of the property's type, or in JSON form. */
 export function typedValue(value: unknown, type: ScalarType): unknown {
   if (value instanceof Date)
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined

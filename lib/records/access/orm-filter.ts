@@ -20,7 +20,7 @@ import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 interface CallerLimits {
   readonly visibility: Visibility
   readonly limits: Limits
-  /** Of conditions before. */
+  /** Values of earlier conditions. */
   readonly values: readonly unknown[]
 }
 
@@ -34,10 +34,10 @@ export class FilterQueryReader {
   #level = 0
   readonly #of: Resource | undefined
   readonly #isOfModel: boolean
-  /** Without values, as a cache key. */
+  /** The condition without values, as a cache key. */
   shape = ''
 
-  /** @param undefined for custom parameters; 'model' for a condition with fixed values */
+  /** @param of the resource of a scope; 'model' for a condition with fixed values; undefined for custom parameters */
   constructor(of: Resource | 'model' | undefined, caller?: CallerLimits) {
     this.#caller = caller
     this.values = [...(caller?.values ?? [])]

@@ -11,13 +11,13 @@ import { listRest, type ResourceLookup } from './resolve-path.ts'
 
 /** The paths are plain. */
 export interface PathMeaning {
-  /** As the engine links, or of a custom route. */
+  /** As in links of the engine, or in a custom route. */
   readonly linked: readonly string[]
   /** The segments of `linked`, as in requests. */
   readonly segments: readonly (readonly string[])[]
   /** Other spellings. */
   readonly others: readonly string[]
-  /** For the records behind a relation in the path. */
+  /** Requests for records behind a relation in the path. */
   readonly related: readonly RelatedRequest[]
 }
 
@@ -33,7 +33,7 @@ interface MeaningVersion {
   readonly lookUp: ResourceLookup
 }
 
-/** Of a path without a resource, as of a custom route. */
+/** For a path without a resource, as of a custom route. */
 export function meaningOfText(segments: readonly string[]): PathMeaning {
   return { linked: [formPath(segments)], segments: [segments], others: [], related: [] }
 }
@@ -99,7 +99,7 @@ export function renameInPattern(path: string, { version, lookUp }: MeaningVersio
   return resource && segments.with(at, encodeURIComponent(resource.plural) + segments[at]!.slice(name.length)).join('/')
 }
 
-/** As in links: `1` for `01`. */
+/** Spells an ID as in links: `1` for `01`. */
 function spellId(id: string, resource: Resource): string {
   const key = idFromText(id, resource, true)
   return key === undefined ? id : idToSegment(key, resource)

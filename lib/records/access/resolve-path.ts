@@ -30,7 +30,7 @@ export type Target =
       readonly id: string
       readonly attribute: Attribute
     }
-  /** Of the calling user (`/posts/1/like`). */
+  /** A mark of the calling user (`/posts/1/like`). */
   | {
       readonly kind: 'mark'
       readonly resource: Resource
@@ -233,9 +233,9 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
 }
 
 /**
- * Refuses others with 405; with 400, if the kind of the attribute forbids the method.
+ * Refuses a method with 405; with 400, if the kind of the attribute forbids the method.
  *
- * @param own of custom routes
+ * @param own methods of custom routes
  * @param isChosen a query may choose records
  */
 export function checkMethod(method: string, target: Target, own: readonly string[] = [], isChosen = false): readonly string[] {

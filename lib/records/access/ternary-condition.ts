@@ -1,7 +1,7 @@
 /** Ternary condition: a condition in SQL's three-valued logic. */
 import type { Condition, Operand } from '../plan/read-plan.ts'
 
-/** With NULL both may be untrue, and `$not` must keep both. */
+/** With NULL, neither may be true: `$not` needs both. */
 export interface TernaryCondition {
   readonly holds: Condition
   readonly fails: () => Condition

@@ -47,7 +47,7 @@ function findFields(fields: ReadonlyMap<string, FormField>, tree: Tree): Readonl
   return typeof part === 'string' ? members : findFields(members, part!)
 }
 
-/** If the body has no other keys than the template. */
+/** Undefined if the body has other keys than the template. */
 function findRecord(keys: readonly string[], tree: Tree): Tree[number] | undefined {
   if (!keys.every(key => tree.some(([known]) => known === key))) return undefined
   return tree.find(([key, part]) => keys.includes(key) && leadsToRecord(part))

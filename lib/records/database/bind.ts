@@ -116,7 +116,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
   }
 }
 
-/** For a request, such as the ID of the user. Without a request, a function with a parameter gives NULL. */
+/** Gives a value of the request, such as the ID of the user. Without a request, a function with a parameter gives NULL. */
 type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
@@ -227,7 +227,7 @@ function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialec
   return dialect.findBound(typed, type, filter.operator)
 }
 
-/** Not `01`, `1.0` or `1e3`, which databases take for integers, too. */
+/** False for `01`, `1.0` and `1e3`, integers for a database. */
 function isSpelledAsShown(text: string): boolean {
   const number = Number(text)
   if (!/^\s*[+-]?(?:\d|\.\d)/.test(text) || Number.isNaN(number) || String(number) === text) return true
@@ -259,7 +259,7 @@ function unescape(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 
-/** Names the filter: `?ip=abc` of an `inet` column. */
+/** Names the filter of a value refused by the database: `?ip=abc` of an `inet` column. */
 export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
   if (!(reading instanceof Promise)) return reading
   return reading.catch((error: unknown) => {

@@ -41,7 +41,7 @@ export type Binding =
     }
   /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** Of all rows above, to read one relation of all. */
+  /** The keys of all rows above, to read a relation of all. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
   /** The key of the single row above. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }

@@ -35,13 +35,12 @@ export interface RowChange {
   after(): RowImage | undefined
 }
 
-/** IDs before and after. */
 export interface ChangedList {
   readonly kind: 'list'
   readonly list: WatchedList
   readonly bytes: number
   readonly id: string | number
-  /** If clients know another. */
+  /** The key known to clients, if another. */
   readonly shown?: string | number
   readonly before: readonly unknown[]
   readonly after: readonly unknown[]

@@ -8,13 +8,12 @@ import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import type { Binding } from './binding.ts'
 
-/** Locked; broken (a full disk, a damaged file); no right; read-only. */
+/** Locked; broken (a full disk, a damaged file); without the right; read-only. */
 export type DatabaseFailure = 'busy' | 'failed' | 'denied' | 'readOnly'
 
 export interface Statement {
   readonly sql: string
   readonly bindings: readonly Binding[]
-  /** Undefined: cheap. */
   readonly costs?: Costs
   /** Rows are bare values of the only column. */
   readonly isBare?: boolean
@@ -23,7 +22,6 @@ export interface Statement {
 /** Input for an estimate of the work. */
 export interface Costs {
   readonly visits: readonly Visit[]
-  /** Comparisons for each row. */
   readonly weight: number
   /** The same statement with time checks. */
   readonly watched: string
@@ -37,7 +35,6 @@ export interface Visit {
   readonly table: string | undefined
   /** Looked up for each row of the origin; undefined: gone through once. */
   readonly from?: Origin | undefined
-  /** The columns of the look-up. */
   readonly columns?: readonly string[]
   /** A further look-up column, which may come first in an index. */
   readonly tag?: string | undefined
@@ -61,7 +58,7 @@ export interface CompiledNode {
   readonly renders: readonly CompiledRender[]
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
-  /** Of every record, and the places of texts that add bytes. */
+  /** Bytes of every record; `long` has the places of texts, to be added. */
   readonly bytes: number
   readonly long: readonly number[]
   /** Rows are IDs. */
@@ -88,9 +85,8 @@ export interface CompiledChild {
   readonly parts: readonly KeyPart[]
   /** The place of its parameters in `Arguments.lists`; undefined: those of its owner. */
   readonly list?: number
-  /** Of an owner without rows; undefined: null, or an empty list. */
+  /** The value of an owner without rows; undefined: null, or an empty list. */
   readonly none?: 0
-  /** Undefined: all records have the relation. */
   readonly only?: (row: Row) => boolean
   readonly statement: Statement
   /** Compares with one key. Bare rows are IDs as in answers. */
@@ -106,14 +102,13 @@ export interface CompiledRead {
   readonly deep: (() => Statement) | undefined
   /** `rows`, with the number of matching records as last column, counted to `most`; a larger number means more. Compiled on first use. */
   readonly counted: (() => Statement) | undefined
-  /** Of all pages. Compiled on first use. */
+  /** Counts records of all pages. Compiled on first use. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
   /** Undefined: pages are not by keys. */
   readonly cursor: readonly number[] | undefined
   /** Of `ReadPlan.bareColumns`. */
   readonly barePlaces: readonly number[]
-  /** A node has a render function. */
   readonly rendered: boolean
 }
 
@@ -126,13 +121,12 @@ export type Reading<T> = Generator<readonly ReadingStep[], T, readonly (readonly
 export interface ReadingStep {
   readonly statement: Statement
   readonly parameters: readonly unknown[]
-  /** Undefined where the engine itself reads. */
   readonly bound?: RowBound | undefined
   /** Receives the rows before the next statement, if statements run one by one. */
   readonly take?: (rows: readonly Row[]) => void
-  /** By the rows of the previous statement: if not, a database may leave the statement out, with no rows. */
+  /** Decides by the rows of the previous statement: a database may leave out an unneeded statement, with no rows. */
   readonly isNeeded?: (before: readonly Row[]) => boolean
-  /** In the place of two statements: see `CompiledRead.counted`. */
+  /** Takes the place of two statements: see `CompiledRead.counted`. */
   readonly counted?: CountedPage | undefined
   /** Undefined: the parameters of the request. */
   readonly list?: ExpandedList | undefined
@@ -155,7 +149,6 @@ export interface EncodedLinks {
   readonly count: number
 }
 
-/** The budget for rows. */
 export interface RowBound {
   readonly room: AnswerBudget
   readonly areIds: boolean
@@ -168,18 +161,18 @@ export interface Dialect {
   /** A column of every table that sorts by insertion. */
   readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
-  /** The record of a key, in `list`. `shown`: the key is a `ShownKey`. */
+  /** Finds the record of a key, in `list`. `shown`: the key is a `ShownKey`. */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
-  /** Keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
+  /** Finds keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined
-  /** Among the first rows of a table; undefined where no text has NUL. */
+  /** Finds a key with NUL among the first rows of a table; undefined where no text has NUL. */
   readonly nulKey?: (table: string, column: string) => Statement
   columns(resource: Resource, columns: readonly string[]): Statement
   decode(value: unknown, type: ScalarType): unknown
   /** Undefined for a value that the database did not write. */
   readCursor(value: string): unknown
   /**
-   * Another record with equal values: from `Arguments.given`, or the record of the key. Undefined for attributes without columns to
+   * Finds another record with equal values: from `Arguments.given`, or of the key's record. Undefined for attributes without columns to
    * compare.
    */
   taken(
@@ -187,19 +180,19 @@ export interface Dialect {
     attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
     excludeSelf: boolean,
   ): Statement | undefined
-  /** Keys of records that link the record of the key. */
+  /** Finds keys of records with a link to the key's record. */
   referrers(resource: Resource, attribute: ToOneAttribute): Statement
-  /** For the keys of `Arguments.links`; undefined where keys cannot be compared as texts. */
+  /** As `referrers`, for the keys of `Arguments.links`; undefined where keys cannot be compared as texts. */
   referrersOfAll(resource: Resource, attribute: ToOneAttribute): Statement | undefined
   readonly writing: WritingDialect
   /** An error ends the transaction. */
   readonly failsWhole: boolean
-  /** Of a broken constraint, if known. */
+  /** Table and columns of a broken constraint, if known. */
   violation(error: Error): { readonly schema?: string; readonly table: string; readonly columns: readonly string[] } | undefined
   /** The name or expression of a broken check. */
   brokenCheck(error: Error): string | undefined
   breaksReference(error: Error): boolean
-  /** A reference, unique key, check or NOT NULL. */
+  /** Whether an error is about a reference, a unique key, a check or NOT NULL. */
   breaksConstraint(error: unknown): boolean
   /** The message of a trigger that refuses a write. */
   refusal(error: Error): string | undefined
@@ -214,9 +207,9 @@ export interface Dialect {
   findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
   /** The value as stored. */
   encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
-  /** Without NULL, which equals nothing. */
+  /** Leaves out NULL, equal to nothing. */
   encodeList(values: readonly unknown[], type: ScalarType): unknown
-  /** Linked keys, each once, without empty links. */
+  /** Encodes linked keys, each once, without empty links. */
   encodeLinks(rows: readonly Row[], child: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks
   encodePatterns(patterns: readonly (readonly string[])[]): unknown
 }
@@ -234,7 +227,7 @@ export interface WritingDialect {
   /** The row of a key, the last parameter, if a column differs from its parameter. */
   differs(table: StoredTable, columns: readonly StoredColumn[]): Statement
   /**
-   * In the row of a key, the last parameter. Counts up the version, if any.
+   * Changes the row of a key, the last parameter. Counts up the version, if any.
    *
    * @param guarded only if a column differs: the parameters of the columns follow the key again
    * @param seen parameters of the scope, named by the bindings, come last
@@ -248,7 +241,7 @@ export interface WritingDialect {
   /** The parameter is the key. */
   delete(table: StoredTable): Statement
   deleteAll(table: StoredTable): Statement
-  /** In rows of a list of keys. Parameters: value, list, value. */
+  /** Sets the link in rows of a list of keys. Parameters: value, list, value. */
   link(table: StoredTable, column: StoredColumn): Statement
   /** Empties the link of the rows with this link, but for a list of keys. Parameters, also of the next two: value, list. */
   unlink(table: StoredTable, column: StoredColumn): Statement

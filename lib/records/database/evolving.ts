@@ -50,7 +50,7 @@ export interface Evolving {
   readonly rehearses?: boolean
   /** Drops and creates the tables of the entities. */
   readonly begins?: boolean
-  /** Called with the plan, before any change. */
+  /** Called before any change. */
   readonly onPlan?: ((plan: EvolvePlan) => Awaitable<void>) | undefined
 }
 

@@ -11,7 +11,6 @@ export interface PlanStep {
   readonly children: readonly PlanStep[]
 }
 
-/** A column or expression of an index. */
 export interface IndexColumn {
   /** As in the statement. */
   readonly text: string
@@ -48,7 +47,6 @@ export interface StatementsExplained {
 export interface UnindexedLink {
   readonly table: string
   readonly columns: readonly string[]
-  /** At most one more than asked for. */
   readonly rows: number
   /** Creates the index. */
   readonly sql: string

@@ -8,7 +8,7 @@ export interface StoredToken {
   readonly id: string
   /** The user's key, each part as text. */
   readonly user: readonly string[]
-  /** Of all tokens of one log-in; undefined for a single token. */
+  /** Names all tokens of one log-in; undefined for a single token. */
   readonly family?: string | undefined
 }
 
@@ -23,7 +23,6 @@ export interface TokenState {
 /** `void`: the attempt does not count. */
 export type LogInOutcome = 'failed' | 'succeeded' | 'void'
 
-/** IDs grow with time. */
 export interface LogInWindow {
   readonly after: bigint
   readonly before: bigint
@@ -37,11 +36,11 @@ export interface LogInAttempts {
 }
 
 export interface LogInStore {
-  /** If not, log-ins are kept in memory. */
+  /** False: log-ins are kept in memory. */
   readonly mayWrite: boolean
   read(token: StoredToken): Reading<TokenState>
   /**
-   * A token, or a family of tokens.
+   * Ends a token, or a family of tokens.
    *
    * @param expires when the token ends by itself, in seconds since 1970
    * @returns whether the token was valid before: true for one of several callers at once

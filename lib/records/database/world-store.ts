@@ -18,7 +18,7 @@ export interface StoredSecrets {
   maskStored(text: string): string
 }
 
-/** Why some are not possible. */
+/** Says why some are not possible. */
 export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
 
 /** The content of a SQLite database. */
@@ -28,7 +28,7 @@ export interface ContentBytes {
   readonly keys: ReadonlyMap<string, bigint> | undefined
 }
 
-/** For a place that outlives a database in memory. */
+/** Keeps content at a place that outlives a database in memory. */
 export interface KeptContent {
   /** Replaces the new content, before `start`. */
   continue(now: ContentBytes, baseline: ContentBytes): void
@@ -44,7 +44,7 @@ export interface WorldStore {
   readonly kept?: KeptContent | undefined
   start(): Awaitable<void>
   /**
-   * The same image until something is written.
+   * Gives the same image until something is written.
    *
    * @throws Error inside of a write.
    */
@@ -57,7 +57,7 @@ export interface WorldStore {
    */
   replace(image: WorldImage, first: () => void): Promise<void>
   /**
-   * To the content at `start`.
+   * Returns to the content at `start`.
    *
    * @param first see `replace`
    * @throws Error inside of a write, and when that content was too large to be kept.

@@ -1,4 +1,4 @@
-/** Attach relations: by levels: the posts of all users of a page, then the tags of all posts. */
+/** Attach relations: reads level by level: the posts of all users of a page, then the tags of all posts. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type {
@@ -78,7 +78,7 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
   if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
-/** Rows need not be sorted by owner. */
+/** Needs no order of rows by owner. */
 function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)

@@ -1,4 +1,4 @@
-/** Ordered page: with its order, and where the next page by keys begins. */
+/** Ordered page: knows the order, and where the next page by keys begins. */
 import type { Resource } from '../../model/model.ts'
 import { formatStart, refuseStart, type KeyStart } from '../request/key-start.ts'
 import type { RecordPage } from './run-read.ts'

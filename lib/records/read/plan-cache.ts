@@ -48,7 +48,7 @@ export class LastPlans<T> {
   }
 }
 
-/** Or the access rule whose answer the work needs. */
+/** A result, or the access rule to be answered before. */
 export type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 const PLANS = 2000
@@ -58,7 +58,7 @@ const STEP_BYTES = 500
 const NODE_BYTES = 4000
 const BINDING_BYTES = 200
 
-/** Of one model. Plans do not depend on data: databases may share them. */
+/** Plans of one model do not depend on data: databases may share plans. */
 export class Plans {
   readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
     bytes: thresholds.planBytes,
@@ -86,7 +86,7 @@ export class Plans {
     leaver: new LastPlans(),
   }
   readonly stored = new Map<Resource, CompiledRead>()
-  /** With columns beside, the same for a resource. */
+  /** `stored` with columns, always the same for a resource. */
   readonly storedBeside = new Map<Resource, CompiledRead>()
   readonly meets = new Map<ToManyAttribute, Statement>()
   readonly columns = new Map<Resource, Statement>()

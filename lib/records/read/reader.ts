@@ -77,7 +77,7 @@ export class Reader {
     })
   }
 
-  /** Does not count the other records. */
+  /** Does not count the records. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, 'list', view), ({ read }) => {
       const { dialect } = this.#connection
@@ -153,8 +153,8 @@ export class Reader {
   }
 
   /**
-   * Behind a relation to several entities; null for an empty link, undefined if the owner does not exist. One reading finds branch and
-   * record, in one state of the data. A branch without a plan is planned, and the reading repeated.
+   * As `relatedRecord`, behind a relation to several entities. One reading finds branch and record, in one state of the data. A branch
+   * without a plan is planned, and the reading repeated.
    */
   linkedRecord(
     owner: Resource,
@@ -220,7 +220,7 @@ export class Reader {
     )
   }
 
-  /** Of the first `limit` records of a list, with the number of all. */
+  /** Keys of the first `limit` records of a list, with the number of all. */
   keys(resource: Resource, limit: number, view: View): Awaitable<{ readonly keys: readonly KeyValues[]; readonly count: number }> {
     const { parameters, visibility } = view
     const shape = `all keys\0${resource.plural}\0${visibility.shape}\0${formatShape(parameters)}`
@@ -250,7 +250,7 @@ export class Reader {
     return undefined
   }
 
-  /** As a record with the attribute alone. At depth 1, links in embedded objects show as IDs. */
+  /** Gives a record with the attribute alone. At depth 1, links in embedded objects show as IDs. */
   value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {

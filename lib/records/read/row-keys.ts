@@ -8,7 +8,7 @@ import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords, type JsonRecord } from './run-read.ts'
 
-/** By one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
+/** Readings by one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
 interface Finding {
   readonly key: CompiledRead
   readonly one: CompiledRead
@@ -22,10 +22,10 @@ const NO_FILTERS: Arguments['filters'] = Object.freeze([])
 
 const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
-/** With a single form in the database: comparable as a list. */
+/** Kinds with a single form in the database, comparable as a list. */
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 
-/** Visible for the caller or not. */
+/** Finds the row, visible for the caller or not. */
 export function findRowKey(resource: Resource, key: RecordKey, connection: ReadingConnection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
@@ -48,7 +48,7 @@ export function findId(resource: Resource, key: KeyValues, connection: ReadingCo
   )
 }
 
-/** By resource and by the text of the shown key (`shownText`). */
+/** Primary keys by resource and by the text of the shown key (`shownText`). */
 export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
 
 export function findRowKeys(
@@ -64,7 +64,9 @@ function* readKeys(wanted: ReadonlyMap<Resource, ReadonlyMap<string, ShownKey>>,
     const rows = yield* readBefore(readRowsOf(resource, [...keys.values()], dialect))
     found.set(
       resource,
-      new Map(rows.map(row => [shownText(idFromJson(row['shown'], resource) as ShownKey, resource), readKey(row, resource)] as const)),
+      new Map(
+        rows.map(({ shown, key }) => [shownText(idFromJson(shown, resource) as ShownKey, resource), keyFromJson(key, resource)!] as const),
+      ),
     )
   }
   return found
@@ -83,10 +85,6 @@ function* readRowsOf(resource: Resource, keys: readonly ShownKey[], dialect: Dia
     if (row !== undefined) rows.push(row)
   }
   return rows
-}
-
-function readKey(row: JsonRecord, resource: Resource): KeyValues {
-  return keyFromJson(row['key'], resource)!
 }
 
 function findFinding(resource: Resource, dialect: Dialect): Finding {

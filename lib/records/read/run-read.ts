@@ -7,17 +7,7 @@ import { thresholds } from '../../foundation/base/thresholds.ts'
 import { bindParameters, type Arguments, type PendingRender } from '../database/bind.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isPlain, toJson } from '../../foundation/json/json.ts'
-import type {
-  CompiledNode,
-  CompiledRead,
-  CountedPage,
-  Dialect,
-  Reading,
-  ReadingStep,
-  Row,
-  RowBound,
-  Statement,
-} from '../database/dialect.ts'
+import type { CompiledNode, CompiledRead, CountedPage, Dialect, Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import { attachAll } from './attach-relations.ts'
 import { build, weigh, type JsonRecord } from './build-records.ts'
 
@@ -152,14 +142,14 @@ export function* readStored(read: CompiledRead, given: Arguments, dialect: Diale
   return { record: records[0]!, row: read.barePlaces.map(at => row[at]) }
 }
 
-/** Statements are not the last of the request. */
+/** More statements follow the reading's. */
 export function* readBefore<T>(reading: Reading<T>): Reading<T> {
   let next = reading.next()
   while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))
   return next.value
 }
 
-/** Statements in one batch. */
+/** Runs two readings side by side, in common batches. */
 export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading<[T, U]> {
   let [first, second] = [one.next(), other.next()]
   while (first.done !== true || second.done !== true) {
@@ -206,7 +196,9 @@ class CountStep implements ReadingStep {
 }
 
 function requestRows(statement: Statement, { areIds }: CompiledNode, given: Arguments, dialect: Dialect, isLast = false): ReadingStep {
-  return { statement, parameters: bindParameters(statement, given, dialect), bound: findBound(areIds, given), isLast }
+  const { room } = given
+  const bound = room && { room, areIds, times: 1, at: undefined }
+  return { statement, parameters: bindParameters(statement, given, dialect), bound, isLast }
 }
 
 function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given: Arguments, dialect: Dialect): ReadingStep {
@@ -215,22 +207,14 @@ function requestFirst({ rows, node: { areIds, children } }: CompiledRead, given:
   return { statement: rows, parameters: bindParameters(rows, given, dialect), bound, isLast: children.length === 0, isOne: true }
 }
 
-function findBound(areIds: boolean, { room }: Arguments): RowBound | undefined {
-  return room === undefined ? undefined : { room, areIds, times: 1, at: undefined }
-}
-
+/** An attribute rendered as undefined is left out. */
 export async function finishRender<T>(result: Awaitable<T>, pending: readonly PendingRender[], ctx: HookContext): Promise<T> {
   const finished = await result
-  await renderPending(pending, ctx)
-  return finished
-}
-
-/** An attribute rendered as undefined is left out. */
-async function renderPending(pending: readonly PendingRender[], ctx: HookContext): Promise<void> {
   for (const { record, name, render, stored } of pending) {
     const given = render(record[name], stored, ctx)
     const value: unknown = given instanceof Promise ? await given : given
     if (value === undefined) delete record[name]
     else record[name] = isPlain(value) ? value : toJson(value, `render of "${name}"`)
   }
+  return finished
 }

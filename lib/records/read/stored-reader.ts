@@ -1,6 +1,6 @@
 /** Stored reader: records as stored, whatever answers show, and bare values of columns. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
-import type { CompiledRead, Reading, Row, Statement } from '../database/dialect.ts'
+import type { Reading, Row } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
 import type { KeyValues, RecordKey } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -24,7 +24,8 @@ export class StoredReader {
   /** Without hidden attributes. */
   record(resource: Resource, key: KeyValues): Awaitable<JsonRecord | undefined> {
     const { dialect } = this.#connection
-    const read = this.#compileStored(resource)
+    let read = this.#plans.stored.get(resource)
+    if (read === undefined) this.#plans.stored.set(resource, (read = dialect.compile(planStored(resource))))
     return this.#connection.read(() => readFirst(read, { filters: [], key, ...WHOLE }, dialect))
   }
 
@@ -37,7 +38,7 @@ export class StoredReader {
     return this.#connection.read(this.#reading(resource, key, columns))
   }
 
-  /** In one batch with another reading. */
+  /** As `recordWith`, in one batch with another reading. */
   recordBeside<T>(
     resource: Resource,
     key: KeyValues,
@@ -55,23 +56,12 @@ export class StoredReader {
     return () => readStored(read, { filters: NO_FILTERS, key, ...WHOLE }, dialect)
   }
 
-  #compileStored(resource: Resource): CompiledRead {
-    let read = this.#plans.stored.get(resource)
-    if (read === undefined) this.#plans.stored.set(resource, (read = this.#connection.dialect.compile(planStored(resource))))
-    return read
-  }
-
   /** Bare values at once, even while another request's transaction is open. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
     const { dialect } = this.#connection
-    const statement = this.#compileColumns(resource, columns)
+    let statement = this.#plans.columns.get(resource)
+    if (statement === undefined) this.#plans.columns.set(resource, (statement = dialect.columns(resource, columns)))
     const rows = this.#connection.readNow(() => readRows(statement, { filters: [], key, ...WHOLE }, dialect))
     return chain(rows, ([row]) => row)
-  }
-
-  #compileColumns(resource: Resource, columns: readonly string[]): Statement {
-    let statement = this.#plans.columns.get(resource)
-    if (statement === undefined) this.#plans.columns.set(resource, (statement = this.#connection.dialect.columns(resource, columns)))
-    return statement
   }
 }

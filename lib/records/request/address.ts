@@ -18,7 +18,7 @@ export function formatRoot(base: string, version: string): string {
   return version === NO_VERSION ? base : `${base}/${version}`
 }
 
-/** Begins with a slash; undefined if the path is not below the base. */
+/** The rest of a path behind the base; undefined if the path is not below the base. */
 export function findPathBelow(path: string, base: string): string | undefined {
   if (base === '') return path
   if (!path.startsWith(base)) return undefined
@@ -26,7 +26,7 @@ export function findPathBelow(path: string, base: string): string | undefined {
   return path.charAt(base.length) === '/' ? path.slice(base.length) : undefined
 }
 
-/** For a path with a query. */
+/** As `findPathBelow`, for a path with a query. */
 export function findTargetBelow(target: string, base: string): string | undefined {
   if (base === '') return target
   const mark = target.indexOf('?')
@@ -36,7 +36,7 @@ export function findTargetBelow(target: string, base: string): string | undefine
 }
 
 /**
- * Without a slash at the end.
+ * Checks a base, and cuts off a slash at the end.
  *
  * @param where begins the error
  * @throws TypeError for a text that is no path or ends with a version, which follows anyway

@@ -1,4 +1,4 @@
-/** Custom routes: of the application, before the default routes. Refuses invalid and shadowed routes when the engine is created. */
+/** Custom routes: come before the default routes. Refuses invalid and shadowed routes when the engine is created. */
 import type { EntityManager } from '@mikro-orm/core'
 import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
@@ -96,7 +96,7 @@ export class Routes {
   }
 }
 
-/** Decoded. The version, which comes first, has one spelling. */
+/** Compares decoded texts. The version, the first segment, has a single spelling. */
 function isSameText(text: string, segment: string, at: number): boolean {
   return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }

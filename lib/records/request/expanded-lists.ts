@@ -6,7 +6,7 @@ import { splitOutside, type Reserved } from './reserved-parameters.ts'
 
 const TAKEN: readonly Reserved[] = ['sort', 'limit', 'offset', 'attributes', 'expand']
 
-/** The parentheses of `expand`, of inner lists, too. */
+/** Reads the parentheses of `expand`, with inner lists. */
 export function readExpandedLists(parameters: Parameters, vocabulary: Vocabulary): Parameters {
   if (parameters.expand?.some(path => path.includes('(') || path.includes('\\')) !== true) return parameters
   const lists: ExpandedList[] = []
@@ -61,7 +61,7 @@ function isOpenedTwice(rest: string): boolean {
   return false
 }
 
-/** Another level reads inner parentheses. */
+/** Leaves escapes inside of parentheses to the next level. */
 function unescape(text: string): string {
   let depth = 0
   return text.replaceAll(/\\[^]|[()]/g, found => {
@@ -86,7 +86,7 @@ function checkTaken({ name, operator }: Pair, counts: boolean, vocabulary: Vocab
   })
 }
 
-/** Names the list in errors. */
+/** Errors of `work` name the list. */
 export function withinList<T>(list: Pick<ExpandedList, 'path' | 'parameter'>, work: () => T): T {
   try {
     return work()

@@ -9,23 +9,23 @@ import { cutMarks } from './operators.ts'
 export type FilterTree = number | FilterGroup
 
 export interface FilterGroup {
-  /** As asked. */
+  /** The client's text. */
   readonly label: string
   readonly joins: 'all' | 'any'
   readonly negated: boolean
-  /** To the record with the conditions; empty for the record itself. */
+  /** Leads to the record with the conditions; empty for the record itself. */
   readonly path: string
   readonly of: readonly FilterTree[]
 }
 
-/** Levels of a client's condition. */
+/** Of a client's condition. */
 export const MAX_LEVELS = 30
 /** Parts of a client's conditions: groups, comparisons. */
 export const MAX_PARTS = 1000
 
 const SIGN = /[=<>]/
 
-/** Opens a bracket before the first operator. */
+/** Whether a bracket opens before the first operator. */
 export function isGroup(text: string): boolean {
   if (!text.includes('(')) return false
   if (/^!*\(/.test(text)) return true
@@ -41,7 +41,6 @@ export function splitPaths(names: string): readonly string[] {
   return names.split(/(?<!\\)\|/).map(path => path.replaceAll(/\\([|;()])/g, '$1'))
 }
 
-/** Reads the groups of one request. */
 export class GroupReader {
   readonly #compare: (text: string, whole: string) => number
   #parts = 0
@@ -113,7 +112,7 @@ export class GroupReader {
   }
 }
 
-/** Also of an unreadable group: the whole path, and the place of the value. */
+/** Lists paths and places of values, even of an unreadable group. */
 export function listComparisons(text: string): { readonly path: string; readonly from: number; readonly to: number }[] {
   const found: { path: string; from: number; to: number }[] = []
   const prefixes = ['']
@@ -139,7 +138,7 @@ interface GroupCursor {
   at: number
 }
 
-/** A character with a meaning in groups. */
+/** Finds the next character with a meaning in groups. */
 function findEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && !'|;()'.includes(text[at]!)) at += text[at] === '\\' ? 2 : 1
@@ -148,7 +147,7 @@ function findEnd(text: string, from: number): number {
 
 const LITERAL = 'A literal "|", ";", "(" or ")" is written with a backslash before it.'
 
-/** Errors repeat values whole: the journal removes whole secrets. */
+/** Errors repeat no part of a value: the journal removes whole secrets alone. */
 function nameIn(comparison: string): string {
   return comparison.split(SIGN, 1)[0]!.slice(0, 100)
 }

@@ -1,4 +1,4 @@
-/** Inner request: of the application's code inside a request (`ctx.ask`), as the same caller or as the engine. */
+/** Inner request: application code asks inside a request (`ctx.ask`), as the same caller or as the engine. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -23,7 +23,7 @@ export interface OuterRequest<Caller extends object> {
 /** What a wire asks of records, as the caller sees the records: MikroORM's query objects. */
 export interface WireConditions {
   readonly root: object | undefined
-  /** Of expanded relations, by path. */
+  /** Conditions on expanded relations, by path. */
   readonly lists: ReadonlyMap<string, object>
 }
 
@@ -42,7 +42,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   /** The headers say who asks, not the outer request. */
   readonly logsIn: boolean = false
   readonly conditions: WireConditions | undefined
-  /** Without access rules and scopes. */
+  /** No access rules and scopes hold. */
   readonly isEngine: boolean
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
@@ -83,7 +83,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly conditions: WireConditions | undefined
-  /** All of the outer request. */
+  /** All headers of the outer request. */
   readonly #sent: Readonly<Record<string, string>>
 
   constructor(request: SentAround, end: RequestAbort, conditions: WireConditions | undefined) {
@@ -149,7 +149,7 @@ function checkPath(path: unknown, root: string): asserts path is string {
     throw new TypeError(`ctx.ask: paths stand below "${root}", that of the request: write "${path.slice(root.length)}".`)
 }
 
-/** Records, record or value of the engine's answers, the whole body of others. */
+/** Takes records, record or value out of the engine's envelope; leaves other bodies whole. */
 export function readCarried(body: unknown): unknown {
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return body
   const { resource } = body
@@ -160,9 +160,8 @@ export function readCarried(body: unknown): unknown {
 export function readRefusal(response: RestResponse): RestError {
   const { status, headers, body } = response
   const { 'content-type': _type, ...more } = headers
-  const said: Readonly<Record<string, unknown>> = isObject(body) ? body : {}
-  const { code, detail, errors } = said
-  if (said['success'] === false && typeof code === 'string' && typeof detail === 'string')
+  const { success, code, detail, errors }: Readonly<Record<string, unknown>> = isObject(body) ? body : {}
+  if (success === false && typeof code === 'string' && typeof detail === 'string')
     return new AskedError(status, code, detail, { headers: more, ...(Array.isArray(errors) ? { errors } : {}) })
   return new AskedError(status, typeof code === 'string' ? code : 'refused', `The answer is ${status}.`, {}, response)
 }

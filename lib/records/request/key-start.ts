@@ -15,7 +15,6 @@ export interface KeyStart {
 }
 
 interface Cursor {
-  /** The list and its order. */
   readonly of: string
   readonly values: readonly CursorValue[]
 }
@@ -69,7 +68,7 @@ export function formatStart(of: string, row: readonly unknown[]): string {
   return `after.${runtime.formatBytes(new TextEncoder().encode(JSON.stringify([of, ...values])), 'base64url')}`
 }
 
-/** For the shape of a plan: which values are NULL. */
+/** The shape of a plan says where values are NULL. */
 export function formatStartShape({ after }: KeyStart): string {
   return after === undefined ? 'first' : after.values.map(value => (value === null ? '0' : '1')).join('')
 }

@@ -1,7 +1,7 @@
 /** Operators: how filters compare. The parser, the planner, hints and docs read this table. */
 import type { FilterSign } from '../../model/client/query-names.ts'
 
-/** With any of several values, with one value by order, or as the complement of another operator. */
+/** Compares with any of several values, with a single value, or as the complement of another operator. */
 export type FilterOperator =
   | { readonly compares: 'values'; readonly fold: Fold }
   | { readonly compares: 'order' }
@@ -32,7 +32,7 @@ export type OrderOperator = { [sign in Sign]: Operators[sign] extends { readonly
 
 const SIGNS = Object.keys(OPERATORS) as readonly Sign[]
 
-/** Generated clients put `=` between name and value. */
+/** For generated clients, which put `=` between name and value. */
 export type ListedSign = Extract<Sign, `${string}=`>
 
 /** The sign without `=`, which descriptions append to a name: `age>`. */
@@ -75,7 +75,7 @@ export function cutMarks(name: string): string {
   return sign === undefined ? name : cutMarks(name.slice(0, 1 - sign.length))
 }
 
-/** Of `age>=`, for example. */
+/** Finds `>=` at the end of `age>=`. */
 export function findSignAtEnd(key: string): WrittenSign {
   const last = key.at(-1) ?? ''
   if (isAngle(last)) return last

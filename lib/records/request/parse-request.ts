@@ -23,7 +23,7 @@ export interface Request {
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly connected: Connected
-  /** Without reading other headers. The name is in lower case. */
+  /** See `readHeader`. */
   header(name: string): string | undefined
 }
 
@@ -41,7 +41,7 @@ interface RequestParts {
 
 type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
 
-/** Most requests need no headers. */
+/** Makes headers late: most requests need none. */
 class ParsedRequest implements Request {
   readonly method: string
   readonly path: string
@@ -78,7 +78,7 @@ class ParsedRequest implements Request {
   }
 }
 
-/** A request within the process. */
+/** For requests within the process. */
 const NOT_CONNECTED: Connected = Object.freeze({})
 
 /** @param method another, as where a POST changes a record */

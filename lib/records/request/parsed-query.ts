@@ -27,7 +27,7 @@ const QUERIES = 100
 
 export class QueryCache {
   readonly #texts = new LruCache<ParsedQuery>(QUERIES)
-  /** Queries given as objects. */
+  /** Query objects. */
   readonly #objects = new LruCache<ParsedQuery>(QUERIES)
 
   read(target: string, query: QueryInput | undefined): ParsedQuery {

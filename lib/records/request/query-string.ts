@@ -19,12 +19,12 @@ export interface ExpandedList {
   readonly path: string
   /** The client's name of `expand`. */
   readonly parameter: string
-  /** The number of records alone. */
+  /** Shows the number of records alone. */
   readonly counts: boolean
   readonly parameters: Parameters
 }
 
-/** The comparisons, and trees over their positions. All trees hold. */
+/** Comparisons, and trees over positions of comparisons. All trees must hold. */
 export interface AskedFilters {
   readonly filters: readonly RawFilter[]
   readonly asked: readonly FilterTree[]
@@ -33,11 +33,11 @@ export interface AskedFilters {
 export interface Parameters extends GivenParameters, AskedFilters {
   readonly pairs: readonly Pair[]
   readonly flags: readonly string[]
-  /** Custom parameters of the application. */
+  /** Custom parameters. */
   readonly own: readonly Pair[]
-  /** Of all levels. */
+  /** All levels. */
   readonly lists: readonly ExpandedList[]
-  /** Of a POST: attributes by which a record may exist. */
+  /** Attributes by which the record of a POST may exist already. */
   readonly upsert: readonly string[] | undefined
   /** Pages by keys: `offset` without a number. */
   readonly start: KeyStart | undefined
@@ -227,7 +227,7 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
-/** Named where a request is too large. */
+/** To be named where a request is too large. */
 export function findLongest(pairs: readonly Pair[]): string {
   let longest: Pair | undefined
   const length = ({ name, value }: Pair): number => name.length + value.length
@@ -237,13 +237,13 @@ export function findLongest(pairs: readonly Pair[]): string {
 
 /** Names of parameters that are not filters. */
 export interface Vocabulary {
-  /** By the application's names. */
+  /** Keys are the application's names. */
   readonly reserved: ReadonlyMap<string, Reserved>
   readonly flags: ReadonlySet<string>
   readonly own: ReadonlySet<string>
   /** All names above. */
   readonly names: ReadonlySet<string>
-  /** Of resources with custom parameters, by plural. */
+  /** For resources with custom parameters, by plural. */
   readonly of?: ReadonlyMap<string, Vocabulary> | undefined
 }
 
@@ -322,19 +322,17 @@ function joinLists(reserved: Reserved, first: Pair, { name, value }: Pair): Pair
   throw parameterError({ code: 'parameter_repeated', detail: `The parameter "${name}" is given twice.`, parameter: name, value })
 }
 
-/** A flag is set by `?flag`, `?flag=true` or `?flag=1`. */
 function isFlagSet({ name, value }: Pair): boolean {
   if (value === '' || value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false
   throw parameterError({ code: 'value_invalid', detail: `The flag "${name}" takes no value but true or false.`, parameter: name, value })
 }
 
-/** The application's name. */
 export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): string {
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 
-/** As asked; a group as a name. */
+/** A group is a name without a text. */
 export function listAsked({ filters, asked }: AskedFilters): (readonly [label: string, text: string])[] {
   return asked.map(tree => (typeof tree === 'number' ? [filters[tree]!.label, filters[tree]!.text] : [tree.label, '']))
 }

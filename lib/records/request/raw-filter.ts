@@ -21,7 +21,7 @@ export interface RawFilter {
   readonly values: readonly RawValue[]
   /** The name came without a value. */
   readonly bare: boolean
-  /** Inside a group. */
+  /** Part of a group. */
   readonly isGrouped: boolean
 }
 
@@ -34,9 +34,9 @@ export interface Pair {
   readonly items?: readonly string[]
   /** The name is a group, or a relation with a group in brackets. */
   readonly isGroup?: true
-  /** The other meaning of an object in a query object: of `expand` lists, of other names conditions. */
+  /** The other meaning of an object in a query object: lists for `expand`, conditions for other names. */
   readonly other?: { readonly key: string; readonly make: () => Pair }
-  /** Of an object in a query object, which `expand` alone takes. */
+  /** Refuses an object in a query object: only `expand` takes objects. */
   readonly refuse?: (() => void) | undefined
 }
 

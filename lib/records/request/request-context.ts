@@ -41,7 +41,7 @@ export class RequestContext implements HookContext {
   #em: EntityManager | undefined
   #query: Readonly<Record<string, string | readonly string[]>> | undefined
 
-  /** In a page. */
+  /** Undefined outside of a page. */
   #within = runtime.bindWork?.(CALL)
 
   constructor(parts: ContextParts) {
@@ -63,7 +63,7 @@ export class RequestContext implements HookContext {
     this.#asked = true
     this.#data = value
   }
-  /** After hooks, else the client's. */
+  /** The body as left by hooks, else the client's. */
   get body(): unknown {
     if (!this.#asked) return this.#parts.request.body
     assertJson(this.#data ?? null, 'the body that a handler has put')
@@ -80,12 +80,11 @@ export class RequestContext implements HookContext {
     const asking = (): Promise<unknown> => askWithin(this.#parts, { method, path, query, body, options })
     return (this.#within === undefined ? asking() : this.#within(asking)) as Promise<T>
   }
-  /** Takes the entity manager of a transaction. */
   enter(em: EntityManager): void {
     this.#em = em
     this.#within = runtime.bindWork?.(CALL)
   }
-  /** To call before each run of a repeatable handler: later runs get the body and state of now. */
+  /** Call the result before each run of a handler: later runs get the present body and state. */
   startAgain(): () => void {
     const [asked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true

@@ -37,7 +37,7 @@ interface ReservedParameter<T> {
   readonly formatShape: ((value: T) => string) | undefined
   /** Repeated parameters are joined: many clients send arrays so. */
   readonly isList?: true
-  /** For items, with the word in errors. */
+  /** Limits the number of items; errors say the word. */
   readonly most?: { readonly limit: keyof Limits; readonly items: string }
 }
 
@@ -135,7 +135,7 @@ function parseExpand(text: string, parameter: string): readonly string[] | undef
   return text.includes('(') || text.includes(')') ? splitOutside(text, ',', parameter) : parseList(text)
 }
 
-/** Outside of parentheses. A backslash keeps the next character. */
+/** Splits outside of parentheses; a backslash escapes. */
 export function splitOutside(text: string, separator: ',' | ';', parameter: string): readonly string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,4 +1,4 @@
-/** Reserved paths: beside the resources. Without versions, no resource may have such a name. */
+/** Reserved paths: stand beside resources. Without versions, no resource may have such a name. */
 import { listSessionNames, type SessionPaths } from './session-paths.ts'
 
 export const DESCRIPTION = 'openapi.json'

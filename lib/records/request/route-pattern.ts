@@ -102,10 +102,10 @@ export function meetsPattern(pattern: RequestPattern, method: string, path: stri
 /** A segment of a template that stands for any text. */
 const HOLE = /(?<=\/)\{[^/]*\}(?=\/|$)/
 
-/** Any path of a template such as `/v1/users/{id}` matches. */
+/** Whether some path of a template such as `/v1/users/{id}` matches. */
 export function meetsTemplate({ texts }: RequestPattern, template: string): boolean {
   const pieces = template.split(HOLE)
-  // Of the template; undefined for a hole.
+  // Characters of the template; undefined for a hole.
   const wanted = pieces.flatMap((piece, at): (string | undefined)[] => (at === 0 ? [...piece] : [undefined, ...piece]))
   // The places in the template that the pattern may have reached. A hole takes one character or more.
   let places = new Set([0])

@@ -1,4 +1,4 @@
-/** Session paths: without the version: `users/login` for `POST /v1/users/login`. */
+/** Session paths: of log-in, without the version: `users/login` for `POST /v1/users/login`. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 
@@ -31,8 +31,6 @@ const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
 }
 
 /**
- * Of the option `paths`.
- *
  * @param hasRefresh with refresh tokens
  * @throws TypeError for an invalid path, and for two actions with the same path and method
  */
@@ -66,7 +64,7 @@ export function findSession(paths: SessionPaths, method: string, parts: readonly
   return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], parts))
 }
 
-/** As custom routes do. The first segment spares most requests the decoding. */
+/** Compares as custom routes do. The first segment spares most requests the decoding. */
 function isAt(path: string | undefined, parts: readonly string[]): boolean {
   const [first] = parts
   return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(parts.join('/'))

@@ -93,7 +93,6 @@ function* check({ changes, errors }: ValidatedSeed, connection: Connection, uniq
   throw refusal
 }
 
-/** Undefined for a circle of needs. */
 function arrangeAll(changes: readonly RecordInput[], connection: Connection): NewRecords | undefined {
   const rows = new NewRecords(connection)
   for (const change of changes) rows.add(change)
@@ -165,7 +164,7 @@ function planSeed(data: SeedData, model: Model, connection: Connection): SeedPla
   return { keepsUnique }
 }
 
-/** Insertable before linked records. Circles of needs are refused, and a waiting link counts as a change. */
+/** Whether records can be inserted before linked records. Circles of needs are refused, and a waiting link counts as a change. */
 function comesInAnyOrder(resource: Resource): boolean {
   if (resource.hierarchy !== undefined || planColumns(resource) === null) return false
   return resource.attributes.every(

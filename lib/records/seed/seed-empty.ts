@@ -5,7 +5,7 @@ import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seeds.ts'
 
-/** Notes each table left out. Returns the same seed where none is. */
+/** Notes each table left out. Returns the same seed where none is left out. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
   const names = Object.keys(data).filter(name => {
     const resource = model.byName.get(name)

@@ -52,7 +52,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Says `seed:`, and names each record that the error does not name. */
+/** Begins an error with `seed:`, and names each record that the error does not name. */
 function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   if (!(error instanceof RestError) || error.errors === undefined) return error
   const details = error.errors.map(({ code, detail, attribute }) => {

@@ -1,4 +1,4 @@
-/** Validate seed: validates by the model. Records may link each other by the clients' key, even before primary keys are counted. */
+/** Validate seed: validates by the model. Records may link others by the clients' key, even before primary keys are counted. */
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -22,7 +22,7 @@ export function validateSeed(data: SeedData, model: Model, connection: ReadingCo
   return validateTogether(connection, rules => validateAll(data, model, { ...rules, keepsUnreachable }))
 }
 
-/** A second time, once the linked records are known. */
+/** Validates a second time, once the linked records are known. */
 export async function validateTogether(
   connection: ReadingConnection,
   validate: (rules: ValidationRules) => ValidatedSeed,

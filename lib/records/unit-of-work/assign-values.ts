@@ -1,4 +1,4 @@
-/** Assign values: of entities and embedded objects. */
+/** Assign values: sets values of entities and of embedded objects. */
 import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
 import { RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'
@@ -9,7 +9,7 @@ import type { EntityName } from './unit-of-work.ts'
 import type { EmbeddedValue, ValueInput } from '../validate/record-input.ts'
 import { addTo, toProperties } from '../validate/property-values.ts'
 
-/** A body may leave out a needed object whose attributes may all be left out. */
+/** Adds empty objects: a body may leave out a needed object without required attributes. */
 export function addNeededEmbedded(data: Entity, attributes: readonly Attribute[]): Entity {
   for (const attribute of attributes) {
     if (attribute.kind !== 'embedded' || !(attribute.needed || isEntity(data[attribute.property]))) continue

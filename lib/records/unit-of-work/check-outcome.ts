@@ -1,6 +1,6 @@
 /**
- * Check outcome: of a flushed write. A caller may only make visible records, and a list with a condition must show the records that a body
- * puts in. Refuses with outside_scope and validation_failed.
+ * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records of the
+ * body. Refuses with outside_scope and validation_failed.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -19,12 +19,8 @@ export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): 
   const { conditional, touched } = work
   if (conditional.length > 0) yield* wait(refuseUnlisted(work, reader))
   // Reading the answer shows whether a record is visible.
-  else if (touched.length < 2 && isAnswered(touched, answered)) return
+  else if (touched.length < 2 && touched[0]?.entity === answered?.entity && touched[0]?.resource === answered?.resource) return
   yield* refuseUnseen(work, reader)
-}
-
-function isAnswered([touched]: readonly Touched[], answered: Touched | undefined): boolean {
-  return touched?.entity === answered?.entity && touched?.resource === answered?.resource
 }
 
 /** Refuses records outside a list's condition. */
@@ -52,8 +48,7 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
 }
 
 /**
- * A record leaves the caller's scope. A missing record was removed by the model's own rules; a record outside a fixed filter alone is
- * softly deleted.
+ * Refuses a record outside of the caller's scope, unless removed by the model's own rules, or softly deleted: hidden by a fixed filter.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
   if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return

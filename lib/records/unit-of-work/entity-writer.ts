@@ -29,11 +29,11 @@ import type { FillMode } from '../validate/fill-body.ts'
 import type { ModelTraits } from '../validate/model-traits.ts'
 import { checkPrecondition } from '../validate/precondition.ts'
 import { remove } from './remove.ts'
-import { RequestWork } from './request-work.ts'
-import { load, loadsAlone, mayChange, reference, removesAlone } from './unit-of-work.ts'
+import { load, loadsAlone, mayChange, reference, removesAlone, type ConditionalMember, type Touched, type Work } from './unit-of-work.ts'
 import { filledSide, implyOwner, owningAttribute } from '../validate/relation-sides.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
-import { isHeldByOtherRows } from '../validate/write-rules.ts'
+import { RequestCaller } from '../validate/request-caller.ts'
+import { isHeldByOtherRows, WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import type { ChangeValidator } from '../validate/validate-change.ts'
@@ -254,5 +254,20 @@ export class EntityWriter {
   *#written(resource: Resource, key: KeyValues): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, this.#view))
     return record === undefined ? yield* refuseNew(resource, key, this.#lookUp) : { resource, key, record }
+  }
+}
+
+class RequestWork extends RequestCaller implements Work {
+  readonly em: EntityManager
+  readonly conditional: ConditionalMember[] = []
+  readonly newMembers: Work['newMembers'] = []
+  readonly touched: Touched[] = []
+  readonly setByBody = new Set<string>()
+  readonly writing: WriteRules | undefined
+
+  constructor(em: EntityManager, connection: Connection, reader: Reader, view: View) {
+    super(connection, reader, view)
+    this.em = em
+    this.writing = WriteRules.of(reader, view)
   }
 }

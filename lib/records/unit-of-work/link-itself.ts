@@ -48,7 +48,7 @@ export function insertOwnLink(entity: Entity, attribute: ToOneAttribute, change:
     )
 }
 
-/** Whose required link needs a key made by the database. */
+/** Refuses a new record with a required link to itself, and a key made by the database. */
 function requireKey(entity: Entity, { name, nullable }: ToOneAttribute, { resource, path }: RecordInput, em: EntityManager): void {
   if (nullable || hasKey(entity)) return
   const parts = em.getMetadata().get(entity.constructor).getPrimaryProps()

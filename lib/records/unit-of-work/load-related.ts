@@ -1,4 +1,4 @@
-/** Load related: all or visible records of a relation. */
+/** Load related: loads all or visible records of a relation. */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
@@ -77,7 +77,7 @@ function buildLinkCondition(parent: Entity, relation: RelationAttribute, resourc
   return value === null ? undefined : { [property]: value }
 }
 
-/** Parts of a key have custom types, and no part is a link. */
+/** Whether parts of a key have custom types, and no part is a link. */
 function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
   const parts = em
     .getMetadata()

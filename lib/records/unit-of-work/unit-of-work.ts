@@ -19,14 +19,14 @@ export interface Work {
   mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>
   mayMention(resource: Resource): Awaitable<boolean>
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
-  /** Of lists with a condition (`where`), to be met after the flush. */
+  /** Members of lists with a condition (`where`), to be met after the flush. */
   readonly conditional: ConditionalMember[]
-  /** Of many-to-many lists: the database may refuse the linking rows. */
+  /** New members of many-to-many lists: the database may refuse pivot rows. */
   readonly newMembers: Pick<ListInput, 'attribute' | 'items'>[]
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
-  /** Created or linked: must exist for the caller after the flush. */
+  /** To be visible after the flush. */
   readonly touched: Touched[]
   /** Records and links (`listLinkedNames`) that lists of the body must not remove. */
   readonly setByBody: Set<string>
@@ -67,12 +67,12 @@ export function load(resource: Resource, key: KeyValues, { em, connection }: Wor
   return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
-/** A single row of a single table: loading shows existence. */
+/** Whether a record is one row of one table: loading shows existence. */
 export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(entityName(resource))
 }
 
-/** The key alone is enough for a removal. */
+/** Whether the key alone is enough for a removal. */
 export function removesAlone(resource: Resource, { connection }: Work): boolean {
   return connection.removesAlone(entityName(resource))
 }

@@ -1,4 +1,4 @@
-/** Unlink: records lose a link, or are removed as orphans. Refuses with owner_required, validation_failed and forbidden. */
+/** Unlink: takes a link from records, or removes orphans. Refuses with owner_required, validation_failed and forbidden. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { findClass, idOfEntity, keyOfEntity, type Entity, unwrap } from '../../model/entity-key.ts'
 import { idToSegment } from '../../model/key.ts'

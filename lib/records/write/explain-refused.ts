@@ -1,4 +1,4 @@
-/** Explain refused: validates a refused body with all look-ups. Without an error returns the written lists. */
+/** Explain refused: validates a body refused by the database, with all look-ups. Returns the written lists where no error is found. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -35,7 +35,7 @@ export function* explainRefused(
   return { newMembers, touched: made }
 }
 
-/** Another request may have changed the refusal, or a guard alone has left out the row. */
+/** Whether a second try may pass: another request may have removed the cause, or a guard alone has left out the row. */
 export function mayPass(error: unknown, { failsWhole }: Dialect): boolean {
   return failsWhole && (error instanceof UniqueConstraintViolationException || error instanceof RestError)
 }

@@ -83,7 +83,7 @@ export class Writer {
     return this.#write(this.#inserter.insert(resource, body, view), writer => writer.create(resource, body), view, why)
   }
 
-  /** POST of an array, by shared statements. Undefined, with nothing written: create the records one by one. */
+  /** POST of an array, by shared statements. Undefined: nothing is written, and the records are to be created singly. */
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#inserter.insertAll(resource, bodies, view)
     if (planned === undefined) return undefined
@@ -174,7 +174,7 @@ export class Writer {
     return this.#write(planned, writer => writer.deleteRelated(address, attribute), view, why)
   }
 
-  /** Functions of the application are called once for a request. */
+  /** Whether a transaction may run again: functions of the application are called once for a request. */
   isRepeatable({ visibility }: View): boolean {
     return visibility === EVERYTHING && !this.#traits.renders
   }
@@ -214,12 +214,12 @@ export class Writer {
     return keepSurroundings(() => chain(loadRefusals(), explain))
   }
 
-  /** A server leaves out rows with taken values, as triggers do. */
+  /** Whether the database refused a row. A server leaves out rows with taken values, as triggers do. */
   #isRefusedRow(error: unknown): boolean {
     return this.#connection.dialect.breaksConstraint(error) || (error instanceof RestError && error.code === 'statement_dropped')
   }
 
-  /** Records created singly may be more than a list may show. */
+  /** Whether creating the records singly may succeed: a list shows fewer records. */
   #mayBeOfOne(error: unknown): boolean {
     return this.#isRefusedRow(error) || (error instanceof RestError && error.code === 'limit_exceeded')
   }

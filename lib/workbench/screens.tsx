@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact'
 import { useLoad } from './parts/use-load.ts'
 import { ErrorNotice } from './parts/notice.tsx'
 
-export interface Screen {
+interface Screen {
   /** First segment of places. */
   readonly name: string
   readonly title: string

@@ -11,7 +11,7 @@ import { dropByteOrderMark } from './json-text.ts'
  */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
-export interface CollectionEdit {
+interface CollectionEdit {
   readonly records: ReadonlyMap<number, RecordEdit>
   readonly added: readonly object[]
 }

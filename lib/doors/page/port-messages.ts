@@ -24,7 +24,7 @@ export interface EngineAddress {
   readonly versions: readonly string[]
 }
 
-export interface StartFailure {
+interface StartFailure {
   readonly failure: string
 }
 

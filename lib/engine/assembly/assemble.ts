@@ -165,7 +165,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   const versions = new ServedVersions({ options, connection, shared, clock, describe })
   const served = versions.byName
   const [first] = listVersions(options.versions) as [string]
-  const context = ({ plural }: Resource): RequestContext => createCreationContext(origin, first, plural)
+  const context = ({ plural }: Resource): RequestContext => createContext(origin, 'POST', first, plural)
   const given = new Given({ served: () => versions.first, connection, clock, context })
   const authentication = shared.auth?.create(createAuthServices(database, served, clock, options.envelope), parent?.authentication)
   const descriptions = new Descriptions({
@@ -173,7 +173,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
     served,
     runsHooks: () => runsHooks(options, connection.orm),
     login: version => authentication?.describe(version),
-    context: version => createIndexContext(origin, version),
+    context: version => createContext(origin, 'GET', version, undefined),
     hasWire: () => shared.hasWire,
   })
   const { model } = versions.first
@@ -204,15 +204,7 @@ interface ContextOrigin {
   readonly logsIn: boolean
 }
 
-function createIndexContext(origin: ContextOrigin, version: string): RequestContext {
-  return createContext(origin, 'GET', version, undefined)
-}
-
-/** @param resource its plural name */
-function createCreationContext(origin: ContextOrigin, version: string, resource: string): RequestContext {
-  return createContext(origin, 'POST', version, resource)
-}
-
+/** @param resource its plural name; `undefined`: the index */
 function createContext(
   { address, ...origin }: ContextOrigin,
   method: 'GET' | 'POST',

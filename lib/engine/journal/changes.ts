@@ -27,8 +27,9 @@ export function listWatched(models: readonly Model[]): Watched {
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
-    // Classes that share a table are reported as their root: each row once.
-    const resource = found.source.kind === 'table' ? findHierarchyRoot(found) : findTableResource(found)
+    // Classes that share a table are reported as their root: each row once. Of a record in several tables, each table reports its columns.
+    const resource: Resource =
+      found.source.kind === 'table' ? findHierarchyRoot(found) : { ...found, source: { kind: 'table' }, hierarchy: undefined }
     if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
@@ -53,11 +54,6 @@ export function listWatched(models: readonly Model[]): Watched {
     }),
   )
   return { tables, lists }
-}
-
-/** Of a record in several tables, each table reports its columns. */
-function findTableResource(resource: Resource): Resource {
-  return { ...resource, source: { kind: 'table' }, hierarchy: undefined }
 }
 
 function listTableFields(field: Field, { source, table }: Resource): Field[] {

@@ -31,7 +31,10 @@ export function createEntry(record: JournalRecord, { secrets, first, isRecording
     status,
     response: masked.response,
     duration,
-    changes: record.isForgotten || !isRecording ? undefined : listChanges(record, masked),
+    changes:
+      record.isForgotten || !isRecording
+        ? undefined
+        : Object.freeze(computeNetChanges(record.changes ?? NO_CHANGES).map(change => masked.copy(change) as Change)),
     ...others,
     ...(record.timing === undefined ? {} : { timing: record.timing }),
   })
@@ -62,10 +65,6 @@ function listFacts(record: JournalRecord, masked: Masked): Omit<JournalEntry, 'b
     ...(user === undefined ? {} : { user }),
     ...(masked.error === undefined ? {} : { error: masked.error }),
   }
-}
-
-function listChanges({ changes }: JournalRecord, masked: Masked): readonly Change[] {
-  return Object.freeze(computeNetChanges(changes ?? NO_CHANGES).map(change => masked.copy(change) as Change))
 }
 
 export function maskRecord(record: JournalRecord, secrets: Secrets, first: Model): Masked {

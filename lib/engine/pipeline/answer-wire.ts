@@ -218,15 +218,12 @@ function describeLogIn({ options: { auth }, authentication }: StageParts, versio
 }
 
 function pathOf(resource: WireResource | string, id?: string | number | bigint): string {
-  const path = `/${encode(typeof resource === 'string' ? resource : resource.name)}`
+  const name = typeof resource === 'string' ? resource : resource.name
+  const path = `/${PLAIN.test(name) ? name : encodeURIComponent(name)}`
   return id === undefined ? path : `${path}/${PLAIN.test(String(id)) ? id : String(id).split(',').map(encodeURIComponent).join(',')}`
 }
 
 const PLAIN = /^[\w,-]+$/
-
-function encode(segment: string): string {
-  return PLAIN.test(segment) ? segment : encodeURIComponent(segment)
-}
 
 /** Before the name of an expanded relation: `posts.`, or nothing. */
 const NO_PATH = ''

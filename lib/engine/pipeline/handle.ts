@@ -267,10 +267,6 @@ function answerMany(resolved: ResolvedRequest, parts: StageParts): Awaitable<Res
   return view.visibility === EVERYTHING ? change() : applyRules(operation, resolved, change)
 }
 
-function pick({ pairs, depth, attributes, expand, lists, flags }: Parameters): Partial<Parameters> {
-  return { pairs, depth, attributes, expand, lists, flags }
-}
-
 async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Promise<RestResponse> {
   const { request, services, end } = resolved
   const { limits } = parts.options
@@ -330,7 +326,8 @@ function answerRecord(
 ): Awaitable<RestResponse> {
   const { resource } = resolved.target as Target & { kind: 'collection' }
   const target: Target = { kind: 'record', resource, key, id }
-  const parameters = { ...NO_PARAMETERS, ...pick(resolved.parameters) }
+  const { pairs, depth, attributes, expand, lists, flags } = resolved.parameters
+  const parameters = { ...NO_PARAMETERS, pairs, depth, attributes, expand, lists, flags }
   return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 

@@ -16,7 +16,7 @@ import { refuseStart } from '../../records/request/key-start.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
-import type { Parameters, Vocabulary } from '../../records/request/query-string.ts'
+import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
 import type { DefaultsOfLists } from '../../records/access/list-defaults.ts'
@@ -151,7 +151,11 @@ async function streamOperation(operation: Operation, services: Services, resourc
   if (start !== undefined) throw refuseStart(start, 'works for JSON alone, and this form has all pages')
   // `limit` among the defaults of a resource is not for lists below a record.
   const standard = target.kind === 'collection' ? defaults.get(resource)?.limit : undefined
-  const parameters = withoutPage(view.parameters, limits, standard)
+  // A request without `page` gets all pages; `page=2` gets one.
+  const parameters =
+    view.parameters.page === undefined
+      ? view.parameters
+      : { ...view.parameters, ...findPageRange(view.parameters, limits, standard), page: undefined }
   const { streamList } = await import('./stream-list.ts')
   return streamList({
     format,
@@ -160,11 +164,6 @@ async function streamOperation(operation: Operation, services: Services, resourc
     answer: page => perform({ ...operation, view: page }, services),
     columns: () => retryWithRules(visibility, () => listShownNames(resource, parameters, { limits, visibility, vocabulary })),
   })
-}
-
-/** A request without `page` gets all pages; `page=2` gets one. */
-function withoutPage(parameters: Parameters, limits: Limits, standard: number | undefined): Parameters {
-  return parameters.page === undefined ? parameters : { ...parameters, ...findPageRange(parameters, limits, standard), page: undefined }
 }
 
 /** Around a write, the wrapper is part of the transaction: its failure rolls back. */
@@ -193,7 +192,8 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
     view.end?.throwIfReached()
     return response
   }
-  return services.transaction(attempt, view.end, about && findPlace(about.resource))
+  const place = about?.resource.rules.repeatable === true ? { resource: about.resource.plural, id: undefined } : undefined
+  return services.transaction(attempt, view.end, place)
 }
 
 /** After a conflict, the transaction begins anew, unless a wrapper takes part. */
@@ -205,10 +205,6 @@ export function writeTogether<T>(
 ): Promise<T> {
   const isRepeatable = rules.repeatable ? undefined : Object.keys(rules.wrappers).length === 0
   return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
-}
-
-function findPlace({ plural, rules }: Resource): WrittenPlace | undefined {
-  return rules.repeatable ? { resource: plural, id: undefined } : undefined
 }
 
 /** Before the wrapper's transaction, which would hold the lock meanwhile. */

@@ -176,14 +176,11 @@ export function respondOptions(allowed: readonly string[]): RestResponse {
 function withoutBody(response: RestResponse, context: object): RestResponse {
   const { body, headers } = response
   const isSent = context instanceof LazyClient || context instanceof WholeClient
-  const text: unknown = isSent && body !== undefined ? (body instanceof TextStream ? findWhole(body) : JSON.stringify(body)) : undefined
+  // A text made while sent has no length yet.
+  const hasLength = isSent && (body instanceof WholeText || !(body instanceof TextStream))
+  const text: unknown = hasLength ? (body instanceof WholeText ? body.whole : JSON.stringify(body)) : undefined
   const length = typeof text === 'string' ? { 'content-length': String(runtime.countBytes(text)) } : {}
   return { ...response, headers: { ...headers, ...length }, body: undefined }
-}
-
-/** A text made while sent has no length yet. */
-function findWhole(body: TextStream): string | undefined {
-  return body instanceof WholeText ? body.whole : undefined
 }
 
 interface ErrorForm {
@@ -230,7 +227,7 @@ function nameProblem(code: string): string {
 /** `envelope` forms an `answer`, `envelope.error` a `refusal`; a `route` has its own form. */
 type AnswerKind = 'answer' | 'refusal' | 'route'
 
-export interface AnswerTo {
+interface AnswerTo {
   /** Upper case; empty where no request could be read. */
   readonly method: string
   readonly path: string

@@ -156,7 +156,8 @@ function moment(name: readonly string[], { random, now }: Making): number {
 
 function days(name: readonly string[], { now }: Making): string[] {
   const past = now ?? PAST_BEFORE
-  const first = isBirth(name) ? past - 40 * 365 * DAY_MS : isComing(name) ? (now ?? COMING_AFTER) + DAY_MS : past - 365 * DAY_MS
+  const isBirth = name.some(word => BIRTH.has(word))
+  const first = isBirth ? past - 40 * 365 * DAY_MS : isComing(name) ? (now ?? COMING_AFTER) + DAY_MS : past - 365 * DAY_MS
   return Array.from({ length: 365 }, (_, day) => new Date(first + day * DAY_MS).toISOString().slice(0, 10))
 }
 
@@ -165,10 +166,6 @@ const BIRTH = new Set(['born', 'birth', 'birthday', 'birthdate', 'dob'])
 
 function isComing(name: readonly string[]): boolean {
   return name.some(word => COMING.has(word))
-}
-
-function isBirth(name: readonly string[]): boolean {
-  return name.some(word => BIRTH.has(word))
 }
 
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'

@@ -59,6 +59,8 @@ export interface MatchedFaults {
 }
 
 export function describeFault({ id, effect, label, met, left, options }: FaultRule, waiting: readonly WaitingRequest[]): FaultState {
+  // What JSON can hold.
+  const plain = Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function')
   const held = waiting.map(({ request: { method, path, query } }) => ({ method, path, query }))
   return {
     id,
@@ -66,14 +68,9 @@ export function describeFault({ id, effect, label, met, left, options }: FaultRu
     match: label,
     met,
     left: left === Infinity ? null : left,
-    options: listPlain(options),
+    options: Object.fromEntries(plain),
     ...(effect.kind === 'hold' ? { held } : {}),
   }
-}
-
-/** Keeps what JSON can hold. */
-function listPlain(options: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function'))
 }
 
 export function toPending({ effect, label }: FaultRule): PendingFault {

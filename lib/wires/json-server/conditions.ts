@@ -9,7 +9,7 @@ import { likeOf, matchesText, readPattern, type TextPattern } from './text-patte
 export type Version = 0 | 1
 
 /** An attribute, a link, or a place inside a JSON value. */
-export interface AskedPlace {
+interface AskedPlace {
   /** To-one relations on the way. */
   readonly hops: readonly string[]
   readonly attribute: WireAttribute

@@ -56,7 +56,7 @@ export function isOwnList({ kind, writable }: WireAttribute): boolean {
   return kind === 'toMany' && writable
 }
 
-export type ShowRecord = (record: Fields) => Fields
+type ShowRecord = (record: Fields) => Fields
 
 /** Functions that make records, by what is embedded. */
 const shown = new WeakMap<WireResource, Map<string, ShowRecord>>()

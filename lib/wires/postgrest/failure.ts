@@ -76,7 +76,8 @@ export function translate(refusal: ThrownRefusal | WireError, asked: RefusedRequ
   const ofEntry = entry.code === undefined ? undefined : translateEntry(entry, message, asked)
   if (ofEntry !== undefined) return ofEntry
   const table = asked.resource?.table ?? ''
-  if (code === 'owner_required') return stillReferenced(table, message)
+  if (code === 'owner_required')
+    return new Failure(409, '23503', `update or delete on table "${table}" violates foreign key constraint`, { details: message })
   if (code === 'unique_conflict') return new Failure(409, '23505', `duplicate key value violates unique constraint on "${table}"`)
   if (code === 'outside_scope')
     return new Failure(asked.isAnonymous ? 401 : 403, '42501', `new row violates row-level security policy for table "${table}"`)
@@ -89,10 +90,6 @@ export function translate(refusal: ThrownRefusal | WireError, asked: RefusedRequ
   if (code === 'method_not_allowed') return new Failure(405, 'PGRST117', `Unsupported HTTP method: ${asked.method}`, { headers })
   if (code === 'timeout') return new Failure(status, '57014', 'canceling statement due to statement timeout')
   return new Failure(status, code, message, { headers })
-}
-
-function stillReferenced(table: string, details: string): Failure {
-  return new Failure(409, '23503', `update or delete on table "${table}" violates foreign key constraint`, { details })
 }
 
 /** The attribute of an error, with names of the database. */

@@ -50,7 +50,7 @@ export function isAnonymous({ headers }: WireRequest): boolean {
 }
 
 /** `apikey` alone names no user. */
-export function apiOf(request: WireRequest, api: WireApi): WireApi {
+function apiOf(request: WireRequest, api: WireApi): WireApi {
   if (!isAnonymous(request)) return api
   const { authorization: _, ...headers } = request.headers
   return api.as(headers)

@@ -158,7 +158,7 @@ function shownRowsOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: Ap
   }
 }
 
-export function keysOf({ items, resource }: TableNode): string[] {
+function keysOf({ items, resource }: TableNode): string[] {
   return items.flatMap((item: SelectItem) => {
     if (item.kind === 'all') return resource.attributes.filter(isStored).map(columnOf)
     if (item.kind === 'embed') return item.isSpread ? keysOf(item.node) : item.node.items.length === 0 ? [] : [item.key]

@@ -7,7 +7,7 @@ import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
 import { comesAlong, isByBack, isCount, isEmpty, PAGE, type EmbedItem, type TableNode } from './select.ts'
 import { shownAs } from './tables.ts'
 
-export interface RowPage {
+interface RowPage {
   readonly records: readonly ShownRow[]
   /** Of all rows that meet the condition. */
   readonly count: number

@@ -7,7 +7,7 @@ import { findColumn, findRelation, needColumn, type TableRelation } from './tabl
 import { TextReader, type Step } from './text-reader.ts'
 import { checkCast, nameType } from './values.ts'
 
-export type AggregateName = 'count' | 'sum' | 'avg' | 'min' | 'max'
+type AggregateName = 'count' | 'sum' | 'avg' | 'min' | 'max'
 
 export interface ColumnItem {
   readonly kind: 'column'

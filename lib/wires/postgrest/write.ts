@@ -9,7 +9,7 @@ import { askedOf, listAll, whereOf } from './rows.ts'
 import { columnOf, findColumn, isStored, needColumn, typeOf } from './tables.ts'
 import { readSent } from './values.ts'
 
-export interface RowWriting {
+interface RowWriting {
   readonly api: WireApi
   readonly query: Query
   readonly request: WireRequest

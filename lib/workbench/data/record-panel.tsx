@@ -20,7 +20,7 @@ import { formatPlace } from '../state/place-text.ts'
 import { DeleteDialog, readEffects } from './delete-dialog.tsx'
 
 /** The attribute to edit first. */
-export interface PanelEdit {
+interface PanelEdit {
   readonly focus: string | undefined
 }
 

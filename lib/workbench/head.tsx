@@ -155,8 +155,8 @@ const OTHER = '\n'
 function WorldChoice() {
   const id = useId()
   const [isNamed, setNamed] = useState(false)
-  const own = world.value
-  const names = [...new Set([...worlds.value, ...(own === '' ? [] : [own])])].toSorted()
+  const current = world.value
+  const names = [...new Set([...worlds.value, ...(current === '' ? [] : [current])])].toSorted()
   const choose = (name: string): void => {
     setNamed(name === OTHER)
     if (name === OTHER) return
@@ -169,7 +169,7 @@ function WorldChoice() {
       {isNamed ? (
         <NameField id={id} onName={choose} onLeave={() => setNamed(false)} />
       ) : (
-        <select id={id} value={own} onChange={event => choose(event.currentTarget.value)}>
+        <select id={id} value={current} onChange={event => choose(event.currentTarget.value)}>
           <option value="">main</option>
           {names.map(name => (
             <option key={name}>{name}</option>

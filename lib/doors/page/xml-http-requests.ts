@@ -41,17 +41,17 @@ export function answerXmlHttp(Native: XmlHttpClass, find: FindAnswerer): XmlHttp
   const exchanges = new WeakMap<XmlHttpRequest, XmlHttpExchange>()
   const Answered = class XMLHttpRequest extends Native {
     override open(method: string, url: string | URL, isAsync = true, ...credentials: (string | null)[]): void {
-      const asked = URL.parse(String(url), BASE.document?.baseURI ?? BASE.location?.href)?.href
+      const address = URL.parse(String(url), BASE.document?.baseURI ?? BASE.location?.href)?.href
       // The browser refuses other values than addresses.
-      const answer = asked === undefined ? undefined : find(asked)
+      const answer = address === undefined ? undefined : find(address)
       if (answer !== undefined && !isAsync)
         throw new TypeError(
-          `XMLHttpRequest: ${asked} is intercepted, and an engine answers asynchronously: open the request without "false".`,
+          `XMLHttpRequest: ${address} is intercepted, and an engine answers asynchronously: open the request without "false".`,
         )
       super.open(method, url, isAsync, ...credentials)
       exchanges.get(this)?.leave()
       if (answer === undefined) exchanges.delete(this)
-      else exchanges.set(this, new XmlHttpExchange(this, method, asked!, answer))
+      else exchanges.set(this, new XmlHttpExchange(this, method, address!, answer))
     }
   }
   const ownMember = (name: string, request: XmlHttpRequest): unknown => Reflect.get(Native.prototype as object, name, request)

@@ -47,10 +47,10 @@ export class Cors {
   mark(method: string | undefined, requested: IncomingHttpHeaders, headers: OutgoingHttpHeaders): void {
     if (!this.#allow(requested, headers)) return
     if (!Cors.isPreflight(method, requested)) {
-      const own = headers['access-control-expose-headers']
+      const exposedByWire = headers['access-control-expose-headers']
       const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
       // The wire may expose headers of its own.
-      headers['access-control-expose-headers'] = typeof own === 'string' ? addNames(exposed, own) : exposed
+      headers['access-control-expose-headers'] = typeof exposedByWire === 'string' ? addNames(exposed, exposedByWire) : exposed
       // Resource Timing, "Timing-Allow-Origin".
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
       return

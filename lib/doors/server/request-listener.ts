@@ -128,9 +128,9 @@ export class RequestListener {
     }
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
     const wire = isPlain || this.#isOfTests(below) ? undefined : this.#wire
-    const own = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
+    const wayIn = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
     // Only Set-Cookie comes as a list, and no request needs Set-Cookie.
-    const client = new LazyClient(request as HeaderSource, { ...own, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
+    const client = new LazyClient(request as HeaderSource, { ...wayIn, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')
     response.on('close', () => {
@@ -311,8 +311,8 @@ export class RequestListener {
       const world = await controls.findWorld(headers)
       const { title, home } = this.#workbench
       const [origin, readOnly, { docs }] = [findOrigin(request), this.#readOnly, this.#pages]
-      const asked = { method, target: below!, base, origin, body, client, readOnly, title, home, docs }
-      return world.use(() => answerWorkbench(internalsOf(world.engine), asked))
+      const pageRequest = { method, target: below!, base, origin, body, client, readOnly, title, home, docs }
+      return world.use(() => answerWorkbench(internalsOf(world.engine), pageRequest))
     }
     const { signal } = client
     return controls.answer({ method, target: below!, base, body, headers, signal, origin: findOrigin(request) })

@@ -189,12 +189,12 @@ export class EngineInternals {
   }
 
   async outline(options: { readonly version: string; readonly base: string; readonly readOnly: boolean }): Promise<OutlineOfEngine> {
-    const { options: own, served, authentication, isFork, shared } = this.open
+    const { options: engineOptions, served, authentication, isFork, shared } = this.open
     const { outlineVersion } = await import('./outline-version.ts')
     const { hasWire, notes } = shared
     const { isSaved } = this
     const services = served.get(options.version)!
-    return outlineVersion(options, { options: own, authentication, isFork, isSaved, hasWire, services, refusal: notes.refusal })
+    return outlineVersion(options, { options: engineOptions, authentication, isFork, isSaved, hasWire, services, refusal: notes.refusal })
   }
 
   /** `undefined` without log-in, and where the application reads the body. */

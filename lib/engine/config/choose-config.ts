@@ -18,9 +18,9 @@ export async function chooseConfig(given: unknown, context = runtime.environment
   const exported = unwrap(await given)
   if (Array.isArray(exported)) return checkConfig(await chooseOf(exported, context ?? DEFAULT_CONTEXT))
   const config = checkConfig(typeof exported === 'function' ? await make(exported as ConfigFunction, context) : exported)
-  const own = nameOf(config)
-  if (context === undefined || own === context || (typeof exported === 'function' && !('contextName' in config))) return config
-  throw new TypeError(`RestEngine.create: "config" is of the context ${JSON.stringify(own)}, and "${context}" is asked for.`)
+  const contextName = nameOf(config)
+  if (context === undefined || contextName === context || (typeof exported === 'function' && !('contextName' in config))) return config
+  throw new TypeError(`RestEngine.create: "config" is of the context ${JSON.stringify(contextName)}, and "${context}" is asked for.`)
 }
 
 /** Given may be a whole module. */

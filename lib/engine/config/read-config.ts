@@ -33,8 +33,8 @@ interface Decided {
 /** Options of the engine count first. */
 export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
-  const { orm: own = {}, notes: told = [] } = options
-  const config = withEnvironment(await chooseConfig(given, own.contextName))
+  const { orm: ormOptions = {}, notes: givenNotes = [] } = options
+  const config = withEnvironment(await chooseConfig(given, ormOptions.contextName))
   const found = options.database === undefined ? await findDatabase(config) : { database: options.database, notes: [] }
   const database = withSchema(found.database, config)
   const isSqlite = !isServer(database)
@@ -42,10 +42,10 @@ export async function readConfig<T extends GivenConfig>(options: T): Promise<Omi
   const { orm, notes } = takeOptions(config, { isSqlite, isInMemory: isInMemory(database instanceof URL ? database.href : database) })
   return {
     ...others,
-    entities: options.entities ?? findEntities(config, own.preferTs),
+    entities: options.entities ?? findEntities(config, ormOptions.preferTs),
     database,
-    orm: { ...orm, ...withKeys(config), entitiesTs: [], ...own },
-    notes: [...told, ...found.notes, ...notes],
+    orm: { ...orm, ...withKeys(config), entitiesTs: [], ...ormOptions },
+    notes: [...givenNotes, ...found.notes, ...notes],
   }
 }
 

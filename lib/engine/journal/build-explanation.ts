@@ -65,14 +65,14 @@ function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
   const mark = path.indexOf('?')
-  const own =
+  const sentPairs =
     mark < 0
       ? []
       : path
           .slice(mark + 1)
           .split('&')
           .filter(pair => pair !== '')
-  if (own.length === masked.query.length && !isMasked) return path.slice(mark)
+  if (sentPairs.length === masked.query.length && !isMasked) return path.slice(mark)
   return `?${masked.query.map(([name, value]) => (/[=<>]$/.test(name) ? name + value : `${name}=${value}`)).join('&')}`
 }
 

@@ -23,21 +23,21 @@ export interface Change {
 /** Tables as first served. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
-  const own = new Set<string>()
+  const watchedTables = new Set<string>()
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
     // Classes that share a table are reported as their root: each row once. Of a record in several tables, each table reports its columns.
     const resource: Resource =
       found.source.kind === 'table' ? findHierarchyRoot(found) : { ...found, source: { kind: 'table' }, hierarchy: undefined }
-    if (resource.readOnly || resource.key.length === 0 || own.has(resource.table)) continue
+    if (resource.readOnly || resource.key.length === 0 || watchedTables.has(resource.table)) continue
     const isFirst = models[0]!.byEntity.has(entity)
     const name = isFirst
       ? resource.plural
       : ([resource.plural, resource.table, resource.className].find(free => !names.has(free)) ?? `${resource.className} (entity)`)
     names.add(name)
     const stored = [...planStored(resource).node!.fields.flatMap(listRowFields), ...listHolder(resource)]
-    own.add(resource.table)
+    watchedTables.add(resource.table)
     tables.push({
       resource,
       name,
@@ -48,7 +48,7 @@ export function listWatched(models: readonly Model[]): Watched {
     table.resource.attributes.flatMap((attribute): WatchedList[] => {
       if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot' || attribute.hidden) return []
       // A pivot table that is an entity has records of its own.
-      return attribute.via.owner && !own.has(attribute.via.table)
+      return attribute.via.owner && !watchedTables.has(attribute.via.table)
         ? [{ table, attribute: { ...attribute, name: shownName(attribute), via: attribute.via } }]
         : []
     }),
@@ -157,14 +157,14 @@ export function computeNetChanges(raw: readonly RawChange[]): Change[] {
 
 function finishChanges({ resource, id, shown, row, before, after, lists }: RowState): Change[] {
   if (before === null && after === null) return []
-  const own = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
+  const merged = { before: before === null ? null : { ...before }, after: after === null ? null : { ...after } }
   let differs = row
   for (const [name, list] of lists) {
     if (list.before.length === list.after.length && list.before.every((id, index) => id === list.after[index])) continue
     differs = true
-    if (own.before !== null) own.before[name] = list.before
-    if (own.after !== null) own.after[name] = list.after
+    if (merged.before !== null) merged.before[name] = list.before
+    if (merged.after !== null) merged.after[name] = list.after
   }
   if (!differs) return []
-  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id: shown ?? id, ...own }]
+  return [{ type: before === null ? 'insert' : after === null ? 'delete' : 'update', resource, id: shown ?? id, ...merged }]
 }

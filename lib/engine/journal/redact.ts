@@ -159,8 +159,8 @@ export class Secrets {
 function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (!isValue(attribute)) return []
-    const own = attribute.hidden ? [attribute.name, attribute.property] : []
-    return attribute.kind === 'embedded' ? [...own, ...listHiddenNames(attribute)] : own
+    const names = attribute.hidden ? [attribute.name, attribute.property] : []
+    return attribute.kind === 'embedded' ? [...names, ...listHiddenNames(attribute)] : names
   })
 }
 
@@ -279,8 +279,8 @@ class Mask {
     if (credentials === undefined) this.gather(body)
     for (const [name, item] of Object.entries(credentials ?? {})) if (name !== identifier || typeof item === 'object') this.gather(item)
     // A password equal to the user's name is shown anyway.
-    const own = credentials?.[identifier]
-    if (typeof own === 'string') this.#echoes.delete(own)
+    const userName = credentials?.[identifier]
+    if (typeof userName === 'string') this.#echoes.delete(userName)
   }
 
   text(text: string): string {

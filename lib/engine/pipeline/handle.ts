@@ -121,10 +121,10 @@ async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: 
   const { engine, fork, options, served, authentication } = parts
   const { method, segments } = request
   const version = segments[0] ?? options.versions[0] ?? NO_VERSION
-  const asked = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
+  const plain = request.body instanceof FormBody ? withBody(request, request.body.plain(), arrival) : request
   arrival.trace?.enter('handler')
   const { transaction } = served.get(version) ?? served.values().next().value!
-  const origin = { request: asked, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
+  const origin = { request: plain, principal, version, end, engine, fork, passed: passedBy(arrival), logsIn: authentication !== undefined }
   const answer = await runRoute(match, origin, { versions: options.versions, transaction: (work, place) => transaction(work, end, place) })
   const kind = authentication?.answersAt(method, segments) === true ? 'answer' : 'route'
   return finishAnswer(answer, kind, { method, path: arrival.path, context: arrival.context, request }, parts)
@@ -149,14 +149,14 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   const version = findVersion(admitted.request, parts.options.versions, parts.model)
   const request = method === 'QUERY' ? readQuery(admitted.request, arrival) : admitted.request
   const services = served.get(version)!
-  const own = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
-  const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
+  const routeMethods = parts.routes?.listMethods(segments, passedBy(arrival)) ?? NO_METHODS
+  const target = (routeMethods.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
   arrival.record?.resolved(target, services.model)
-  const allowed = checkMethod(method, target, own, request.query.pairs.length > 0)
+  const allowed = checkMethod(method, target, routeMethods, request.query.pairs.length > 0)
   const given =
     request.query.pairs.length === 0 ? NO_PARAMETERS : readParameters(request, target, services.vocabulary, parts.options.limits)
-  const asked = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
-  const parameters = arrival.context instanceof WireCall ? showLinks(asked) : asked
+  const completed = services.defaults.size === 0 ? given : withDefaults(given, method, target, services.defaults)
+  const parameters = arrival.context instanceof WireCall ? showLinks(completed) : completed
   const typed = request.body === undefined ? request : readBody(request, target, arrival, parts)
   const actions = findActions(method, target, typed.body)
   return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
@@ -357,11 +357,11 @@ export function readRequest(arrival: Arrival, { options, queries }: Pick<StagePa
 
 /** The body of a QUERY holds parameters. */
 function readQuery(request: Request, { record }: Arrival): Request {
-  const asked = takeQuery(request)
-  if (record === undefined) return asked
-  record.parsed(asked)
+  const withParameters = takeQuery(request)
+  if (record === undefined) return withParameters
+  record.parsed(withParameters)
   record.body = undefined
-  return asked
+  return withParameters
 }
 
 /** Log-in and log-out change no data, and stay possible. */
@@ -375,9 +375,9 @@ function listMethods(request: Request, { options, model, served, routes }: Stage
   try {
     const version = findVersion(request, options.versions, model)
     const services = served.get(version)!
-    const own = routes?.listMethods(request.segments) ?? NO_METHODS
-    const target = (own.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
-    return [...new Set([...own, ...allowedMethods(target)])]
+    const routeMethods = routes?.listMethods(request.segments) ?? NO_METHODS
+    const target = (routeMethods.length === 0 ? resolvePath : resolveBesideRoutes)(request, version, services.model, services.lookUp)
+    return [...new Set([...routeMethods, ...allowedMethods(target)])]
   } catch {
     return undefined
   }

@@ -37,8 +37,8 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   await checkList(target, view)
   const memberKey = await findRowKey(member.resource, member.key, connection)
   // Where the member does not exist, the reading still checks owner and parameters.
-  const asked = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
-  const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NO_RECORDS : ONE_RECORD, asked)
+  const narrowed = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
+  const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NO_RECORDS : ONE_RECORD, narrowed)
   if (page === undefined) throw notFound(resource, id)
   const [record] = page.records
   if (record === undefined) throw notInList(target)

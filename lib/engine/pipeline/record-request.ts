@@ -174,7 +174,7 @@ export class RequestRecorder {
     { trace, statements = trace.statements ?? [] }: { readonly trace: Trace; readonly statements?: readonly RunStatement[] },
   ): Promise<Explanation> {
     const { options, connection, secrets, model } = this.#parts
-    const asked = {
+    const facts = {
       method: method.toUpperCase(),
       path,
       trace,
@@ -187,7 +187,7 @@ export class RequestRecorder {
     }
     const explained = await connection.explain(statements)
     const { buildExplanation } = await import('../journal/build-explanation.ts')
-    return buildExplanation(asked, explained)
+    return buildExplanation(facts, explained)
   }
 
   async #measure(trace: Trace, record: JournalRecord | undefined, work: () => Awaitable<RestResponse>): Promise<RestResponse> {

@@ -279,8 +279,8 @@ function formWireRefusal(wire: Wire, response: RestResponse, asked: AnswerTo, pa
 
 function formAnswer(response: RestResponse, { method, request }: AnswerTo, { options, served }: AnswerParts): RestResponse {
   return shapeAnswer(response, method, options.envelope!, name => {
-    const own = served.get(request?.segments[0] ?? '')
-    for (const { model } of own === undefined ? served.values() : [own]) {
+    const ofVersion = served.get(request?.segments[0] ?? '')
+    for (const { model } of ofVersion === undefined ? served.values() : [ofVersion]) {
       const names = findNames(name, model)
       if (names !== undefined) return names
     }

@@ -202,8 +202,8 @@ function replaceHidden(record: object, attributes: Resource['attributes'], count
 function replaceInside(value: object, attribute: EmbeddedAttribute, count: number, isHidden: boolean): object {
   if (Array.isArray(value)) return value.map(each => (isObject(each) ? replaceInside(each, attribute, count, isHidden) : each) as object)
   const { attributes, variants } = attribute
-  const own = variants?.byValue.get(String((value as Readonly<Record<string, unknown>>)[variants.discriminator]))
-  return replaceHidden(value, own ?? attributes, count, isHidden)
+  const attributesOfClass = variants?.byValue.get(String((value as Readonly<Record<string, unknown>>)[variants.discriminator]))
+  return replaceHidden(value, attributesOfClass ?? attributes, count, isHidden)
 }
 
 /** For hidden values; the attribute may be unique. */

@@ -208,9 +208,9 @@ export async function rebuildEntities(recorded: unknown): Promise<ReadonlyMap<st
   for (const { name, table, embeddable, properties, uniques } of checked) {
     if (schemas.has(name)) throw new TypeError(`the entity ${name} comes twice`)
     // MikroORM declares no index of types by name.
-    const own = Object.fromEntries(properties.map(property => [property.name, rebuildProperty(property, names, find, core as never)]))
+    const rebuilt = Object.fromEntries(properties.map(property => [property.name, rebuildProperty(property, names, find, core as never)]))
     const options = embeddable ? { name, embeddable: true } : { name, tableName: table, uniques: uniques.map(of => ({ properties: of })) }
-    schemas.set(name, new core.EntitySchema({ ...options, properties: own } as never))
+    schemas.set(name, new core.EntitySchema({ ...options, properties: rebuilt } as never))
   }
   return schemas
 }

@@ -79,7 +79,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
 /** Generates a literal, at a tenth of the cost of a loop. A policy of the page may forbid texts as code. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
-  const own = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
+  const plainMember = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
   const made = (key: string, from: string, make: (value: never) => unknown): ShownMember => [
     key,
     `h[${helpers.push(make) - 1}](r[${JSON.stringify(from)}])`,
@@ -87,7 +87,7 @@ function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRel
   ]
   const members = resource.attributes.flatMap((attribute): ShownMember[] => {
     const { kind, ids, name } = attribute
-    if (!isRelation(attribute)) return [own(name)]
+    if (!isRelation(attribute)) return [plainMember(name)]
     const wanted = embedded.get(attribute)
     const target = findTarget(api, attribute)
     const whole: ShownMember[] = []
@@ -97,10 +97,10 @@ function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRel
       const all = (list: readonly Fields[] | undefined): readonly Fields[] | undefined => list?.map(show)
       whole.push(made(wanted, name, kind === 'toOne' ? each : all))
     }
-    if (kind === 'toMany') return wanted === undefined && isOwnList(attribute) ? [own(ids ?? name)] : whole
+    if (kind === 'toMany') return wanted === undefined && isOwnList(attribute) ? [plainMember(ids ?? name)] : whole
     const link = nameOf(attribute)
-    if (ids !== undefined) return [own(link, ids), ...whole]
-    return [wanted === undefined ? own(link, name) : made(link, name, related => keyOf(related, target)), ...whole]
+    if (ids !== undefined) return [plainMember(link, ids), ...whole]
+    return [wanted === undefined ? plainMember(link, name) : made(link, name, related => keyOf(related, target)), ...whole]
   })
   const literal = members.map(([key, source]) => `${key === '__proto__' ? '["__proto__"]' : JSON.stringify(key)}:${source}`).join(',')
   try {

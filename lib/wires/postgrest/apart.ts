@@ -58,8 +58,8 @@ async function readByBack(
   const name = back!.name
   const shown = shownAs(back!)
   for (const part of chunks(records)) {
-    const own = { [name]: { $in: part.map(record => keyOf(api, record, owner)) } }
-    const query = { where: { $and: [where, own] }, sort: node.sort, ...(await askedOf(api, node, [shown])) }
+    const ofOwners = { [name]: { $in: part.map(record => keyOf(api, record, owner)) } }
+    const query = { where: { $and: [where, ofOwners] }, sort: node.sort, ...(await askedOf(api, node, [shown])) }
     for (const row of (await listAll(api, target, query)).records) {
       const key = textOf(keyOf(api, row[shown], owner))
       const group = groups.get(key)

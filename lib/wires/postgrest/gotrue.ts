@@ -66,16 +66,16 @@ async function route(named: string | undefined, request: WireRequest, api: WireA
   const users = api.resources.find(({ name }) => name === (named ?? logIn.users))
   if (users === undefined) throw new TypeError(`supabase: "users": there is no resource "${named ?? logIn.users}".`)
   const { authorization: _, ...headers } = request.headers
-  const asked: AuthRequest = { api, nobody: api.as(headers), logIn, users, request }
+  const authRequest: AuthRequest = { api, nobody: api.as(headers), logIn, users, request }
   switch (path) {
     case 'POST signup':
-      return { status: 200, body: await signUp(asked) }
+      return { status: 200, body: await signUp(authRequest) }
     case 'POST token':
-      return { status: 200, body: await issueToken(asked) }
+      return { status: 200, body: await issueToken(authRequest) }
     case 'GET user':
-      return { status: 200, body: showUser(asked, await findUser(asked)) }
+      return { status: 200, body: showUser(authRequest, await findUser(authRequest)) }
     case 'PUT user':
-      return { status: 200, body: showUser(asked, await changeUser(asked)) }
+      return { status: 200, body: showUser(authRequest, await changeUser(authRequest)) }
     case 'POST logout':
       requireToken(request)
       await api.ask('POST', logIn.paths.logout!)

@@ -156,8 +156,8 @@ function parseOrder(api: WireApi, node: TableNode, text: string): string[] {
     if (related !== undefined) reader.need(')')
     const direction = reader.match(/\.(?:asc|desc)(?![a-z])/) ?? '.asc'
     const nulls = reader.match(/\.nulls(?:first|last)(?![a-z])/)
-    const asked = { path: path.trim(), direction, nulls }
-    sort.push(related === undefined ? sortKey(api, node.resource, asked) : relatedKey(api, node, asked, related))
+    const key = { path: path.trim(), direction, nulls }
+    sort.push(related === undefined ? sortKey(api, node.resource, key) : relatedKey(api, node, key, related))
     reader.space()
   } while (reader.take(','))
   reader.end()

@@ -108,13 +108,13 @@ function showerOf(api: WireApi, attribute: WireAttribute): ((value: unknown) => 
 function readerOf(api: WireApi, { attribute, steps, cast }: ColumnItem): (record: ShownRow) => unknown {
   const name = shownAs(attribute)
   const show = showerOf(api, attribute)
-  const own = (record: ShownRow): unknown => {
+  const readAttribute = (record: ShownRow): unknown => {
     const value = record[name] ?? null
     return show === undefined ? value : show(value)
   }
-  if (steps.length === 0 && cast === undefined) return own
+  if (steps.length === 0 && cast === undefined) return readAttribute
   return record => {
-    let value = own(record)
+    let value = readAttribute(record)
     for (const step of steps) {
       value = stepInto(value, step.name)
       if (step.isText) value = showText(value)

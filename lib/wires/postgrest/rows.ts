@@ -18,12 +18,12 @@ const MAX_ROWS = 100_000
 
 export async function listAll(api: WireApi, resource: WireResource, { where = {}, ...query }: WireQuery): Promise<RowPage> {
   const { limit = Infinity, offset = 0 } = query
-  const asked = Object.keys(where).length === 0 ? query : { ...query, where }
-  const first = await api.list(resource, { ...asked, limit: Math.min(PAGE, limit) })
+  const filtered = Object.keys(where).length === 0 ? query : { ...query, where }
+  const first = await api.list(resource, { ...filtered, limit: Math.min(PAGE, limit) })
   if (first.records.length >= limit || offset + first.records.length >= first.count) return first
   const records = [...first.records]
   for (;;) {
-    const page = await api.list(resource, { ...asked, limit: Math.min(PAGE, limit - records.length), offset: offset + records.length })
+    const page = await api.list(resource, { ...filtered, limit: Math.min(PAGE, limit - records.length), offset: offset + records.length })
     records.push(...page.records)
     if (records.length > MAX_ROWS) throw new Failure(413, '54000', `The request reads more than ${MAX_ROWS} rows of "${resource.table}".`)
     if (page.records.length === 0 || records.length >= limit || offset + records.length >= page.count) return { records, count: page.count }
@@ -64,10 +64,10 @@ export async function askedOf(
       else if (!isByBack(item)) names.add(shownAs(attribute))
     }
   }
-  const asked = expand.length === 0 ? {} : { expand }
-  if (items.some(({ kind }) => kind === 'all')) return asked
+  const expanded = expand.length === 0 ? {} : { expand }
+  if (items.some(({ kind }) => kind === 'all')) return expanded
   const embedded = expand.flatMap(each => (typeof each === 'string' ? [each] : Object.keys(each)))
-  return { attributes: [...new Set([...names, ...embedded])], ...asked }
+  return { attributes: [...new Set([...names, ...embedded])], ...expanded }
 }
 
 async function embeddedQuery(api: WireApi, embed: EmbedItem): Promise<WireExpanded> {
@@ -75,8 +75,8 @@ async function embeddedQuery(api: WireApi, embed: EmbedItem): Promise<WireExpand
   const where = await whereOf(api, node)
   const filter = Object.keys(where).length === 0 ? {} : { where }
   if (isCount(embed)) return { ...filter, count: true }
-  const asked = await askedOf(api, node)
-  if (!relation.isMany) return { ...filter, ...asked }
+  const shown = await askedOf(api, node)
+  if (!relation.isMany) return { ...filter, ...shown }
   const { sort, limit, offset } = node
-  return { ...filter, sort, offset, ...(limit === undefined ? {} : { limit }), ...asked }
+  return { ...filter, sort, offset, ...(limit === undefined ? {} : { limit }), ...shown }
 }

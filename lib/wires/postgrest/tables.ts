@@ -79,11 +79,11 @@ function listRelations(api: WireApi, owner: WireResource): TableRelation[] {
 
 /** For `name!hint`. */
 function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
-  const own = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
-  const other = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]
+  const ownColumns = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
+  const otherColumns = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]
   return [
-    ...own,
-    ...other,
+    ...ownColumns,
+    ...otherColumns,
     ...(attribute === undefined ? [] : [attribute.name]),
     ...(attribute?.through === undefined ? [] : [attribute.through]),
   ]

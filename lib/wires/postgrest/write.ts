@@ -174,8 +174,8 @@ async function findRows({ api, query, request, preferences }: RowWriting): Promi
   const { method } = request
   if (!isFiltered) throw new Failure(400, '21000', `${method === 'DELETE' ? 'DELETE' : 'UPDATE'} requires a WHERE clause`)
   const { sort, limit, offset, resource } = root
-  const asked = { where: await whereOf(api, root), sort, offset, ...(limit === undefined ? {} : { limit }), attributes: resource.key }
-  const { records } = await listAll(api, resource, asked)
+  const reading = { where: await whereOf(api, root), sort, offset, ...(limit === undefined ? {} : { limit }), attributes: resource.key }
+  const { records } = await listAll(api, resource, reading)
   if (preferences.maxAffected !== undefined && records.length > preferences.maxAffected)
     throw new Failure(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
       details: `The query affects ${records.length} rows`,
@@ -198,9 +198,9 @@ export async function updateRows(writing: RowWriting): Promise<WireAnswer> {
 
 /** The row may be sent with its own key. */
 function withoutKey({ key: names }: WireResource, key: unknown, changes: ShownRow): ShownRow {
-  const own = Array.isArray(key) ? (key as unknown[]) : [key]
+  const keyParts = Array.isArray(key) ? (key as unknown[]) : [key]
   return Object.fromEntries(
-    Object.entries(changes).filter(([name, value]) => !names.includes(name) || textOf(own[names.indexOf(name)]) !== textOf(value)),
+    Object.entries(changes).filter(([name, value]) => !names.includes(name) || textOf(keyParts[names.indexOf(name)]) !== textOf(value)),
   )
 }
 
@@ -220,14 +220,14 @@ export async function deleteRows(writing: RowWriting): Promise<WireAnswer> {
 export async function putRow(writing: RowWriting): Promise<WireAnswer> {
   const { api, query, request, preferences } = writing
   const { resource } = query.root
-  const own = resource.attributes.filter(({ name }) => resource.key.includes(name))
+  const keyAttributes = resource.attributes.filter(({ name }) => resource.key.includes(name))
   const filters = request.pairs.filter(([name]) => name !== 'select' && name !== 'columns')
   const isKey =
-    filters.length === own.length &&
-    own.every(attribute => filters.some(([name, value]) => name === columnOf(attribute) && value.startsWith('eq.')))
+    filters.length === keyAttributes.length &&
+    keyAttributes.every(attribute => filters.some(([name, value]) => name === columnOf(attribute) && value.startsWith('eq.')))
   if (!isKey) throw new Failure(405, 'PGRST105', "Filters must include all and only primary key columns with 'eq' operators")
   const [row] = readRows(writing)
-  const isSame = own.every(attribute =>
+  const isSame = keyAttributes.every(attribute =>
     filters.some(([name, value]) => name === columnOf(attribute) && value.slice(3) === textOf(row?.[attribute.name])),
   )
   if (!isSame) throw new Failure(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')

@@ -56,6 +56,6 @@ export function findExamples(resources: readonly OutlinedResource[], root: strin
 
 /** An attribute with the name of a parameter is filtered by `limit_`. */
 function filter({ name }: OutlinedAttribute, operator: string, value: unknown, names: ParameterNames): string {
-  const own = Object.values(names).includes(name) ? `${name}_` : name
-  return `${encodeSoftly(own)}${operator}${encodeSoftly(String(value))}`
+  const parameter = Object.values(names).includes(name) ? `${name}_` : name
+  return `${encodeSoftly(parameter)}${operator}${encodeSoftly(String(value))}`
 }

@@ -64,16 +64,16 @@ export async function readEffects(
 ): Promise<DeletionEffect[]> {
   const [first = ''] = ids
   // No request counts lists of several records.
-  const asked = (resource.whenDeleted ?? []).filter(
+  const relations = (resource.whenDeleted ?? []).filter(
     ({ by, rule }) => (only === undefined || rule === only) && (by !== undefined || ids.length === 1),
   )
   const filterOf = (by: string): string => `${by}=${ids.map(literal).join(',')}`
   const counts = await countLists(
-    asked.map(({ resource: other, by, attribute }) =>
+    relations.map(({ resource: other, by, attribute }) =>
       by === undefined ? requestOf([resource.name, first, attribute ?? ''], '') : `${pathOf(other)}?${filterOf(by)}`,
     ),
   )
-  return asked.flatMap(({ resource: other, by, attribute, rule }, index) => {
+  return relations.flatMap(({ resource: other, by, attribute, rule }, index) => {
     const count = counts[index]
     if (count === 0) return []
     const list = resource.attributes.find(({ name }) => name === attribute)

@@ -70,9 +70,9 @@ export function withOffset(query: string, name: string, offset: number): string 
 
 /** Ascending, then descending, then the API's order. */
 export function nextSort(sort: readonly ShownSort[], path: string): string | undefined {
-  const own = sort[0]?.path === path ? sort[0] : undefined
-  if (own === undefined) return path
-  return own.descending ? undefined : `${path}.desc`
+  const sorting = sort[0]?.path === path ? sort[0] : undefined
+  if (sorting === undefined) return path
+  return sorting.descending ? undefined : `${path}.desc`
 }
 
 /** Everything but reserved parameters, as written. */
@@ -95,8 +95,8 @@ export function readPrefilled(query: string, { attributes }: OutlinedResource, n
   const reserved = new Set<string>(Object.values(names))
   const values: Record<string, string> = {}
   for (const { name, value } of readPairs(query)) {
-    const own = name.endsWith('_') && reserved.has(name.slice(0, -1)) ? name.slice(0, -1) : name
-    const attribute = reserved.has(name) ? undefined : attributes.find(each => each.name === own || each.ids === own)
+    const attributeName = name.endsWith('_') && reserved.has(name.slice(0, -1)) ? name.slice(0, -1) : name
+    const attribute = reserved.has(name) ? undefined : attributes.find(each => each.name === attributeName || each.ids === attributeName)
     const isOne = value !== '' && value !== 'null' && !/[,*\\]/.test(value)
     if (attribute !== undefined && isOne && !attribute.readOnly && ['scalar', 'toOne'].includes(attribute.kind))
       values[attribute.name] = value

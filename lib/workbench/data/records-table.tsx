@@ -198,9 +198,9 @@ interface HeadProps {
 }
 
 function Head({ column, resource, isKey, isPinned, pick, sort, onSort }: HeadProps) {
-  const own = sort.find(({ path }) => path === column.name)
-  const order = own === undefined ? 'none' : own.descending ? 'descending' : 'ascending'
-  const sign = own === undefined ? '' : own.descending ? '↓' : '↑'
+  const sorting = sort.find(({ path }) => path === column.name)
+  const order = sorting === undefined ? 'none' : sorting.descending ? 'descending' : 'ascending'
+  const sign = sorting === undefined ? '' : sorting.descending ? '↓' : '↑'
   return (
     <th
       scope="col"

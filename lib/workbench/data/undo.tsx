@@ -29,12 +29,14 @@ export async function noteChange(text: string, method: string, paths: readonly s
     const wanted = new Set(paths)
     const { body: part } = await control('GET', `/requests?bodies=false&limit=${paths.length + MORE}`)
     const { requests } = part as { readonly requests: readonly RequestSummary[] }
-    const own = requests.filter(request => request.method === method && wanted.has(request.path) && !request.nested).slice(-paths.length)
-    const [first] = own
-    if (first === undefined || own.length < paths.length) return
+    const ownRequests = requests
+      .filter(request => request.method === method && wanted.has(request.path) && !request.nested)
+      .slice(-paths.length)
+    const [first] = ownRequests
+    if (first === undefined || ownRequests.length < paths.length) return
     const { body } = await control('GET', `/requests/${first.id}`)
     const why = (body as { readonly unavailable: { readonly restore?: string } }).unavailable.restore
-    lastChange.value = { text, world: world.value, ids: own.map(({ id }) => id), why }
+    lastChange.value = { text, world: world.value, ids: ownRequests.map(({ id }) => id), why }
   } catch {
     // Without the journal, only the way back is missing.
   }

@@ -29,11 +29,11 @@ interface ComboboxProps {
 export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
   const { label, value, options, placeholder, field, isEager = false, describedBy, isInvalid, onInput, onTake, onSubmit } = given
   const id = useId()
-  const own = useRef<HTMLInputElement>(null)
+  const ownField = useRef<HTMLInputElement>(null)
   const [isShown, setShown] = useState(isOpen)
   const [active, setActive] = useState(isOpen ? 0 : -1)
   const isTyped = useRef(false)
-  const input = field ?? own
+  const input = field ?? ownField
   const isListed = isShown && options.length > 0
   useLayoutEffect(() => setActive(isOpen || (isEager && isTyped.current) ? 0 : -1), [options, isOpen, isEager])
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])

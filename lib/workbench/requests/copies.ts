@@ -233,8 +233,8 @@ function expectedOf(changes: readonly Change[]): string {
   const numbers: Record<string, Record<string, number>> = {}
   const words = { insert: 'inserted', update: 'updated', delete: 'deleted' } as const
   for (const { resource, type } of changes) {
-    const own = (numbers[resource] ??= {})
-    own[words[type]] = (own[words[type]] ?? 0) + 1
+    const counts = (numbers[resource] ??= {})
+    counts[words[type]] = (counts[words[type]] ?? 0) + 1
   }
   return inlineCode({ ...numbers, '*': {} })
 }

@@ -77,7 +77,7 @@ function LiveSign() {
   )
 }
 
-/** Unless equal to the real time. */
+/** Nothing, while the clock shows real time. */
 function ClockChip() {
   const { offset, frozen } = clock.value
   if (frozen !== undefined) return <span class="chip warn">Clock stands: {showTime(frozen)}</span>

@@ -51,7 +51,6 @@ async function tell(load: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Surrounds each screen. */
 function Frame() {
   const { screen, path } = place.value
   useEffect(() => {
@@ -169,7 +168,7 @@ function Navigation() {
   )
 }
 
-/** Outside the workbench. */
+/** Links to the outside of the workbench. */
 function Elsewhere() {
   const { home, docs } = outline.value ?? {}
   return (

@@ -68,7 +68,6 @@ interface Option {
   readonly value?: string
   /** Values behind "=". */
   readonly values?: readonly string[]
-  /** Takes any value behind "=". */
   readonly takesAny?: boolean
   readonly isOptional?: boolean
   readonly text: string

@@ -17,7 +17,7 @@ interface ResourceDescription {
   readonly start: RegExp
 }
 
-/** @param file empty: standard output */
+/** @param file empty for standard output */
 export async function describeTo(file: string, engine: RestEngine, isReadOnly: boolean): Promise<string> {
   const text = `${JSON.stringify(await internalsOf(engine).describe({}, isReadOnly), undefined, 2)}\n`
   return write(file, { option: '--openapi', kind: 'OpenAPI document', text, start: /^\s*\{\s*"openapi"/ })

@@ -189,7 +189,7 @@ function writeServer(server: ServerDatabase): string {
   return Object.keys(others).length === 0 ? url : literal({ url: new Code(url), ...others })
 }
 
-/** Entities name their schemas. */
+/** Entities name their schemas: no list is needed. */
 function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
   return typeof schema === 'string' ? { schema, ...others } : others
 }

@@ -15,7 +15,6 @@ export interface EvolveArguments {
   /** `undefined`: the model's, else 10. */
   readonly copies: number | undefined
   readonly diff: boolean
-  /** Makes the tables anew, without rows. */
   readonly fresh: boolean
 }
 

@@ -35,7 +35,6 @@ export interface LoadedSource {
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
-  /** Made for `--login`. */
   readonly logIn?: LogIn
   /** Example paths below the version, where known beforehand. */
   readonly examples: readonly string[] | undefined

@@ -17,7 +17,6 @@ const PASSWORDS = ['password', 'passwd', 'pass', 'pwd', 'passwordhash', 'secret'
 export interface LogIn {
   readonly identifier: string
   readonly password: string
-  /** The first user. */
   readonly example: { readonly identifier: string; readonly id: string | number }
   readonly hides: string
 }

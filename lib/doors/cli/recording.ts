@@ -12,7 +12,6 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import type { LoadedSource } from './load.ts'
 
-/** Requests shown at most. */
 const SHOWN = 3
 
 /** Only this machine may use the test controls. */

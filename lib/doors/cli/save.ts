@@ -36,7 +36,7 @@ export class Saver {
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** Printed once. */
+  /** The error that was printed: not printed twice. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -69,7 +69,6 @@ export class Saver {
     this.#schedule()
   }
 
-  /** @returns whether the file has everything */
   async flush(): Promise<boolean> {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -36,7 +36,6 @@ export function isLiteral(value: unknown): boolean {
   return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isLiteral)
 }
 
-/** Writes `name: code`. */
 export function member(name: string, code: string): string {
   return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }

@@ -7,7 +7,6 @@ import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { ChangeSink } from '../../records/database/changes.ts'
 
 export const KEPT = 'MIKRO_REST_KEPT'
-/** Set for a trial. */
 export const TRIAL = 'MIKRO_REST_TRIAL'
 
 export interface ChildReport {
@@ -15,7 +14,6 @@ export interface ChildReport {
   readonly port?: number
   /** The hash of content about to be saved. */
   readonly saved?: string
-  /** Imported files. */
   readonly reached?: readonly string[]
   readonly database?: string
   /** Of a trial: the model can be served. */

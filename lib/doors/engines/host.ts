@@ -11,7 +11,7 @@ import type { EngineFacts } from './shown-engine.ts'
 
 export interface ListedProcess {
   readonly pid: number
-  /** The script of the process: `test/orders.test.js`. */
+  /** `test/orders.test.js` */
   readonly name: string
   readonly engines: readonly EngineFacts[]
 }

@@ -14,7 +14,6 @@ const MAX_AGE = '600'
 export class Cors {
   /** `undefined`: no page of another origin may send the user's cookies. */
   readonly trusts: ((origin: string) => boolean) | undefined
-  /** `undefined`: every origin. */
   readonly #origins: ReadonlySet<string> | undefined
   readonly #methods: string
   readonly #credentials: boolean

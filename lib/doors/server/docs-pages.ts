@@ -32,7 +32,6 @@ interface SentPageRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** The origin in the browser. */
   readonly origin: string
   readonly authorization: string | undefined
   readonly readOnly: boolean
@@ -63,7 +62,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
   if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
-  // A former address.
+  // The page has had this address.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
   if (file === undefined)

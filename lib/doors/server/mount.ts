@@ -6,14 +6,13 @@ import { originForm } from './transport.ts'
 export interface MountedRequest extends IncomingMessage {
   /** The URL as sent. */
   readonly originalUrl?: string
-  /** From Express. */
+  /** Express tells the cut part. */
   readonly baseUrl?: string
   /** What a body parser has made. */
   readonly body?: unknown
 }
 
 interface MountedAddress {
-  /** Path and query. */
   readonly target: string
   readonly base: string
 }

@@ -30,7 +30,6 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([\w.~!$&'()*+,;=%-]+))(?::\d*)?$/i
 export type RequestTarget = 'read' | 'write' | 'control'
 
 export class OriginGuard {
-  /** `undefined`: all names. */
   readonly #allowed: readonly string[] | undefined
   readonly #checksEveryAddress: boolean
   /** Whether the server listens on loopback; `undefined`: not known yet. */

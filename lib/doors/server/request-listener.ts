@@ -46,7 +46,6 @@ interface SentRequest {
 }
 
 interface ArrivedRequest {
-  /** `undefined`: each request begins at once. */
   readonly connection?: HttpConnection | undefined
   readonly ended?: () => void
   readonly next?: (() => void) | undefined

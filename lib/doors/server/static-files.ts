@@ -28,7 +28,6 @@ export class StaticFiles {
     this.#root = realpathSync(folder)
   }
 
-  /** @param target path and query */
   async answer(method: string, target: string, headers: FileHeaders): Promise<TransportResponse | undefined> {
     const [path = '', query] = target.split(/\?(.*)/s, 2)
     const segments = readSegments(path)

@@ -18,7 +18,6 @@ const CODINGS: Readonly<Record<string, Unpack>> = {
 
 const ACCEPTED = 'gzip, deflate, br'
 
-/** `undefined`: no coding. */
 export function findCoding(header: string | undefined): string | undefined {
   const coding = header?.trim().toLowerCase()
   return coding === undefined || coding === '' || coding === 'identity' ? undefined : coding

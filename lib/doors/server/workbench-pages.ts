@@ -34,12 +34,10 @@ interface SentWorkbenchRequest {
   readonly method: string
   readonly target: string
   readonly base: string
-  /** The origin in the browser. */
   readonly origin: string
   readonly body: unknown
   readonly client: LazyClient
   readonly readOnly: boolean
-  /** `undefined`: the engine's title. */
   readonly title: string | undefined
   /** The address of the list of engines that shows this engine. */
   readonly home: string | undefined

@@ -38,7 +38,6 @@ export interface Composition {
   readonly options: CheckedOptions
   readonly database: OpenDatabase
   readonly shared: SharedState
-  /** Only of a fork. */
   readonly parent?: { readonly state: WorldState; readonly authentication: Authentication | undefined }
 }
 
@@ -114,7 +113,6 @@ export function assemble<E extends EngineHandle>(engine: E, composition: Composi
 
 type TestKit = Pick<EngineParts, 'journal' | 'running' | 'recorder' | 'events' | 'faults'>
 
-/** @param templates the paths of routes */
 function createKit(services: EngineServices, { options, database, shared }: Composition, templates: readonly string[]): TestKit {
   const { clock, model, served, authentication } = services
   let journal: Journal | undefined
@@ -224,7 +222,6 @@ function createContext(
   })
 }
 
-/** @param all the routes, with log-in */
 function findKnownPaths(
   all: readonly Route[],
   { routes, options, served, authentication }: Pick<StageParts, 'routes' | 'options' | 'served' | 'authentication'>,

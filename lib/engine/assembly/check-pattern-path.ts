@@ -9,7 +9,6 @@ import { listSessionNames } from '../../records/request/session-paths.ts'
 import type { StageParts } from '../pipeline/arrival.ts'
 
 type PathParts = Pick<StageParts, 'options' | 'served' | 'authentication'> & {
-  /** Of custom routes and log-in. */
   readonly templates: readonly string[]
 }
 

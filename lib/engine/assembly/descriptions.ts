@@ -86,7 +86,7 @@ const DIAGRAM = {
   version: [anything],
   format: [mustRange('"svg" or "mermaid"', value => value === 'svg' || value === 'mermaid', JSON.stringify), 'svg'],
 } as const satisfies OptionTable<DiagramOptions>
-/** By model: forks share the checks. */
+/** Forks share the checks of a model. */
 const KNOWN_CONFORMITIES = new WeakMap<Model, Map<string, Promise<AnswerCheck>>>()
 const MOST_DOCUMENTS = 20
 

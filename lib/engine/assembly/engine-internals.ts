@@ -44,7 +44,6 @@ export interface OwnedEngine extends EngineHandle, ScenarioWorld {
   fork(snapshot?: Snapshot): Promise<OwnedEngine>
 }
 
-/** The test of a recording. */
 interface RecordedTest {
   readonly facts: object
   readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]
@@ -54,10 +53,9 @@ interface RecordedTest {
   readonly begun: number
 }
 
-/** Records for a client's request. */
+/** So many records a client may ask for at once. */
 const MOST_GIVEN = 10_000
 
-/** Headers have lower-case names. */
 interface FailingRequest {
   readonly method: string
   readonly path: string
@@ -69,7 +67,6 @@ interface FailingRequest {
 const UNREAD: FailingRequest = Object.freeze({ method: '', path: '', headers: {} })
 
 export class EngineInternals {
-  /** Only of an engine of a recording. */
   recorded: RecordedTest | undefined
   /** Whether changes of data in memory are saved to a file. */
   isSaved = false
@@ -92,7 +89,6 @@ export class EngineInternals {
     return this.parts.options.limits
   }
 
-  /** `undefined` for the engine's own form. */
   get envelope(): CompiledEnvelope | undefined {
     return this.parts.options.envelope
   }
@@ -120,7 +116,6 @@ export class EngineInternals {
     return this.parts.versions.first.model
   }
 
-  /** `undefined` for an unknown version. */
   modelOf(version: string = this.versions[0] ?? NO_VERSION): Model | undefined {
     return this.parts.served.get(version)?.model
   }
@@ -135,7 +130,6 @@ export class EngineInternals {
     return this.parts.requests.look(path, context)
   }
 
-  /** Runs writes, too. */
   explained(method: string, path: string, body: unknown, context: HandleContext): ReturnType<RequestRecorder['explained']> {
     return this.parts.requests.explained(method, path, undefined, body, context)
   }
@@ -202,7 +196,6 @@ export class EngineInternals {
     return this.parts.authentication?.describe(this.versions[0] ?? NO_VERSION).credentials
   }
 
-  /** The path of log-in below the version. */
   get logInPath(): string | undefined {
     return this.parts.authentication?.paths.login
   }
@@ -218,7 +211,6 @@ export class EngineInternals {
     return this.parts.authentication !== undefined
   }
 
-  /** See ownsPath. */
   owns(target: string, hasBase: boolean): boolean {
     return ownsPath(target, hasBase, this.parts)
   }

@@ -21,7 +21,7 @@ export async function holdAnswer(
   response: HeldAnswer | Response,
 ): Promise<string[]> {
   const { method, path: whole, query } = readRequest(request)
-  // The document's paths are below the base.
+  // Paths of the document have no base.
   const path = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const answer = await readResponse(response)
   const [, first = ''] = path.split('/')

@@ -38,27 +38,26 @@ interface WorldParts {
 
 export class World {
   readonly #parts: WorldParts
-  /** Of `reset`, without the data. */
+  /** What `reset` goes back to, beside the data. */
   #origin: WorldState
   /** Outlives the engine, in a page. */
   persisted: Persisted | undefined
   /** Where the test began, with the last request before, by ID. `undefined`: as `reset`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
-  /** @param state of a fork */
   constructor(parts: WorldParts, state?: WorldState) {
     this.#parts = parts
     if (state !== undefined) this.#setState(state)
     this.#origin = this.#state()
   }
 
-  /** Before the first request. See `PersistedWorld`. */
+  /** To call before the first request. */
   continue(state: WorldState, origin: WorldState): void {
     this.#setState(state)
     this.#origin = origin
   }
 
-  /** As `snapshot`, for a closing engine, too. */
+  /** Works for a closing engine, too. */
   async take(): Promise<SnapshotContents> {
     await this.#settled()
     return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
@@ -73,7 +72,6 @@ export class World {
     return { shared, image: await store.baseline(), state: this.#origin, last: 0 }
   }
 
-  /** See `WorldStore.write`. */
   write(
     image: WorldImage,
     maxBytes: number,
@@ -82,18 +80,15 @@ export class World {
     return this.#parts.store.write(image, secrets, maxBytes)
   }
 
-  /** See `WorldStore.size`. */
   size(): Awaitable<number> {
     this.#parts.life.assertOpen()
     return this.#parts.store.size()
   }
 
-  /** See `WorldStore.imageBytes`. */
   stateBytes(): number {
     return this.#parts.store.imageBytes()
   }
 
-  /** See `WorldStore.unavailable`. */
   unavailable(): Awaitable<Unavailable> {
     this.#parts.life.assertOpen()
     return this.#parts.store.unavailable()
@@ -153,7 +148,6 @@ export class World {
     if (unmet !== undefined) throw unmet
   }
 
-  /** @param snapshot default: the present state */
   async copy(snapshot?: Snapshot): Promise<{ readonly database: OpenDatabase; readonly state: WorldState }> {
     const { life, store } = this.#parts
     const from = snapshot ?? (await this.snapshot())

@@ -68,7 +68,6 @@ class TokenAuthentication implements Authentication {
   #public: PublicRequests | undefined
   readonly #cookies: TokenCookies | undefined
   readonly #header: RegExp
-  /** Tokens by header. */
   readonly #headers = new LruCache<FoundToken>(HEADERS, { bytes: HEADER_BYTES, weigh: (_, header) => 2 * header.length })
   readonly #throttle: LoginThrottle
   readonly #writableStore: LogInStore | undefined
@@ -265,7 +264,7 @@ class TokenAuthentication implements Authentication {
     })
   }
 
-  /** A sent token does not matter. */
+  /** Log-in and the like take a request with any token. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'signUp' || action === 'refresh'

@@ -30,9 +30,8 @@ export interface AuthState {
 }
 
 export interface Authentication {
-  /** Revoked tokens, failed log-ins and removals, unless the database keeps them. */
+  /** Revoked tokens, failed log-ins and removals, unless the database keeps all of these. */
   readonly state: AuthState
-  /** The table of the users. */
   readonly table: string
   readonly paths: SessionPaths
   readonly publicKey: PublicKey

@@ -64,7 +64,7 @@ export class TokenCookies {
     return this.#format({ name: this.#refreshName, token, life, path }, request)
   }
 
-  /** A name with `__Host-` requires the path `/`; this cookie has another. */
+  /** A name with `__Host-` requires the path `/`: not the path of this cookie. */
   get #refreshName(): string {
     return `${this.#options.name.replace(/^__Host-/i, '__Secure-')}_refresh`
   }

@@ -15,7 +15,6 @@ import type { AuthServices } from './services.ts'
 import type { StateColumns } from './user-state.ts'
 import { keyToSub, type Users } from './users.ts'
 
-/** See `LoginThrottle.run`. */
 interface Throttle {
   run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined>
 }
@@ -103,7 +102,7 @@ export class Credentials {
     const em = this.#services.orm().em.fork()
     const where = { [identifier]: identified }
     try {
-      // A password is often a lazy property.
+      // MikroORM leaves a lazy password out.
       return isInEagerCircle(em.getMetadata().get(entity))
         ? (await em.find(entity, where, { fields: ['*', password], populate: false, limit: 1 }))[0]
         : await em.findOne(entity, where, { populate: [password] })

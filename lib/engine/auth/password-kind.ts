@@ -85,7 +85,6 @@ function isSame(given: EntityName | string, entity: object, className: string): 
   return given === entity || (given as { readonly meta?: { readonly className?: string } }).meta?.className === className
 }
 
-/** Types that store a text unchanged. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, CharacterType, DescribedType])
 
 /** MikroORM's hooks before the row is written. */

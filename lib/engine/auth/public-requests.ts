@@ -9,11 +9,10 @@ import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
 
 export interface KnownPaths {
-  /** Of log-in, too. */
+  /** With the routes of log-in. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   /** With names as in links. */
   readonly rename: (path: string) => readonly string[]
-  /** Gives segments, the version first. */
   readonly split: (path: string) => readonly string[]
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
   /** `undefined` where the application's look-up fails. */
@@ -23,13 +22,10 @@ export interface KnownPaths {
 }
 
 interface PublicPattern extends RequestPattern {
-  /** Only of a pattern without a star. */
   readonly segments: readonly string[] | undefined
-  /** The pattern may mean a custom route. */
   readonly isOfRoutes: boolean
   /** With names as in links. */
   readonly renamed: readonly RequestPattern[]
-  /** For folded paths. */
   readonly folded: readonly RequestPattern[]
 }
 
@@ -65,7 +61,6 @@ export class PublicRequests {
     this.#excluded = patterns.filter(pattern => pattern.startsWith('!')).map(compile)
   }
 
-  /** @param segments the version first */
   has(method: string, segments: readonly string[]): boolean {
     if (this.#listed.length === 0) return false
     const meaning = this.#paths.meaning(method, segments)
@@ -79,7 +74,6 @@ export class PublicRequests {
     )
   }
 
-  /** For a path of the OpenAPI document. */
   hasPath(method: string, path: string): boolean {
     return this.has(method, this.#paths.split(path))
   }

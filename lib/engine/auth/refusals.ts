@@ -12,7 +12,7 @@ export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: stri
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-/** Never says what is wrong. */
+/** Never says what is wrong: a guesser would learn. */
 export function failed(): never {
   throw restError('login_failed', 'The log-in is wrong.', { headers: { 'www-authenticate': 'Bearer' } })
 }

@@ -23,9 +23,7 @@ export interface AuthServices {
     columns: readonly string[],
     other: () => Reading<T>,
   ) => Awaitable<[Stored | undefined, T]>
-  /** Values of columns alone. */
   readonly columns: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<readonly unknown[] | undefined>
-  /** Whether the database refused a value. */
   readonly refuses: (error: Error) => boolean
   /** `undefined`: log-ins are kept in memory. */
   readonly store: LogInStore | undefined

@@ -83,7 +83,7 @@ export class LoginThrottle {
   }
 }
 
-/** Of an attempt's ID, below the time. */
+/** An attempt's ID: the time, then random bits. */
 const RANDOM_BITS = 20n
 
 /** Milliseconds to wait for a running check: the process may have ended. */
@@ -103,7 +103,6 @@ export class SharedThrottle {
     this.#clock = clock
   }
 
-  /** See `LoginThrottle.run`. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // Who reads the table need not learn who tried.
     const name = runtime.hash('sha256', identifier, 'base64')

@@ -46,7 +46,6 @@ export class TokenMarks {
     return this.#key.marks.get(jti)
   }
 
-  /** Reads the user, and the mark. */
   async read<T extends { readonly known: TokenState }>(
     claims: Claims,
     read: () => Promise<T>,

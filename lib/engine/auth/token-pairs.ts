@@ -11,7 +11,6 @@ import type { Tokens } from './tokens.ts'
 export interface Issued {
   readonly token: string
   readonly claims: Claims
-  /** Only with the option `refresh`. */
   readonly refreshToken: string | undefined
 }
 

@@ -77,14 +77,14 @@ interface Minted {
 interface MoreClaims {
   /** The log-in: all tokens of a log-in end together. */
   readonly fam?: string
-  /** A refresh token gives no access. */
+  /** Refresh tokens give no access. */
   readonly use?: 'refresh'
 }
 
 export class Tokens {
   readonly key: SigningKey
   readonly #clock: Clock
-  /** Expiry by ID. */
+  /** By ID: the time of expiry. */
   readonly #revoked = new Map<string, number>()
   whenRevoked: () => void = () => {}
 
@@ -93,12 +93,10 @@ export class Tokens {
     this.#clock = clock
   }
 
-  /** For snapshots. */
   get revoked(): ReadonlyMap<string, number> {
     return new Map(this.#revoked)
   }
 
-  /** From a snapshot. */
   restore(revoked: ReadonlyMap<string, number>): void {
     this.#revoked.clear()
     for (const [jti, exp] of revoked) this.#revoked.set(jti, exp)
@@ -138,12 +136,12 @@ export class Tokens {
     return claims
   }
 
-  /** In this process. */
+  /** Other processes may have ended the token, too. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }
 
-  /** Revoked or not. */
+  /** A revoked token is read, too. */
   read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)

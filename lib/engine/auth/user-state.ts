@@ -8,7 +8,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** Kept singly. */
+/** More removals are kept as one time. */
 const MAX_REMOVALS = 10_000
 
 const MARK_BYTES = 18
@@ -49,7 +49,7 @@ function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
 
-/** `<uuid>.<time>.<mark>` */
+/** Makes `<uuid>.<time>.<mark>`. */
 export function createTokenId(sub: string, state: string, key: Uint8Array): string {
   const id = createUnmarkedId()
   return id + markOf(id, sub, state, key)

@@ -14,9 +14,7 @@ export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>
   /** Of the first version with users. */
   readonly #first: Resource
-  /** The names of the password in records. */
   readonly #passwordNames: ReadonlyMap<Resource, string>
-  /** By version. */
   readonly #state: ReadonlyMap<Resource, StateColumns>
 
   constructor({ entity, identifier, password, authenticate }: AuthModule['options'], services: AuthServices) {

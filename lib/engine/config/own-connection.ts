@@ -147,7 +147,6 @@ export function findDriverKind(config: OrmConfig): DriverKind {
   return scheme === undefined ? 'unknown' : (SCHEMES[scheme] ?? 'other')
 }
 
-/** For notes. */
 export function nameDriver({ driver, clientUrl }: OrmConfig): string {
   return listClasses(driver)[0] ?? /^[a-z0-9+.-]+/i.exec(clientUrl ?? '')?.[0] ?? 'no driver'
 }

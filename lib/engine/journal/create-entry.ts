@@ -13,7 +13,7 @@ const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
 export interface EntryParts {
   readonly secrets: Secrets
-  /** For requests without a target. */
+  /** The model for requests without a target. */
   readonly first: Model
   readonly isRecording: boolean
 }

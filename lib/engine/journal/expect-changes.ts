@@ -96,7 +96,7 @@ interface ExpectationLine {
   readonly met: boolean
   readonly expected: number | Counts | 'any'
   readonly actual: number | Counts
-  /** Not named by the expectation. */
+  /** The expectation does not name the resource. */
   readonly rest: boolean
 }
 

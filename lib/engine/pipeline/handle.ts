@@ -317,7 +317,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
-/** As a request for this record alone. */
+/** Answers as a request for this record would be. */
 function answerRecord(
   resolved: ResolvedRequest,
   parts: StageParts,

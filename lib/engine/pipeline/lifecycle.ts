@@ -32,7 +32,6 @@ export class Lifecycle {
     if (--this.#running === 0) this.#whenIdle?.()
   }
 
-  /** Refuses further requests. */
   end(): void {
     this.isClosed = true
   }

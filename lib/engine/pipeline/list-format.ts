@@ -5,7 +5,6 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 export interface ListFormat {
   readonly media: MediaType
   readonly contentType: string
-  /** The line before all records, or nothing. */
   readonly header: (columns: readonly string[]) => string
   readonly line: (record: JsonRecord, columns: readonly string[]) => string
 }

@@ -49,7 +49,6 @@ export interface Services {
   readonly connection: ReadingConnection
   readonly reader: Reader
   readonly writer: Writer
-  /** `undefined` where no password is hashed. */
   readonly hashes: PasswordHashes | undefined
   readonly model: Model
   readonly rules: ModelRules

@@ -58,7 +58,7 @@ export class RequestRecorder {
   readonly #parts: RecorderParts
   /** Set inside of requests that have passed the faults. */
   readonly #inside = new Surroundings<true>()
-  /** Without a journal. */
+  /** Levels of requests, where no journal counts them. */
   readonly #around = new Surroundings<RunningRequest>()
 
   constructor(parts: RecorderParts) {
@@ -110,7 +110,7 @@ export class RequestRecorder {
     )
   }
 
-  /** Without faults and journal. */
+  /** No fault and no journal takes part. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()
     const record = new JournalRecord(method, path, false, 0, 0)
@@ -319,7 +319,7 @@ export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
   return response.body instanceof TextStream ? response.body.text().then(body => ({ ...response, body })) : response
 }
 
-/** Characters of a test's name. */
+/** In characters. */
 const MAX_TEST = 200
 
 /** The sender's test. Characters beyond ASCII are percent-encoded. */

@@ -185,7 +185,6 @@ function withoutBody(response: RestResponse, context: object): RestResponse {
 
 interface ErrorForm {
   readonly timestamp: string
-  /** For a body that the model refuses. */
   readonly validationStatus: number
   readonly accept: string | undefined
 }

@@ -21,9 +21,7 @@ interface ServingParts {
 
 export interface Growth {
   readonly served: ReadonlyMap<string, Services>
-  /** Of the first version. */
   readonly model: Model
-  /** Serves all requests from now on. */
   readonly adopt: () => void
 }
 
@@ -38,7 +36,7 @@ export class ServedVersions {
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 
-  /** The same map at all times. */
+  /** The map stays the same: what is in it changes. */
   get byName(): ReadonlyMap<string, Services> {
     return this.#served
   }

@@ -13,7 +13,6 @@ import type { CompiledVersion } from './versions.ts'
 
 export interface PreparedParts {
   readonly notes: Notes
-  /** `undefined` when the authentication module is off. */
   readonly auth: LoadedAuthentication | undefined
 }
 

@@ -27,7 +27,7 @@ interface UpsertParts {
 export class Upsert {
   readonly #parts: UpsertParts
   readonly #met = new Set<string>()
-  /** A record is new. */
+  /** Any record is new. */
   creates = false
   readonly #refused: unknown[] = []
 

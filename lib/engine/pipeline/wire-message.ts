@@ -10,7 +10,7 @@ import { findTargetBelow } from '../../records/request/address.ts'
 
 interface SentToWire {
   readonly method: string
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string
   readonly headers: Readonly<Partial<Record<string, string>>>
   readonly body: unknown

@@ -21,7 +21,7 @@ import { serveRecorded, type Forking } from './serve-recorded.ts'
 
 /** The newest requests keep statements. */
 const WITH_STATEMENTS = 100
-/** Characters of texts of the runner. */
+/** In characters. */
 const MAX_TEXT = 10_000
 
 /** Options without code that affect answers. */

@@ -103,7 +103,6 @@ function isColumn(name: unknown): name is string {
   return typeof name === 'string' && SAFE_COLUMN.test(name)
 }
 
-/** @param note called for each omission */
 export function describeEntities(orm: MikroORM, note: (sentence: string) => void): RecordedEntity[] {
   const found = [...orm.getMetadata()].filter(meta => {
     if (meta.pivotTable || meta.virtual === true || meta.expression !== undefined) return false
@@ -175,7 +174,6 @@ function describeType({ customType, type, columnTypes }: EntityProperty): object
   return { type: typeOfColumn(columnTypes[0] ?? '') }
 }
 
-/** For a custom type. */
 function typeOfColumn(column: string): string {
   if (/int/i.test(column)) return 'integer'
   if (/real|floa|doub|numeric|decimal/i.test(column)) return 'float'

@@ -19,7 +19,7 @@ export const MAX_DATA = 64 << 20
 
 export type RecordedRequest = JournalEntry & Partial<RanStatements>
 
-/** Changes of a definition, against the entity. */
+/** What a definition changes. */
 export interface RecordedResource {
   /** The entity; if the model comes from the data, the table. */
   readonly entity: string
@@ -37,7 +37,6 @@ export interface RecordedFacts {
   /** Time of writing, by the system clock. */
   readonly at: string
   readonly test?: string
-  /** From the test runner. */
   readonly failure?: string
   readonly options: Readonly<Record<string, unknown>>
   /** Undefined: the model comes from the data. */
@@ -116,7 +115,7 @@ function parse(text: string): unknown {
 
 function checkFacts(facts: unknown): RecordedFacts {
   if (!isObject(facts)) throw new TypeError('it says nothing')
-  // Each member is checked below.
+  // The checks follow.
   const { at, options, resources, requests, marks, faults, clock, begun, notes } = facts as unknown as RecordedFacts
   const isList = (value: unknown, most: number): boolean => Array.isArray(value) && value.length <= most
   const texts = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string')

@@ -16,7 +16,6 @@ export interface RecordDraft {
   readonly body: Record<string, unknown>
   /** In the body of the graph, for errors: `items.0`. */
   readonly path: string
-  /** Names the streams of random values. */
   readonly stream: string
   readonly slots: Slot[]
   /** The link to the record around, which the place implies. */

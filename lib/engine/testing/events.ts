@@ -90,7 +90,7 @@ export class Events {
     this.#tell({ type: 'request', make: () => ({ type: 'request', at: formatIso(at), last, request: summarize() }) })
   }
 
-  /** The marks belong to another test. */
+  /** Earlier marks belong to another test. */
   reset(scenario?: string): void {
     this.#marks = []
     this.#mark({ type: 'reset', ...this.#facts(), ...(scenario === undefined ? {} : { scenario }) })

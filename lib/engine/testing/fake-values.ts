@@ -12,11 +12,10 @@ interface Making {
   readonly readable: Readable | undefined
   /** The time of a frozen clock. Undefined: the clock runs, and days are fixed. */
   readonly now: number | undefined
-  /** See `Slot`. */
   readonly bearer: string
 }
 
-/** At most, for one attribute. */
+/** For one attribute, at most. */
 const TRIES = 5000
 
 /** How many values there are. Infinity: more than are ever tried. */
@@ -27,7 +26,7 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** Yields different values, the best first. */
+/** The best come first. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
@@ -240,7 +239,6 @@ const day: Make = random => `20${pad(random.between(0, 29))}-${pad(random.betwee
 
 const clock: Make = random => [23, 59, 59].map(high => pad(random.between(0, high))).join(':')
 
-/** By column type. */
 const MAKERS: Readonly<Record<string, Make>> = {
   interval: random => `${random.between(1, 1000)} days`,
   inet: address,

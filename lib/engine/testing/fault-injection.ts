@@ -71,7 +71,6 @@ export class Faults {
     return [...this.#waiting].filter(waiting => waiting.rule === rule)
   }
 
-  /** @throws TypeError, RangeError */
   delay(match: RequestMatch, delay: Delay, options: FaultOptions = {}): FaultHandle {
     readFault(options, FAULT, 'delay')
     const ms = typeof delay === 'object' && delay !== null ? createLatency(delay, 'delay') : delay
@@ -81,7 +80,6 @@ export class Faults {
     )
   }
 
-  /** @throws TypeError, RangeError */
   fail(match: RequestMatch, options: FailOptions): FaultHandle {
     if (typeof options === 'number') throw new TypeError(`fail: the options must be an object: { status: ${String(options)} }.`)
     const { status, after, ...details } = readFault(options, FAIL, 'fail')
@@ -89,19 +87,16 @@ export class Faults {
     return this.#createHandle(this.#add('fail', match, { kind: 'fail', refusal, after }, options))
   }
 
-  /** @throws TypeError, RangeError */
   drop(match: RequestMatch, options: DropOptions = {}): FaultHandle {
     const { after } = readFault(options, DROP, 'drop')
     return this.#createHandle(this.#add('drop', match, { kind: 'drop', after }, options))
   }
 
-  /** @throws TypeError, RangeError */
   rateLimit(match: RequestMatch, options: RateLimit): FaultHandle {
     readFault(options, { requests: [anything], per: [anything] }, 'rateLimit')
     return this.#createHandle(this.#add('rateLimit', match, { kind: 'rateLimit', bucket: new TokenBucket(options, this.#clock) }, options))
   }
 
-  /** @throws TypeError, RangeError */
   hold(match: RequestMatch, options: FaultOptions = {}): Gate {
     readFault(options, FAULT, 'hold')
     const arrived: Arriving = Promise.withResolvers<FaultRequest>()
@@ -180,7 +175,7 @@ export class Faults {
     return { dispose, [Symbol.dispose]: dispose }
   }
 
-  /** Also for waiting requests. */
+  /** Waiting requests are settled, too. */
   #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)
@@ -245,7 +240,7 @@ export class Faults {
     if (effect.kind !== 'fail' && effect.kind !== 'drop') return answer()
     if (effect.after) {
       const done = await answer()
-      // Ended meanwhile.
+      // The rule may have ended meanwhile.
       if (end.ended) return done
     }
     if (effect.kind === 'fail') return refused(effect.refusal)

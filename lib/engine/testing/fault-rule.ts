@@ -30,15 +30,14 @@ export interface FaultRule extends CompiledMatch {
   readonly id: string
   readonly effect: Effect
   readonly options: object
-  /** Number of requests still to meet. */
+  /** Requests still to meet. */
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
-  /** Over, for waiting requests, too. */
+  /** For waiting requests, too. */
   ended: boolean
 }
 
-/** Delayed or held. */
 export interface WaitingRequest {
   readonly rule: FaultRule
   readonly request: FaultRequest
@@ -52,7 +51,6 @@ export interface MatchedFaults {
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
   /** A failure, a lost connection, or an exceeded limit. */
   readonly end: FaultRule | undefined
-  /** Of a rate limit. */
   readonly excess: RestError | undefined
   /** The ID of the ending fault, else of the first. */
   readonly met: string | undefined

@@ -34,7 +34,7 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record alone. Without attributes that have a default:
+ * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record alone. Leaves out attributes with a default:
  * the rest is then unique alone.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
@@ -88,7 +88,7 @@ function readValues(part: DraftPart): readonly unknown[] {
   return [readScalar(holder[attribute.name], attribute.type)]
 }
 
-/** For one record. */
+/** Drawings for one record. */
 const ROUNDS = 20
 const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 
@@ -97,7 +97,6 @@ export class DraftFiller {
   readonly #connection: RowConnection
   readonly #readable: Readable | undefined
   readonly #now: number | undefined
-  /** Sets already taken. */
   readonly #seen = new Set<string>()
   readonly #statements = new Map<string, Statement | undefined>()
   readonly #numbers: ReadonlyMap<RecordDraft, number>
@@ -122,7 +121,6 @@ export class DraftFiller {
     }
   }
 
-  /** @returns whether the drawn values are free */
   async #draw({ resource, slots, stream }: RecordDraft, sets: readonly UniqueSet[], round: number): Promise<boolean> {
     // The widest choice comes last, when most conflicts are known.
     const ordered = slots.toSorted((a, b) => countDomain(a.attribute.type) - countDomain(b.attribute.type))

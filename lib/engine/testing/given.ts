@@ -32,7 +32,6 @@ export class Given {
     return Object.assign(one, { many })
   }
 
-  /** @param maxRecords limit of records, for clients */
   async one(name: string, overrides: Overrides = {}, options: GivenOptions = {}, maxRecords = Infinity): Promise<GivenRecord> {
     const { resource, seed } = this.#begin(name, options)
     const [record] = await this.#make(resource, [readOverrides(overrides, 'given')], { seed, pathOf: () => '', maxRecords })

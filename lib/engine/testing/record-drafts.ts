@@ -36,7 +36,6 @@ interface DraftContext {
   readonly needs?: Needs
   /** Needs a value: another record refers to the attribute. */
   readonly referredBy?: string | undefined
-  /** Values that follow from the linking record. */
   readonly inherited?: ReadonlyMap<string, () => unknown>
 }
 
@@ -94,7 +93,7 @@ export class RecordDrafts {
     return draft
   }
 
-  /** Once all slots are filled. */
+  /** To call once all slots are filled. */
   resolve(): void {
     this.#keys.resolve()
   }

@@ -13,7 +13,7 @@ const MAX_OF_ONE = 16 << 20
 
 interface StateSource {
   snapshot(): Promise<Snapshot>
-  /** Bytes of a state in this process. */
+  /** Bytes of a state in the process. */
   bytesOfState(): number
   /** Another object once all data were replaced. */
   generation(): object
@@ -43,7 +43,6 @@ const RECORDED = 'the request is one of a recording, which has the data before t
 export class KeptStates {
   readonly #source: StateSource
   isOn = false
-  /** Number of rows that have changed. */
   #changes = 0
   #states: KeptState[] = []
   readonly #before = new WeakMap<JournalRecord, KeptState | string>()

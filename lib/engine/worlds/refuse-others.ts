@@ -10,7 +10,6 @@ interface UndoneIn {
   readonly states: KeptStates
 }
 
-/** @param records by ID */
 export function refuseOthers({ journal, events, states }: UndoneIn, records: readonly JournalRecord[], state: KeptState): void {
   const first = records[0]!.id
   const since = journal!.recordsSince(first - 1)

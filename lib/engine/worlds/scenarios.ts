@@ -14,7 +14,6 @@ export interface ScenarioWorld {
 
 export class Scenarios {
   readonly #seeds: Readonly<Record<string, Seeds>>
-  /** The state before the seed. */
   #empty: Snapshot | undefined
   readonly #made = new Map<string, Promise<Snapshot>>()
 

@@ -4,10 +4,9 @@ import { isObject } from '../../foundation/json/json.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import type { LearnedNames } from '../../model/open-attributes.ts'
 
-/** A world without its data. */
+/** The state of a world beside the data. */
 export interface WorldState {
   readonly clock: ClockSetting
-  /** `undefined` when the authentication module is off. */
   readonly auth: AuthState | undefined
   /** For the next generated record without a seed. */
   readonly nextSeed: number
@@ -24,7 +23,7 @@ export interface Persisted {
 }
 
 export interface SnapshotContents {
-  /** Shared with forks, whose schema is the same. */
+  /** The same object in forks, with the same schema. */
   readonly shared: object
   readonly image: WorldImage
   readonly state: WorldState

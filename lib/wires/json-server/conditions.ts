@@ -33,7 +33,6 @@ type ClientCondition =
 
 export interface Conditions {
   readonly where: object | undefined
-  /** On a record of the engine. */
   readonly holds: ((record: Fields) => boolean) | undefined
   /** Relations that `holds` reads. */
   readonly expand: readonly string[]

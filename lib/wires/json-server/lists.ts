@@ -3,7 +3,6 @@ import type { WireAnswer, WireApi, WireQuery, WireRequest, WireResource } from '
 import { ConditionReader, findPlace, type Version } from './conditions.ts'
 import { askedOf, findShow, readEmbedded, type EmbeddedRelations, type Fields } from './records.ts'
 
-/** From `start`, and before `end`. */
 interface Slice {
   readonly start: number
   readonly end: number

@@ -6,13 +6,11 @@ import { askedOf, listAll, whereOf } from './rows.ts'
 import { comesAlong, isByBack, isEmpty, listEmbeds, rowsAlong, type EmbedItem, type TableNode } from './select.ts'
 import { shownAs } from './tables.ts'
 
-/** Keys of one condition. */
 const KEYS = 500
 
 /** The rows of an embedded table for each row of its owner. */
 export type ApartRows = ReadonlyMap<EmbedItem, (record: ShownRow) => readonly ShownRow[]>
 
-/** @param records rows of `node` */
 export async function readApart(
   api: WireApi,
   node: TableNode,

@@ -30,7 +30,6 @@ interface RowSource {
 interface RowPart {
   /** `"author_id":r["author"]` */
   readonly source: string
-  /** `source` as a function. */
   readonly of: (record: ShownRow) => readonly (readonly [string, unknown])[]
   /** The name may be missing in records: the caller cannot see the column. */
   readonly name?: string
@@ -38,7 +37,6 @@ interface RowPart {
 
 type RowHelper = (given: never) => unknown
 
-/** Once for many rows. */
 function planRow(api: WireApi, node: TableNode, apart: ApartRows): RowSource {
   const helpers: RowHelper[] = []
   const call = (helper: RowHelper | undefined, value: string): string =>

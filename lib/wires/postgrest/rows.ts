@@ -13,7 +13,6 @@ interface RowPage {
   readonly count: number
 }
 
-/** Of a table, in one request. */
 const MAX_ROWS = 100_000
 
 export async function listAll(api: WireApi, resource: WireResource, { where = {}, ...query }: WireQuery): Promise<RowPage> {

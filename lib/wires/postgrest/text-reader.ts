@@ -97,7 +97,6 @@ export class TextReader {
     return steps
   }
 
-  /** Up to the closing bracket. */
   members<Member>(close: string, read: () => Member): Member[] {
     if (++this.#depth > MAX_DEPTH) throw this.wrong(`: brackets are deeper than ${MAX_DEPTH} levels`)
     const members: Member[] = []

@@ -128,7 +128,6 @@ async function findOrCreate(
   }
 }
 
-/** In the order of the keys. */
 async function readByKeys(api: WireApi, { root }: Query, keys: readonly unknown[]): Promise<readonly ShownRow[]> {
   const { resource } = root
   const records: ShownRow[] = []

@@ -48,7 +48,6 @@ export function shownColumns({ name, key }: OutlinedResource, columns: readonly 
   return columns.filter(column => column.name === key[0] || !hidden.includes(column.name))
 }
 
-/** Undefined: no column has a width. */
 export function widthsOf(resource: string, columns: readonly OutlinedAttribute[]): readonly number[] | undefined {
   const { widths } = choiceOf(resource)
   return Object.keys(widths).length === 0 ? undefined : columns.map(({ name }) => widths[name] ?? NEW_WIDTH)

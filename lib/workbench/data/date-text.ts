@@ -13,7 +13,6 @@ export function readableTime(text: string): string | undefined {
   return `${Number(day)} ${name} ${year}, ${time}${precise}${zone === undefined ? '' : zone === 'Z' ? ' UTC' : ` ${zone}`}`
 }
 
-/** By the attribute's type. */
 export const PICKERS: Readonly<Record<string, 'datetime-local' | 'date' | 'time'>> = {
   datetime: 'datetime-local',
   date: 'date',

@@ -52,7 +52,6 @@ export function DeleteDialog({ resource, ids: given, onDone, onClose }: DeleteDi
 interface DeletionEffect {
   readonly rule: 'delete' | 'unlink' | 'refuse'
   readonly text: string
-  /** The records. */
   readonly href: string
 }
 

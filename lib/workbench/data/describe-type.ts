@@ -5,7 +5,7 @@ export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute
   return [isKey ? 'key' : what, unique && !isKey ? 'unique' : '', readOnly && !isKey ? 'computed' : ''].filter(Boolean).join(', ')
 }
 
-/** Aligned right. */
+/** Numbers are aligned right. */
 export function isNumber({ kind, type }: OutlinedAttribute): boolean {
   return kind === 'toMany' || (kind === 'scalar' && ['integer', 'bigint', 'float', 'decimal'].includes(type))
 }

@@ -9,9 +9,7 @@ interface FieldProps {
   readonly attribute: OutlinedAttribute
   readonly label: string
   readonly draft: FieldDraft
-  /** Undefined for a new record. */
   readonly before: unknown
-  /** Initial text of a link. */
   readonly linkText: string
   readonly faultId: string | undefined
   readonly mayGrow: boolean
@@ -159,7 +157,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   blob: 'base64',
 }
 
-/** The placeholder. */
+/** Writes the placeholder. */
 function describeEmpty({ attribute: { required, type, nullable }, label, draft, before }: FieldProps): string {
   if (draft === null) return 'null'
   if (draft === '') return type === 'text' ? 'empty text' : (EXAMPLES[type] ?? '')

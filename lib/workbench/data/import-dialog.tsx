@@ -14,7 +14,6 @@ interface ImportDialogProps {
   readonly onClose: () => void
 }
 
-/** Maximum errors to show. */
 const SHOWN = 20
 
 interface Tried {

@@ -33,7 +33,6 @@ export function writeDraft(attribute: OutlinedAttribute, value: unknown, id?: st
   return isJson(attribute) ? JSON.stringify(value, null, 2) : textOf(value)
 }
 
-/** Undefined: no fixed values. */
 export function choicesOf({ kind, type, items }: OutlinedAttribute): readonly string[] | undefined {
   if (kind !== 'scalar') return undefined
   return type === 'boolean' ? ['true', 'false'] : items?.map(String)

@@ -31,7 +31,6 @@ export function requestOfList(resource: OutlinedResource, id: string, attribute:
   return requestOf(path, query)
 }
 
-/** Returns path and query. */
 export function requestOf(path: readonly string[], query: string): string {
   return `${outline.value?.root ?? ''}/${path.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
 }

@@ -2,7 +2,6 @@
 import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
-/** Records per page. */
 export const PAGE = 50
 /** The engine refuses more in a request. */
 const MAX_NAMED = 40
@@ -11,7 +10,6 @@ const MAX_NAMED = 40
 export type ParameterNames = Readonly<Record<'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand', string>>
 
 export interface ShownQuery {
-  /** Without `?`. */
   readonly asked: string
   /** Without names of linked records, for callers who may not read linked records. */
   readonly plain: string
@@ -56,7 +54,6 @@ export function readListQuery(
   }
 }
 
-/** Undefined removes the parameter. */
 export function withParameter(query: string, name: string, value: string | undefined): string {
   const kept = readPairs(query)
     .filter(pair => pair.name !== name)

@@ -11,11 +11,10 @@ const MADE_UP = 10
 
 interface ListToolsProps {
   readonly resource: OutlinedResource
-  /** Values of filters. */
   readonly prefilled: Readonly<Record<string, string>>
   readonly isImporting: boolean
   readonly setImporting: (isImporting: boolean) => void
-  /** In the place of the tools. */
+  /** Takes the place of the tools. */
   readonly chosen: ComponentChildren
   readonly onCreate: () => void
   /** Receives IDs of new records. */

@@ -170,7 +170,6 @@ interface RecordsProps extends EmptyListProps {
   readonly fresh: ReadonlySet<string>
   readonly picked: ReadonlySet<string>
   readonly onPick: (ids: readonly string[], isPicked: boolean) => void
-  /** Records outside the page. */
   readonly freshRecords: readonly AnyRecord[]
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void

@@ -15,9 +15,7 @@ import { changeRecord, createRecord } from './save.ts'
 
 interface RecordFormProps {
   readonly resource: OutlinedResource
-  /** Undefined: a new record. */
   readonly existing: { /** Undefined: a record without a list. */ readonly id: string | undefined; readonly record: AnyRecord } | undefined
-  /** Initial values of a new record. */
   readonly prefilled?: Readonly<Record<string, string>>
   /** Attribute with the initial focus; empty: none. */
   readonly focus: string | undefined

@@ -19,7 +19,6 @@ import { RecordForm } from './record-form.tsx'
 import { formatPlace } from '../state/place-text.ts'
 import { DeleteDialog, readEffects } from './delete-dialog.tsx'
 
-/** The attribute to edit first. */
 interface PanelEdit {
   readonly focus: string | undefined
 }

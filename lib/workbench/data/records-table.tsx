@@ -26,7 +26,6 @@ interface RecordsTableProps {
   readonly chosen: string | undefined
   /** Records just created. */
   readonly fresh: ReadonlySet<string>
-  /** IDs of chosen records. */
   readonly picked: ReadonlySet<string>
   readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   readonly hrefOf: (id: string) => string
@@ -38,7 +37,6 @@ interface RecordsTableProps {
 interface TableRecord {
   readonly record: AnyRecord
   readonly id: string | undefined
-  /** Unique among rows. */
   readonly name: string
 }
 

@@ -70,7 +70,6 @@ async function explain(request: string): Promise<Explanation> {
 }
 
 interface QueryBarProps {
-  /** Path and query. */
   readonly request: string
   readonly names: ParameterNames
   readonly onRun: (request: string) => void

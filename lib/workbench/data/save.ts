@@ -13,7 +13,6 @@ export async function changeRecord(resource: OutlinedResource, id: string | unde
   await write('PATCH', [resource.name, ...(id === undefined ? [] : [id])], { body, headers })
 }
 
-/** Returns the ID, if known. */
 export async function createRecord(resource: OutlinedResource, body: object): Promise<string | undefined> {
   const { headers } = await write('POST', [resource.name], { body })
   const last = headers.get('location')?.split('?', 1)[0]?.split('/').at(-1)
@@ -79,7 +78,6 @@ export async function removeLink(resource: OutlinedResource, id: string, list: O
   await write('PATCH', [resource.name, id], { body: { [list.name]: { disconnect: [linked] } } })
 }
 
-/** Generates valid records. */
 export async function makeUp(resource: OutlinedResource, count: number, overrides: object): Promise<readonly AnyRecord[]> {
   const { body } = await control('POST', '/given', { resource: resource.name, count, overrides })
   dataChanged()

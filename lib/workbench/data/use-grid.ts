@@ -67,7 +67,6 @@ export function useGrid(state: GridState) {
   return { at, edited, table, choose: setChosen, edit, leave, onKeyDown }
 }
 
-/** Returns undefined for other keys. */
 function step({ key, ctrlKey }: KeyboardEvent, { row, column }: CellPlace, { rows, columns }: GridState): CellPlace | undefined {
   const [line, place] = [rows.indexOf(row), columns.indexOf(column)]
   const clamp = (index: number, all: readonly string[]): string => all[Math.min(Math.max(index, 0), all.length - 1)]!

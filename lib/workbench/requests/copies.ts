@@ -7,7 +7,6 @@ import { code, inlineCode, quote } from '../state/code.ts'
 
 export interface CopiedRequest {
   readonly method: string
-  /** Without the query. */
   readonly path: string
   /** Names with operator, and values. */
   readonly query: readonly (readonly [string, string])[]
@@ -24,9 +23,7 @@ export interface CopiedRequest {
 export interface CopyTarget {
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
-  /** Before the version. */
   readonly base: string
-  /** Before resources. */
   readonly root: string
   /** Empty: paths have no version. */
   readonly version: string
@@ -78,7 +75,6 @@ export function asFetch(request: CopiedRequest, target: CopyTarget): string {
   return `const response = await fetch(${url}${options})\nconsole.log(response.status, await response.json())\n`
 }
 
-/** Needs a variable `engine`. */
 export function asHandle(request: CopiedRequest): string {
   return `const { status, body } = await ${handleCall(request)}\n`
 }

@@ -5,12 +5,11 @@ import { onEvent, streams, type EngineEvent, type Mark, type RequestSummary } fr
 
 export type ListedItem = { readonly kind: 'request'; readonly request: RequestSummary } | { readonly kind: 'mark'; readonly mark: Mark }
 
-/** As in an engine by default. */
+/** An engine keeps as many by default. */
 const KEPT = 1000
 
 export const items = signal<readonly ListedItem[]>([])
 
-/** Whether the list is frozen. */
 export const isPaused = signal(false)
 
 /** Arrived during a pause. */

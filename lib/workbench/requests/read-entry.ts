@@ -50,7 +50,6 @@ function guessFault({ fault = '', method, path, status }: FullEntry): NonNullabl
   return status >= 400 ? { ...facts, kind: 'fail', options: { status } } : { ...facts, kind: 'delay', options: { ms: 1 } }
 }
 
-/** Makes a token of the user. */
 export async function targetOf(user: string | undefined): Promise<CopyTarget> {
   return { ...targetWithout(), token: user === undefined ? undefined : await mint(user) }
 }

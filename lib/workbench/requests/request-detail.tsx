@@ -206,10 +206,8 @@ function copiesOf(entry: FullEntry, why: string | undefined): CopyItem[] {
   ]
 }
 
-/** To the data before a request. */
 interface GoBackProps {
   readonly entry: FullEntry
-  /** With the error; undefined: success. */
   readonly onEnd: (error: Error | undefined) => void
 }
 

@@ -27,7 +27,6 @@ export default function RequestsScreen() {
   )
 }
 
-/** The error of a recorded test. */
 function Failure() {
   if (recording.value === undefined) return null
   const { test, failure } = recording.value
@@ -85,7 +84,6 @@ function Toolbar({ view }: { readonly view: RequestsView }) {
 /** Scrolls to the newest until the reader chooses a request. */
 interface TimelineProps {
   readonly items: readonly ListedItem[]
-  /** Includes hidden requests. */
   readonly all: number
   readonly view: RequestsView
 }

@@ -6,7 +6,6 @@ import type { EntryFilter } from './match-entry.ts'
 export interface RequestsView extends EntryFilter {
   readonly id: number | undefined
   readonly tab: string
-  /** The request to compare with. */
   readonly other: number | undefined
 }
 

@@ -41,12 +41,11 @@ export const origin = elsewhere ?? location.origin
 
 export const isReachable = signal(true)
 
-/** Unanswered requests. */
+/** The number of unanswered requests. */
 export const busy = signal(0)
 
 const tokens = new Map<string, Promise<string>>()
 
-/** Sends an object as JSON. */
 export async function send(method: string, path: string, { body, headers = {}, signal: ending }: SendOptionsOfPage = {}): Promise<Answer> {
   const isText = typeof body === 'string'
   const all: Record<string, string> = {

@@ -27,7 +27,7 @@ export async function loadOutline(): Promise<void> {
 
 let known = ''
 
-/** Says what names are new, and what are gone, since the server was away. */
+/** Names gone, and new, since the server was away. */
 export const modelChange = signal<string | undefined>(undefined)
 
 /** Compares with the outline before the server's absence. */
@@ -69,7 +69,7 @@ export function parameterOf(name: keyof Outline['parameters']): string {
   return outline.value?.parameters[name] ?? name
 }
 
-/** Maximum lists per request. */
+/** Lists counted by a request. */
 const AT_ONCE = 100
 
 export async function countLists(paths: readonly string[]): Promise<(number | null)[]> {

@@ -32,7 +32,6 @@ export function go(href: string, { replace = false }: { readonly replace?: boole
   search.value = location.search
 }
 
-/** Empty removes the name. */
 export function setOfPage(name: 'world' | 'as' | 'version', value: string): void {
   const query = new URLSearchParams(location.search)
   if (value === '') query.delete(name)

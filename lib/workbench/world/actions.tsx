@@ -6,7 +6,6 @@ import { ErrorNotice } from '../parts/notice.tsx'
 import { unavailable } from '../state/live.ts'
 
 interface CardState {
-  /** Shows the line of a button. */
   readonly touch: (line: string) => void
   /** Shows errors in the card. */
   readonly run: (work: () => Promise<unknown>) => Promise<void>
@@ -16,7 +15,6 @@ const Card = createContext<CardState>({ touch: () => {}, run: async () => {} })
 
 interface ActionCardProps {
   readonly title: string
-  /** Initial line of code. */
   readonly line: string
   readonly class?: string
   readonly children: ComponentChildren
@@ -69,7 +67,7 @@ function CodeLine({ line }: { readonly line: string }) {
 interface ActionProps {
   readonly line: string
   readonly onAct: () => Promise<unknown>
-  /** The required engine member. */
+  /** The engine may lack the member. */
   readonly needs?: string
   readonly isMain?: boolean
   /** For buttons of the same text. */

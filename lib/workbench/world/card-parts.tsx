@@ -33,7 +33,6 @@ export function CardTable({ label, heads, children }: CardTableProps) {
 }
 
 interface NamedActionProps {
-  /** Default name. */
   readonly usual: string
   readonly needs: string
   readonly line: (name: string) => string

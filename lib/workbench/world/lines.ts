@@ -23,7 +23,6 @@ export const FAULT_KINDS = ['fail', 'delay', 'drop', 'hold', 'rateLimit'] as con
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-/** The texts of the form. */
 export interface FaultDraft {
   readonly kind: FaultKind
   readonly match: string

@@ -16,7 +16,6 @@ interface ListedWorld {
   readonly idle: number
 }
 
-/** Default name of a fork. */
 const USUAL = 'mine'
 
 export function WorldsCard() {

@@ -6,7 +6,6 @@ import { restError } from '../../../foundation/errors/errors.ts'
 
 const WORLD_NAME = /^[\w.:-]{1,100}$/
 
-/** `undefined`: the engine's own world. */
 export function readWorldName(headers: Readonly<Record<string, unknown>>): string | undefined {
   const name = headers['x-world'] ?? readCookie(headers['cookie'], 'x-world')
   if (name === undefined || name === '') return undefined

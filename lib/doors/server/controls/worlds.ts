@@ -21,7 +21,6 @@ interface WorldOrigin {
 
 export interface NamedSnapshot {
   readonly snapshot: Snapshot
-  /** By the world's clock. */
   readonly at: string
   readonly last: number
 }
@@ -45,7 +44,7 @@ export class NamedWorld {
     this.internals.keepStatements()
   }
 
-  /** Only of a recording. */
+  /** For a recording: keeps the beginning of the test. */
   keepBeginning(snapshot: Snapshot): void {
     const { recorded } = this.internals
     if (recorded === undefined) return
@@ -187,7 +186,6 @@ export class Worlds {
     return Promise.all([this.describe(null, this.#main), ...others])
   }
 
-  /** @param name `null`: the engine's own */
   async describe(name: string | null, making: NamedWorld | Promise<NamedWorld>): Promise<object> {
     const { internals, origin, idle, last } = await making
     const used = new Date(Date.now() - idle).toISOString()

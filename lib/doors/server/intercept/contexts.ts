@@ -35,7 +35,7 @@ interface Frame<Held extends HeldInterception> {
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
-  /** Undefined in a page. */
+  /** A page has none. */
   readonly #storage: AsyncLocalStorage<Frame<Held> | undefined> | undefined
 
   constructor() {

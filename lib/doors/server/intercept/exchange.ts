@@ -15,7 +15,7 @@ import { separateCookies } from '../../../foundation/http/set-cookie.ts'
 import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
-/** Errors go to the handler. */
+/** The handler gets errors, too. */
 export function dispatch(
   engine: TransportEngine,
   { origin, base, wire = engine.wire }: InterceptedAddress,

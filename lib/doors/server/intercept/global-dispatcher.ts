@@ -81,7 +81,6 @@ export class DispatcherSlot {
   }
 }
 
-/** Undefined in a page. */
 const vm = hasBuiltins ? process.getBuiltinModule('node:vm') : undefined
 /** Node's `fetch` looks in this realm. */
 const nodeRealm = (vm === undefined ? globalThis : vm.runInThisContext('globalThis')) as Realm

@@ -52,7 +52,7 @@ function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypte
   return found
 }
 
-/** @returns ends the routing */
+/** The returned function ends the routing. */
 export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]

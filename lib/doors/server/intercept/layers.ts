@@ -9,7 +9,6 @@ export interface Answerer {
   answer(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** `undefined`: pass the request on. */
 export type Decide = (
   origin: string | undefined,
   path: unknown,

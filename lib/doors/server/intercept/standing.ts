@@ -9,7 +9,6 @@ import { originForm } from '../transport.ts'
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 export interface InterceptionReach {
-  /** `undefined`: not known. */
   readonly scope: object | undefined
   /** In the whole process. `undefined`: made by no test, for runners without contexts. */
   readonly isEverywhere: boolean | undefined
@@ -32,11 +31,9 @@ interface FoundInterception<Each extends Standing> {
 }
 
 export class StandingInterceptions<Each extends Standing> {
-  /** Oldest first. */
   readonly #all = new Set<Each>()
   readonly #contexts = new Contexts<Each>()
   readonly #warnedOf = new Set<string>()
-  /** By test or boundary. */
   readonly #left = new WeakMap<object, LeftInterception[]>()
 
   get size(): number {

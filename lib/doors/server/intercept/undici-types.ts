@@ -176,7 +176,6 @@ export function toLegacy(handler: Handler): LegacyHandler {
   }
 }
 
-/** Names and values by turns. */
 export function toRawHeaders(headers: ResponseHeaders): Buffer[] {
   const raw: Buffer[] = []
   for (const name of Object.keys(headers)) {

@@ -17,7 +17,6 @@ export type NamedFilters = Readonly<Record<string, OrmFilter>>
 
 export const NO_FILTERS: NamedFilters = Object.freeze({})
 
-/** Belong to a connection. */
 export class AddedFilters {
   /** Another object after each change. */
   named: NamedFilters

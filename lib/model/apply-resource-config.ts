@@ -213,16 +213,14 @@ function isRule(rule: unknown): rule is AccessRule {
   return typeof rule === 'boolean' || typeof rule === 'function'
 }
 
-/** As scopes. */
 interface OrmFilters {
   readonly ofWrites: ResourceRules['scopes']
   readonly fixed: ResourceRules['scopes']
 }
 
 /**
- * MikroORM filters that are on by default: of the configuration, of the entity (`default: true`), added to the entity manager. Of one name,
- * the configuration's wins, then the added one, as in MikroORM. A write may take a row out of a fixed condition, such as `{ deletedAt: null
- * }`: soft deletion.
+ * Reads MikroORM's filters with `default: true`: of the entity, added ones, of the configuration. Of one name, the last counts, as in
+ * MikroORM. A write may take a row out of a fixed condition, such as `{ deletedAt: null }`: soft deletion.
  */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): OrmFilters {
   const active = (filters: object): [string, OrmFilter][] =>

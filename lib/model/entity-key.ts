@@ -4,7 +4,6 @@ import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
 import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 
-/** As MikroORM hands entities out. */
 export type Entity = Record<string, unknown>
 
 /** MikroORM takes a single key bare, a composite key as an array, nested where a part is a relation. */
@@ -21,7 +20,7 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
-/** Of the entity's class, which may inherit from the given resource's. */
+/** Finds the resource of the entity's class, which may inherit from the given resource's. */
 export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member

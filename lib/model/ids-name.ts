@@ -25,7 +25,7 @@ export function checkIdsNames(attributes: readonly Attribute[], where: string): 
   }
 }
 
-/** For reading and setting by a path. */
+/** Gives IDs as a plain attribute, for a path to read and set. */
 export function plainIds(relation: RelationAttribute): ScalarAttribute {
   const { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable } = relation
   const rules = { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable, render: undefined }
@@ -35,7 +35,7 @@ export function plainIds(relation: RelationAttribute): ScalarAttribute {
   return { ...plain, type: relation.target.key[0]!.type, source }
 }
 
-/** Names of IDs have a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first counts. */
+/** A name of IDs gets a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first counts. */
 export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
@@ -55,7 +55,7 @@ export function isIds(attribute: Attribute): attribute is RelationAttribute & { 
   return isRelation(attribute) && attribute.idsOf !== undefined
 }
 
-/** Returns the relation of IDs. */
+/** Returns the relation instead of the copy for IDs. */
 export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
   return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
 }

@@ -16,10 +16,10 @@ import {
 } from '../foundation/values/scalar-type.ts'
 import { runtime } from '../foundation/runtime/runtime.ts'
 
-/** In the order of `resource.key`. */
+/** Stand in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
 
-/** Shown in the place of the primary key. */
+/** A value shown in the place of the primary key. */
 export interface ShownKey {
   readonly shown: ScalarValue
 }
@@ -27,7 +27,7 @@ export interface ShownKey {
 /** A row's key, or a value to find the row by. */
 export type RecordKey = KeyValues | ShownKey
 
-/** The row must still be found. */
+/** Whether the row must still be found. */
 export function isShownKey(key: RecordKey): key is ShownKey {
   // Runs for each request: faster than looking for a member.
   return !Array.isArray(key)
@@ -37,12 +37,11 @@ export function hasRowKey<T extends { readonly key: RecordKey }>(named: T): name
   return Array.isArray(named.key)
 }
 
-/** Keeps the order of `idParts`. */
 export function idValues(key: RecordKey): readonly ScalarValue[] {
   return isShownKey(key) ? [key.shown] : key
 }
 
-/** Of the key, or the shown attribute. */
+/** The parts of the key, or of the shown attribute. */
 export function idParts({ key, shownKey }: Resource): readonly KeyPart[] {
   return shownKey === undefined ? key : [shownKey.part]
 }
@@ -52,8 +51,8 @@ export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
 }
 
 /**
- * No path leads to a record with this part: `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); a path with NUL is
- * refused.
+ * Whether no path leads to a record with this part: `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); NUL is refused
+ * in paths.
  */
 export function isUnreachable(value: unknown, name: string, resource: Resource): boolean {
   if (typeof value !== 'string') return false
@@ -74,7 +73,6 @@ export function compareKeys(a: KeyValues, b: KeyValues): number {
 }
 
 function decodePart(text: string): string | undefined {
-  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {
@@ -83,8 +81,9 @@ function decodePart(text: string): string | undefined {
 }
 
 /**
- * Undefined: cannot be a key of the resource.
- * `encoded`: a raw path segment, percent-encoded even for a single key.
+ * Undefined for a text without the form of an ID.
+ *
+ * @param encoded a raw path segment, percent-encoded even for a single key
  */
 export function idFromText(text: string, resource: Resource, encoded = false): RecordKey | undefined {
   const { shownKey } = resource
@@ -101,17 +100,13 @@ function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValu
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
 
-/** In a file's key of another type, Base64 could be another row's key. */
+/** Writes hex digits: in a file's key of another type, Base64 could be another row's key. */
 export function formatBytes(bytes: Uint8Array): string {
   return `x'${runtime.formatBytes(bytes, 'hex')}'`
 }
 
 function formatPart(value: unknown, type: ScalarType): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : formatScalar(value, type)
-}
-
-function parsePart(text: string, type: ScalarType): ScalarValue | undefined {
-  return type.strays === true ? parseStray(text, type) : parseScalar(text, type)
 }
 
 /** A file's key may not fit the column type. */
@@ -135,17 +130,17 @@ function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarV
   return Number.isNaN(number) ? value : String(number) === value ? number : undefined
 }
 
-/** The primary key, as `idFromText` an ID. */
+/** Reads a primary key, as `idFromText` an ID. */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
     const value = readPart(text, resource.key[0]!, encoded)
     return value === undefined ? undefined : [value]
   }
-  const parts = text.split('~').map(decodePart)
+  const parts = text.split('~')
   if (parts.length !== resource.key.length) return undefined
   const values: ScalarValue[] = []
   for (const [index, part] of parts.entries()) {
-    const value = part === undefined ? undefined : parsePart(part, resource.key[index]!.type)
+    const value = readPart(part, resource.key[index]!, true)
     if (value === undefined) return undefined
     values.push(value)
   }
@@ -160,7 +155,7 @@ export function idFromJson(json: unknown, resource: Resource): RecordKey | undef
   return shown === undefined ? undefined : { shown }
 }
 
-/** The primary key, as `idFromJson` an ID. */
+/** Reads a primary key, as `idFromJson` an ID. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const { type } = resource.key[0]!
@@ -205,12 +200,11 @@ export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
-/** Of the primary key, percent-encoded. */
 export function keyToSegment(values: KeyValues, resource: Resource): string {
   return joinKey(values.map((value, part) => formatPart(value, resource.key[part]!.type)))
 }
 
-/** Percent-encoded, for error texts and `Location`. */
+/** Writes an ID percent-encoded, for error texts and `Location`. */
 export function idToSegment(key: RecordKey, resource: Resource): string {
   const parts = idParts(resource)
   return joinKey(idValues(key).map((value, part) => formatPart(value, parts[part]!.type)))
@@ -248,7 +242,7 @@ const PARTS: Partial<Record<ScalarKind, string>> = {
   custom: 'a value of its own type',
 }
 
-/** For a relation, as many as the target's key has. */
+/** Takes the values of an attribute: of a relation, as many as the target's key has. */
 export function takeKeyParts(resource: Resource, name: string, key: KeyValues): KeyValues {
   let start = 0
   for (const keyName of resource.keyNames) {
@@ -264,7 +258,7 @@ export function sameKey(a: KeyValues, b: KeyValues): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
 }
 
-/** Of one part, as `Reader.existing` gives it; of more parts, texts by which `('a,b', 'c')` and `('a', 'b,c')` differ. */
+/** Names a key: of one part as `Reader.existing` does, of more parts so that `('a,b', 'c')` and `('a', 'b,c')` differ. */
 export function formatKey(key: KeyValues): string {
   const parts = key.map(String)
   return parts.length === 1 ? parts[0]! : JSON.stringify(parts)

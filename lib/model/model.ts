@@ -33,7 +33,6 @@ export interface SqlText {
 }
 
 interface AttributeBase {
-  /** A key of the JSON record. */
   readonly name: string
   /** The entity's property. */
   readonly property: string
@@ -108,7 +107,7 @@ export interface ToOneAttribute extends AttributeBase {
   readonly owner: boolean
   /** SQL in the place of a foreign key. Read-only. */
   readonly formula?: Formula | undefined
-  /** The foreign key. Owner: in this table, ordered as the target's key. Inverse: in the target's table, ordered as this resource's key. */
+  /** The foreign key. Owner: in this table, in the order of the target's key. Inverse: in the target's table, in that of this key. */
   readonly columns: readonly string[]
   /** The key referred to, unless primary. Owner: the target's. Inverse: this resource's. */
   readonly targetKey: TargetKey | undefined
@@ -116,18 +115,18 @@ export interface ToOneAttribute extends AttributeBase {
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
   /** In the foreign key's table: see `ToOneOfAttribute`. */
   readonly discriminator: Discriminator | undefined
-  /** Where in JSON the foreign key is, if so; then the one column. */
+  /** The place of the foreign key in a JSON column, if there. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   readonly primary: boolean
   /** MikroORM's `mapToPk`. */
   readonly holdsKey: boolean
   readonly unique: boolean
-  /** On the target. */
+  /** The name on the target. */
   readonly otherSide: string | undefined
   readonly orphanRemoval: boolean
   /** Deleting the owner deletes linked records: MikroORM's cascade, not the database's. */
   readonly cascadeRemove: boolean
-  /** Owner only: when the linked row is deleted. */
+  /** Owner only. */
   readonly onDelete: DeleteRule
 }
 
@@ -136,12 +135,12 @@ export interface Discriminator {
   readonly value: string
 }
 
-/** To one of several entities: MikroORM's polymorphic relation. No foreign key is checked. */
+/** A link to one of several entities: MikroORM's polymorphic relation. No foreign key is checked. */
 export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
   /** For each entity, with the same name and property. */
   readonly branches: readonly PolymorphicTarget[]
-  /** In a linked record and ID, names the resource. */
+  /** The member that names the resource, in a linked record and in an ID. */
   readonly typeName: string
   /** Discriminator and key. */
   readonly columns: readonly string[]
@@ -165,7 +164,7 @@ export function referredParts({ key }: Resource, targetKey: TargetKey | undefine
   return targetKey === undefined ? key : [targetKey.part]
 }
 
-/** For a row whose referred row is deleted. */
+/** What becomes of a row when the linked row is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
 export interface ToManyAttribute extends AttributeBase {
@@ -177,7 +176,7 @@ export interface ToManyAttribute extends AttributeBase {
         readonly kind: 'foreign'
         readonly columns: readonly string[]
         readonly attribute: string
-        /** Unless the link refers to the primary key. */
+        /** Undefined: the link refers to the primary key. */
         readonly targetKey: TargetKey | undefined
         /** For a table with links to several entities. */
         readonly discriminator: Discriminator | undefined
@@ -198,7 +197,6 @@ export interface ToManyAttribute extends AttributeBase {
   readonly otherSide: string | undefined
   /** A MikroORM condition for members; undefined: all linked records. */
   readonly where: object | undefined
-  /** By dotted paths. */
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
@@ -208,7 +206,7 @@ export interface ToManyAttribute extends AttributeBase {
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
-/** Unless primary. */
+/** Undefined: the primary key. */
 export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
@@ -272,7 +270,7 @@ export interface Resource {
   readonly table: string
   readonly source: TableSource
   readonly hierarchy: Hierarchy | undefined
-  /** For views and virtual entities. */
+  /** As views and virtual entities are. */
   readonly readOnly: boolean
   readonly plural: string
   readonly singular: string
@@ -282,7 +280,7 @@ export interface Resource {
   readonly key: readonly KeyPart[]
   /** Public names. */
   readonly keyNames: readonly string[]
-  /** Seen by clients; undefined: the key. */
+  /** The key seen by clients, if not primary. */
   readonly shownKey: TargetKey | undefined
   /** The place in the data, then the key, or else the insertion order. May be empty. */
   readonly order: readonly string[]
@@ -295,12 +293,11 @@ export interface Resource {
   /** To-one attributes that refer here, by dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Otherwise only a target of relations. */
+  /** False for a mere target of relations. */
   readonly served: boolean
-  /** For names the model lacks. */
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
-  /** From the first write. Undefined: MikroORM's unit of work writes. */
+  /** Read by the first write. Undefined: MikroORM's unit of work writes. */
   readonly readStored: () => StoredTable | undefined
   /** Completes "since …": why there is no stored table. Undefined: the entity alone gives no reason. */
   readonly explainStored: () => string | undefined
@@ -343,7 +340,7 @@ export function isValue(attribute: Attribute): attribute is ScalarAttribute | Em
   return attribute.kind === 'scalar' || attribute.kind === 'embedded'
 }
 
-/** Of the record's own table. */
+/** Columns of the record's own table. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
     case 'scalar':

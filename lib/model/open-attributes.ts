@@ -6,7 +6,7 @@ import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.
 import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'
 import type { OpenOption } from './resource-config.ts'
 
-/** In order, by entity class. Immutable. */
+/** Names in order, by entity class. Immutable. */
 export type LearnedNames = Readonly<Record<string, readonly string[]>>
 
 export const NOTHING_LEARNED: LearnedNames = Object.freeze({})

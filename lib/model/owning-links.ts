@@ -1,7 +1,7 @@
 /** Owning links: to-one attributes with a foreign key. */
 import { findHierarchyRoot, type Attribute, type EmbeddedAttribute, type Resource, type ToOneAttribute } from './model.ts'
 
-/** Also polymorphic and inside embedded objects. */
+/** Includes polymorphic links, and links in embedded objects. */
 export function owningLinks(attributes: readonly Attribute[], within: readonly EmbeddedAttribute[] = []): OwningLink[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'embedded') return owningLinks(attribute.attributes, [...within, attribute])
@@ -36,7 +36,7 @@ export function addReferrers(all: readonly Resource[]): void {
   }
 }
 
-/** From a class above, whose rows include this class's. */
+/** Whether the property is of a class above, whose rows include this class's. */
 function isInheritedFrom(resource: Resource, property: string): boolean {
   const { hierarchy } = resource
   if (hierarchy === undefined || hierarchy.root === resource) return false

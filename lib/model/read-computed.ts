@@ -90,7 +90,6 @@ function mustBe(where: string, why = ''): TypeError {
 type ComputedCommon = Omit<ScalarAttribute, 'kind' | 'type' | 'source' | 'primary' | 'version' | 'links'>
 
 function readComputedGroup(where: string, group: ComputedGroup, common: ComputedCommon): EmbeddedAttribute {
-  // An attribute with a missing or malformed expression.
   if (typeof group['type'] === 'string' || typeof group['sql'] === 'string')
     throw mustBe(where, ': "sql" must be a function that returns SQL')
   const attributes = Object.entries(group)
@@ -136,7 +135,6 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   return Object.freeze({ kind: 'scalar', ...common, type, source, primary: false, version: false } as const)
 }
 
-/** Values depend on the request. */
 function asksCaller(sql: ComputedAttribute['sql']): boolean {
   let text: string | SqlFragment
   try {

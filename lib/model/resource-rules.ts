@@ -1,4 +1,4 @@
-/** Resource rules: `resource(Entity, { ... })` without attributes. */
+/** Resource rules: options of `resource(Entity, { ... })`, without attributes. */
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
@@ -31,7 +31,7 @@ export interface ResourceRules {
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 
-/** A write may take a row out of what is shown. */
+/** Whether a write may take a row out of what is shown. */
 export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
   return scopes.length > writeScopes
 }

@@ -14,7 +14,6 @@ export function hasProperty({ properties }: EntityMetadata, name: string): boole
   return prop.kind === 'scalar' || prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
-/** Only properties that rows have. */
 export function listSharedScopes(meta: EntityMetadata, shared: SharedScope): ResourceRules['scopes'] {
   return Object.entries(shared).flatMap(([name, find]) =>
     hasProperty(meta, name)

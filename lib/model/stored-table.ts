@@ -1,4 +1,4 @@
-/** Stored table: for statements without MikroORM's unit of work. Read once by metadata/read-stored-table.ts. */
+/** Stored table: what statements without MikroORM's unit of work need. Read once by metadata/read-stored-table.ts. */
 
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 
@@ -20,7 +20,7 @@ export interface StoredProperty {
   readonly comparable: boolean
   /** For a new record without a value; undefined: the database sets a default. */
   readonly default: unknown
-  /** Of embedded objects. */
+  /** For embedded objects. */
   readonly document?: ToDocument | undefined
   /** For a new record without a value, or with null. */
   readonly onCreate: Computed | undefined
@@ -42,11 +42,11 @@ export interface StoredTable {
   readonly keyProperties: readonly StoredProperty[]
   /** Of a table of several classes. */
   readonly discriminator: { readonly column: StoredColumn; readonly value: unknown } | undefined
-  /** Inner ones by MikroORM's name. The unit of work writes missing properties. */
+  /** Inner properties have MikroORM's names. The unit of work writes missing properties. */
   readonly properties: ReadonlyMap<string, StoredProperty>
   /** Properties of embedded objects, by column. */
   readonly inside: ReadonlyMap<string, StoredProperty>
-  /** Otherwise the unit of work does. */
+  /** False: the unit of work inserts. */
   readonly inserts: boolean
   readonly updates: boolean
   readonly deletes: boolean
@@ -54,7 +54,6 @@ export interface StoredTable {
   readonly refusesTaken: boolean
   /** Refusal comes before any function of the model. */
   readonly keepsUnique: boolean
-  /** Unique together, outside of the key. */
   readonly uniques: readonly (readonly StoredColumn[])[]
   readonly rawDefaults: readonly string[]
   /** A new record must have these. */
@@ -62,13 +61,12 @@ export interface StoredTable {
   readonly constructed: ReadonlySet<string>
   /** Undefined: no code inside. */
   readonly construct: (() => Record<string, unknown>) | undefined
-  /** Counts a record's changes. */
   readonly version: StoredProperty | undefined
   /** `onCreate` runs again after giving nothing. */
   readonly asksTwice: boolean
 }
 
-/** Seen from the record with the list. */
+/** A pivot table, seen from the record with the list. */
 export interface PivotTable {
   readonly table: string
   readonly owner: string

@@ -1,4 +1,4 @@
-/** Table name: with the schema where an entity names one. */
+/** Table name: has the schema where an entity names a schema. */
 
 /** Impossible in names. */
 const SEPARATOR = '\0'

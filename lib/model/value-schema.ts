@@ -7,7 +7,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** Of zod, valibot, arktype and others. */
+/** A schema of zod, valibot, arktype and others. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1

@@ -1,4 +1,4 @@
-/** Ends a request early when the client leaves, the world is replaced, or time is up. */
+/** Abort: ends a request early when the client leaves, the world is replaced, or time is up. */
 import { restError } from '../errors/errors.ts'
 import type { Wire } from '../base/wire.ts'
 
@@ -87,7 +87,7 @@ export class LazyClient implements RequestClient, Connected {
     return this.#source.headers
   }
 
-  /** Without the others; joins repeated headers. The name is in lower case. */
+  /** Makes no other header; joins repeated headers. The name is in lower case. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#source
     if (rawHeaders === undefined) return this.#source.headers[name]

@@ -1,4 +1,4 @@
-/** For all timestamps and expiries. */
+/** Clock: the time of an engine, for all timestamps and expiries. */
 
 export const DAY_MS = 86_400_000
 
@@ -11,7 +11,7 @@ const LAST = Date.UTC(10_000, 0) - 1
 let seen: readonly [unknown, unknown] = [undefined, undefined]
 let isReplaced = false
 
-/** A test has replaced `Date` or `Date.now`: fake timers of Vitest, Jest, sinon. */
+/** Whether a test has replaced `Date` or `Date.now`: fake timers of Vitest, Jest, sinon. */
 export function isDateReplaced(): boolean {
   const { now } = Date
   if (seen[0] !== Date || seen[1] !== now) {
@@ -53,7 +53,7 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Without another source, not set or moved, and with the system's `Date`. */
+  /** Without another source, neither set nor moved, and with the system's `Date`. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0 && !isDateReplaced()
   }

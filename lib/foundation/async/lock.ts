@@ -7,7 +7,6 @@ const LOOK = 500
 export class Lock {
   readonly #inVain: ((held: number) => Error | undefined) | undefined
   held = false
-  /** How often the lock was taken. */
   #holders = 0
   readonly #waiting: (() => void)[] = []
 

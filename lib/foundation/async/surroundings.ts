@@ -17,7 +17,7 @@ let frames: WorkContext<SurroundingFrame> | undefined
 /** Of synchronous work; undefined: look into the context. */
 let now: SurroundingFrame | undefined
 
-/** Like a separate context. */
+/** Acts like a separate context. */
 export class Surroundings<T extends object | true> {
   /** Undefined outside of any work. */
   get current(): T | undefined {

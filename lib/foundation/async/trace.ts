@@ -1,4 +1,4 @@
-/** A request is always at one stage, so times add up to the total. */
+/** Trace: a request is always at one stage, so times add up to the total. */
 import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
@@ -24,7 +24,7 @@ export class Trace {
   cached: boolean | undefined
   /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
-  /** If statements are kept. */
+  /** Filled where statements are kept. */
   readonly ways: Awaitable<string>[] = []
   readonly #begun = performance.now()
   #since = this.#begun

@@ -1,4 +1,4 @@
-/** For a regular expression, outside of brackets. */
+/** Escapes a text for a regular expression, outside of brackets. */
 export function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
 }

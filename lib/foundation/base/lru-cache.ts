@@ -15,7 +15,6 @@ export class LruCache<T> {
   readonly #weights: Weights<T> | undefined
   #young = new Map<string, T>()
   #old = new Map<string, T>()
-  /** Of the young generation. */
   #bytes = 0
 
   /**

@@ -2,7 +2,7 @@
 import { checkNames } from './suggest.ts'
 
 /**
- * For a given value.
+ * Checks a given value.
  *
  * @param place how the error begins: `auth: "ttl"`
  * @param where the call alone: `auth`
@@ -61,7 +61,7 @@ function printGiven(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
-/** For a value checked where read. */
+/** Takes a value that is checked where read. */
 export const anything: OptionRule = () => {}
 export const flag: OptionRule = (value, place) => {
   if (typeof value !== 'boolean') throw new TypeError(`${place} must be true or false, got ${printGiven(value)}.`)

@@ -1,4 +1,4 @@
-/** For hints in errors. */
+/** Suggest: for hints in errors. */
 import leven from 'leven'
 
 /**

@@ -21,9 +21,7 @@ export const thresholds = {
   quickSearch: 1_000_000,
   /** Records between two checks of the deadline. */
   recordsInTurn: 1000,
-  /** Maximum of rows for one statement. */
   insertedRows: 64,
-  /** Maximum of values for one statement. */
   insertedValues: 2000,
   /** Above, statements exist for powers of two alone: clients decide about the number of rows. */
   insertedEach: 8,

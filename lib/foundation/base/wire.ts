@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly base: string
   /** Decoded: `['posts', '1']`. */
   readonly segments: readonly string[]
-  /** Of the query, decoded, in the order as sent. */
+  /** The query, decoded, in the order as sent. */
   readonly pairs: readonly (readonly [name: string, value: string])[]
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export interface WireAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** A string and a Uint8Array go out as they are; any other value as JSON. */
   readonly body?: unknown
-  /** Of a refused write of a repeatable wire: another request was faster, so that `answer` is asked once more, in a new transaction. */
+  /** Marks a refused write of a repeatable wire: another request was faster, so `answer` is asked once more, in a new transaction. */
   readonly again?: boolean
 }
 
@@ -39,7 +39,7 @@ export interface WireAttribute {
   /** Of a scalar: `text`, `integer`, `float`, `decimal`, `bigint`, `boolean`, `date`, `datetime`, `time`, `json`, ... */
   readonly type: string | undefined
   readonly nullable: boolean
-  /** Of a value or a link in the table of the resource: `author_id`. */
+  /** The column of a value or a link in the table of the resource: `author_id`. */
   readonly column: string | undefined
   /** The name of the linked resource. */
   readonly target: string | undefined
@@ -101,7 +101,7 @@ export interface WireExpanded extends WireQuery {
 /** A page of records. */
 export interface WireList {
   readonly records: readonly Readonly<Record<string, unknown>>[]
-  /** Of all records that the condition meets. */
+  /** The number of all records that meet the condition. */
   readonly count: number
 }
 
@@ -112,7 +112,7 @@ export interface WireLogIn {
   /** What a log-in sends, unless the application reads credentials of its own. */
   readonly identifier: string
   readonly password: string
-  /** Of a token, in seconds. */
+  /** The life of a token, in seconds. */
   readonly ttl: number
   /** For `api.ask`: `{ login: '/login', logout: '/logout' }`. */
   readonly paths: Readonly<Partial<Record<'login' | 'logout' | 'refresh' | 'me' | 'signUp', string>>>
@@ -134,7 +134,7 @@ export interface WireApi {
   readonly logIn: WireLogIn | undefined
   list(resource: Named, query?: WireQuery): Promise<WireList>
   get(resource: Named, id: IdOfWire, query?: Pick<WireQuery, 'attributes' | 'expand'>): Promise<Readonly<Record<string, unknown>>>
-  /** Of an array: all or none, and the records in its order. */
+  /** Creates all records of an array or none, and gives the records in order. */
   create(resource: Named, body: unknown): Promise<unknown>
   /** Changes the attributes of `body` alone. */
   update(resource: Named, id: IdOfWire, body: unknown): Promise<Readonly<Record<string, unknown>>>
@@ -146,7 +146,7 @@ export interface WireApi {
   as(headers: Readonly<Record<string, string>>): WireApi
 }
 
-/** What a wire makes an answer of. */
+/** A refusal, of which a wire makes an answer. */
 export interface WireError {
   readonly status: number
   /** `record_not_found`, `validation_failed`, ...: see the reference of errors. */
@@ -175,7 +175,7 @@ export interface WireError {
 export interface Wire {
   /** A request that writes is one transaction, taken back where the status is 400 or more. */
   answer(request: WireRequest, api: WireApi): WireAnswer | Promise<WireAnswer>
-  /** Answers what never reached `answer`, or was thrown in it. */
+  /** Answers a request that never reached `answer`, or an error thrown there. */
   refuse(error: WireError, request: WireRequest): WireAnswer
   /**
    * Whether `answer` may run again where its transaction met another write, as PostgreSQL has: without effects outside of the database.

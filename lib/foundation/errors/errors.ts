@@ -190,7 +190,7 @@ export function isEngineClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
 }
 
-/** Hooks' lost connections are answered instead. */
+/** Whether the database's connection is lost. Lost connections of hooks are answered instead. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

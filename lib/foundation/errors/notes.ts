@@ -31,7 +31,7 @@ export class Notes {
     for (const listener of this.refusalListeners) listener(sentence)
   }
 
-  /** Begins with the refusal. The last sentence counts notes above the limit. */
+  /** The refusal comes first. The last sentence counts notes above the limit. */
   get list(): readonly string[] {
     const first = this.#refusal === undefined ? [] : [this.#refusal]
     const last = this.#left === 0 ? [] : [`${this.#left} more notes were left out.`]

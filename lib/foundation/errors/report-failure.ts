@@ -1,4 +1,4 @@
-/** Reports errors to `onError`, by default to standard error: the answer of a 500 gives no reason. */
+/** Report failure: reports errors to `onError`, by default to standard error: the answer of a 500 gives no reason. */
 import { RestError } from './errors.ts'
 import { runtime } from '../runtime/runtime.ts'
 

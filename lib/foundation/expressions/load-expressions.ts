@@ -13,7 +13,7 @@ interface Expressions {
 
 let loaded: Expressions | undefined
 
-/** For a reader that cannot wait: a promise while the code for an expression is loaded. */
+/** Returns a promise while the code for an expression is loaded, since a reader cannot wait. */
 export function whenReadable<T>(condition: Awaitable<T>): Awaitable<T> {
   if (loaded !== undefined) return condition
   if (isThenable(condition)) return Promise.resolve<Awaited<T>>(condition).then(given => whenReadable(given) as Awaitable<Awaited<T>>)
@@ -38,7 +38,7 @@ function hasExpression(value: unknown, depth: number): boolean {
   return Object.entries(value).some(([name, given]) => name === '$re' || name === '$ire' || hasExpression(given, depth + 1))
 }
 
-/** For conditions that `whenReadable` has returned. */
+/** Serves conditions returned by `whenReadable`. */
 export function expressions(): Expressions {
   if (loaded === undefined) throw new Error('The code of regular expressions is not loaded.')
   return loaded

@@ -25,7 +25,7 @@ interface Reached {
 
 const NOWHERE = new Uint16Array()
 
-/** Of places in an expression's kept sets, and of characters with a known kind. */
+/** Limits the places in an expression's kept sets, and the characters with a known kind. */
 const MAX_KEPT = 50_000
 
 /** @param count gets the steps since the last call, and may throw */
@@ -102,7 +102,7 @@ class Automaton {
     }
   }
 
-  /** Each part as often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
+  /** Copies a part as often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
   #repeat({ of, least, most }: RegularExpression & { kind: 'repeat' }, next: number): number {
     let place = next
     let copies = least

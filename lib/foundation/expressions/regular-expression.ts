@@ -8,15 +8,15 @@ export type RegularExpression =
   /** `most` may be Infinity. */
   | { readonly kind: 'repeat'; readonly of: RegularExpression; readonly least: number; readonly most: number }
 
-/** Of characters and groups, with repetitions written out. */
+/** Limits characters and groups, with repetitions written out. */
 const MAX_SIZE = 1000
-/** Of parts that may be empty, with repetitions written out: PostgreSQL takes half a minute for `((a?){30}){30}`. */
+/** Limits parts that may be empty, with repetitions written out: PostgreSQL takes half a minute for `((a?){30}){30}`. */
 const MAX_OPTIONAL = 256
 
 /** In PostgreSQL's words. */
 export const TOO_COMPLEX = 'regular expression is too complex'
 
-/** Of `^` and `$` on one way: PostgreSQL reads `(^|$|a?)` eight times in milliseconds, twelve times in seconds. */
+/** Limits `^` and `$` on one way: PostgreSQL reads `(^|$|a?)` eight times in milliseconds, twelve times in seconds. */
 const MAX_BORDERS = 8
 
 export function checkWeight(expression: RegularExpression, refuse: (what: string) => Error): void {

@@ -19,7 +19,7 @@ interface MediaRange {
 interface Preference {
   /** From 0 (not acceptable) to 1. */
   readonly weight: number
-  /** By name, not by a range. */
+  /** Whether a name decides, not a range. */
   readonly isNamed: boolean
 }
 

@@ -41,7 +41,7 @@ export class FormBody {
     at.texts.push(text)
   }
 
-  /** As JSON with texts as values, without a model. */
+  /** The form as JSON with texts as values, without a model. */
   plain(): Readonly<Record<string, unknown>> {
     return Object.fromEntries([...this.fields].map(([name, field]) => [name, plainField(field)]))
   }

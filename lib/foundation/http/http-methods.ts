@@ -1,4 +1,4 @@
-/** HTTP methods: of resources; custom routes may take others. */
+/** HTTP methods: the methods of resources; custom routes may take others. */
 import { restError, type RestError } from '../errors/errors.ts'
 
 /** `hasBody`: the body is read. QUERY is RFC 10008. */

@@ -1,5 +1,5 @@
 /**
- * Collects a body's errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand, and each description
+ * Body errors: collects errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand, and each description
  * searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from '../errors/errors.ts'
@@ -34,7 +34,7 @@ export class FieldErrors {
     }
   }
 
-  /** Only below the limit. Not for `not_unique`. */
+  /** Makes the error only below the limit. Not for `not_unique`. */
   describe(make: () => FieldError): void {
     this.#onlyTaken = false
     if (this.#listed.length < this.#maxErrors) this.#listed.push(make())

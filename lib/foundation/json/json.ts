@@ -1,4 +1,4 @@
-/** JSON of callers, hooks and renderers. */
+/** JSON: checks the values of callers, hooks and renderers. */
 import { withArticle } from '../base/article.ts'
 import { restError } from '../errors/errors.ts'
 import { findQuote } from './json-numbers.ts'
@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** No members to check. */
+/** Whether a value has no members to check. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
@@ -139,7 +139,7 @@ export function toJson(value: unknown, place: string, replace = refuseLoss): unk
   return JSON.parse(text) as unknown
 }
 
-/** Only if the embedded object exists and has the key. */
+/** Puts a value only where the embedded object exists and has the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

@@ -20,7 +20,7 @@ function isSame(a: unknown, b: unknown, compared: Compared): boolean {
   return same
 }
 
-/** What is not in properties. */
+/** Compares content beside the properties. */
 function hasSameContent(a: object, b: object, compared: Compared): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime())
   if (a instanceof RegExp) return isSameExpression(a, b as RegExp)
@@ -44,7 +44,7 @@ function haveSameEntries(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknow
   return haveSameMembers([...a], [...b], compared)
 }
 
-/** In any order. */
+/** Compares members in any order. */
 function haveSameMembers(a: readonly unknown[], b: readonly unknown[], compared: Compared): boolean {
   if (a.length !== b.length) return false
   const left = [...b]

@@ -7,7 +7,7 @@ import { builtin } from '../base/builtins.ts'
 /** Ways to write bytes (RFC 4648): `base64url` has no padding. */
 export type BytesForm = 'hex' | 'base64' | 'base64url'
 
-/** Across all waits: AsyncLocalStorage. */
+/** Carried across waits: AsyncLocalStorage. */
 export interface WorkContext<T> {
   getStore(): T | undefined
   run<Result, Arguments extends unknown[]>(store: T, work: (...args: Arguments) => Result, ...args: Arguments): Result
@@ -27,7 +27,7 @@ export interface Runtime {
   warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void
   /** Compares parts and classes, too; 0 is not -0. */
   isSame(a: unknown, b: unknown): boolean
-  /** Of a text in UTF-8. */
+  /** Bytes of a text in UTF-8. */
   countBytes(text: string): number
   formatBytes(bytes: Uint8Array, form: BytesForm): string
   /** Skips other characters. A Buffer on Node: an application's hooks may count on Buffers. */

@@ -83,7 +83,7 @@ export function isServerDate(text: string): boolean {
   return ENDLESS.test(text) || countToDay(text) !== undefined
 }
 
-/** To milliseconds since 1970. */
+/** Gives milliseconds since 1970. */
 export function parseServerTime(text: string): number | undefined {
   if (ENDLESS.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   const [, date, clock, fraction = '', era = ''] = SERVER_TIME.exec(text) ?? []
@@ -93,7 +93,7 @@ export function parseServerTime(text: string): number | undefined {
   return Math.abs(time) <= 8.64e15 ? time : undefined
 }
 
-/** In milliseconds since 1970; the year before the first is 1 BC. */
+/** Gives milliseconds since 1970; the year before the first is 1 BC. */
 function countToDay(text: string): number | undefined {
   const [, digits = '0', month, day, era] = SERVER_DATE.exec(text) ?? []
   const year = era === undefined ? Number(digits) : 1 - Number(digits)

@@ -78,7 +78,6 @@ export interface ScalarType {
   readonly collated?: boolean
 }
 
-/** Never null. */
 export type ScalarValue = string | number | bigint | boolean | Uint8Array | object
 
 export function mayHoldAny({ loose, ofFile }: ScalarType): boolean {
@@ -303,7 +302,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** From the engine to an entity. */
+/** Converts from the engine to an entity. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.toStored !== undefined) return type.toStored(value)
@@ -322,7 +321,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** From an entity to the engine. */
+/** Converts from an entity to the engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':

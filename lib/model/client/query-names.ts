@@ -1,4 +1,4 @@
-/** Query names: of operators, reserved and unchecked parameters. */
+/** Query names: operators, reserved and unchecked parameters. */
 
 export type OrderSign = '>=' | '<=' | '>' | '<'
 

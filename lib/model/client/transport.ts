@@ -62,10 +62,10 @@ interface ClientAddress {
   readonly url?: string | URL | undefined
 }
 
-/** For URLs and `fetch` functions. */
+/** The version for URLs and `fetch` functions. */
 const FIRST = 'v1'
 
-/** Tell a client how to continue. */
+/** Headers about how to continue. */
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
 /** @throws TypeError for an invalid target or `url` */

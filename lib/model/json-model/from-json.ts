@@ -112,9 +112,9 @@ function buildSeed(collection: InferredCollection, index: number): object {
   return held.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(held) }
 }
 
-/** For attributes added by requests. */
+/** The property with attributes added by requests. */
 const HOLDER = 'openAttributes'
-/** For a record's place in the data. */
+/** The property with a record's place in the data. */
 const PLACE = 'placeInData'
 
 type Rules = ResourceConfig<Record<string, unknown>>
@@ -131,7 +131,7 @@ function renameKeys(
   const others = new Set(collections.map(other => other.resource).filter(other => other !== name))
   const standard = defaultNames(className)
   if (single) {
-    // Nor by a list of another resource.
+    // A list of another resource must neither create nor delete the record.
     const changesOnly = { access: { create: false, delete: false } } as const
     return resource(schema, {
       name,
@@ -204,7 +204,7 @@ interface InferredProperty {
   readonly build: (find: (name: string) => EntitySchema, naming: Naming) => unknown
 }
 
-/** With inverse sides. */
+/** Includes inverse sides. */
 function listProperties(collection: InferredCollection, collections: readonly InferredCollection[]): InferredProperty[] {
   const taken = new Set<string>()
   const takeProperty = (name: string): string => {
@@ -246,7 +246,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   return [...attributeProperties, ...inverses, holder, ...(collection.exact ? [order] : [])]
 }
 
-/** In order: always the same names. */
+/** Called in order, gives always the same names. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {

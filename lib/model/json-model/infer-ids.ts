@@ -10,7 +10,7 @@ export interface InferredIds {
   /** Otherwise numbered from 1. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
-  /** Of numbers and texts: all are texts. */
+  /** Given as numbers and as texts: all become texts. */
   readonly isMixed: boolean
   /** In record order. */
   readonly ids: readonly (number | string)[]

@@ -25,13 +25,13 @@ export type InferredAttribute =
       /** In the API: `user`. */
       readonly name: string
       readonly target: string
-      /** Of the target's IDs. */
+      /** The type of the target's IDs. */
       readonly idType: 'integer' | 'text'
-      /** Of links in the data. */
+      /** The form of links in the data. */
       readonly form: IdForm
       /** Links to missing records. */
       readonly gone: ReadonlySet<unknown>
-      /** In the target's records, if any. */
+      /** The name in the target's records, if any. */
       readonly inverse: string | undefined
     } & Presence)
 
@@ -57,7 +57,6 @@ export interface InferredCollection extends InferredIds {
   readonly open: 'always' | 'once' | undefined
   /** See `FromJsonOptions.exact`. */
   readonly exact: boolean
-  /** For example, why a key is no relation. */
   readonly notes: readonly string[]
 }
 

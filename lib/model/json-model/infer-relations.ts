@@ -130,7 +130,6 @@ function listValues(key: string, { records }: CollectionDraft): unknown[] {
   return records.map(record => readValue(record, key)).filter(value => value !== null)
 }
 
-/** Also of lists. */
 export function listLinks(key: string, source: CollectionDraft): unknown[] {
   return listValues(key, source).flat()
 }

@@ -127,7 +127,7 @@ function findLongInteger(value: unknown, path: readonly (string | number)[]): st
   return undefined
 }
 
-/** As exports of key-value stores: keys look like IDs, or records have the same members. */
+/** Whether records stand by key, as in exports of key-value stores: keys look like IDs, or records have the same members. */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
   if (!entries.every(([, record]) => isObject(record))) return false
@@ -251,7 +251,7 @@ function listKeys(records: readonly JsonObject[]): Set<string> {
   return keys
 }
 
-/** Must fit a path and be no key of answers. */
+/** Finds names that fit a path and are no keys of answers. */
 function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'

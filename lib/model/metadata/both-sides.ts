@@ -1,4 +1,4 @@
-/** Both sides: the other side of a link is read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
+/** Both sides: makes the other side of a link read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
 import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToManyAttribute } from '../model.ts'
 import { owningLinks } from '../owning-links.ts'
 

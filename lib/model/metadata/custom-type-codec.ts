@@ -4,7 +4,7 @@ import { runtime } from '../../foundation/runtime/runtime.ts'
 import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-/** Not just by an ancestor: the engine converts such values itself. */
+/** Whether MikroORM has the type itself, not just an ancestor: the engine converts such values. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
@@ -20,7 +20,7 @@ function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
-/** `12`: the text or the number. */
+/** Of `12`, the text and the number. */
 function readings(text: string, runtime: string): unknown[] {
   const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []
@@ -141,7 +141,7 @@ function isSpelled(held: unknown, given: unknown): boolean {
   return held.trim().toLowerCase() === given.trim().toLowerCase()
 }
 
-/** Undefined unless read back as the same kind of JSON; if `exactly`, as the same JSON. */
+/** Undefined unless the value reads back as the same kind of JSON; if `exactly`, as the same JSON. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
   // Of a type that calls `String(value)`, for any JSON object.

@@ -4,7 +4,7 @@ import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 export abstract class DescribedType extends Type<unknown, unknown> {
   abstract readonly scalar: ScalarType
-  /** The column is no attribute, but orders the records. */
+  /** Whether the column is no attribute, but orders the records. */
   abstract readonly ordersRecords: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
 
-/** Returns the rest of "since …". */
+/** Says why an entity has no stored table, as the rest of "since …". */
 export function explainStoredTable(meta: EntityMetadata): string | undefined {
   const { className } = meta
   const hooks = Object.entries(meta.hooks).flatMap(([hook, list]) => (list.length > 0 ? [hook] : []))

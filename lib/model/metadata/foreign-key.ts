@@ -4,14 +4,13 @@ import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../mo
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'
 
-/** For paths and foreign keys. */
+/** Kinds that paths and foreign keys take. */
 export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 export function isOwning(prop: EntityProperty): boolean {
   return prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
 }
 
-/** Ordered as the target's key. */
 export function readForeignColumns(meta: EntityMetadata, prop: EntityProperty): string[] {
   if (prop.targetKey !== undefined) return [...prop.fieldNames]
   // The columns hold keys of all targets.
@@ -36,7 +35,7 @@ export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: 
   return targetColumns.map(column => columns[referenced.indexOf(column)]!)
 }
 
-/** Columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
+/** Reads columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
 export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAttribute['beside'] {
   const target = prop.targetMeta!
   const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)

@@ -30,7 +30,7 @@ function relatedLike(prop: EntityProperty, json: unknown): unknown {
   return Array.isArray(json) ? new ListLike(target, json) : linkedLike(target, json)
 }
 
-/** With the shown values, or only a key. Also acts as MikroORM's `Reference`. */
+/** Makes an object with the shown values, or only a key, which also acts as MikroORM's `Reference`. */
 function linkedLike(target: EntityMetadata, json: unknown): Record<string, unknown> {
   const isRecord = typeof json === 'object' && json !== null
   const entity = entityLike(target, isRecord ? json : keyLike(target, json))

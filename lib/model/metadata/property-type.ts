@@ -22,7 +22,7 @@ export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
-/** Not stored, but with a value for readers. */
+/** Whether the property is not stored, but has a value for readers. */
 export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
@@ -127,7 +127,7 @@ function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<u
   return json === undefined ? {} : { json }
 }
 
-/** Also by an ancestor below `Type`. */
+/** Whether the type declares a member, also by an ancestor below `Type`. */
 function declares(type: Type<unknown>, member: string): boolean {
   for (let holder: object = type; holder !== Type.prototype; holder = Object.getPrototypeOf(holder) as object)
     if (Object.hasOwn(holder, member)) return true
@@ -142,7 +142,6 @@ function nameJsonType(column: string): ScalarType['json'] {
 
 const endless = new WeakSet<EntityProperty>()
 
-/** For a database that stores `infinity`. */
 export function markEndless(props: readonly EntityProperty[]): void {
   for (const prop of props) {
     endless.add(prop)

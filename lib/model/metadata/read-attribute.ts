@@ -38,7 +38,6 @@ function readByKind(context: PropertyContext, resources: ResourcesByClass, paths
   return isOneOf ? readPolymorphicToOne(context, resources) : readRelation(context, resources)
 }
 
-/** As a to-one for each entity. */
 function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByClass): ToOneOfAttribute {
   const { meta, prop } = context
   const targets = prop.polymorphTargets!.map(of => ({ of, target: findBranchTarget(meta, prop, of, resources) }))
@@ -92,7 +91,6 @@ function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: Entity
   return target
 }
 
-/** Free in every target. */
 function findTypeName(meta: EntityMetadata, prop: EntityProperty): string {
   const taken = new Set(prop.polymorphTargets!.flatMap(({ props }) => props.map(publicName)))
   const name = ['type', 'resource'].find(each => !taken.has(each))

@@ -20,12 +20,12 @@ export interface PropertyContext {
   readonly document: DocumentPath | undefined
 }
 
-/** Of several entities in several tables: no resource fits, so only the other sides are served. */
+/** Whether a list has entities of several tables: no resource fits, so only the other sides are served. */
 export function isMixedList(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
 }
 
-/** Added by MikroORM to a unidirectional many-to-many. */
+/** Whether MikroORM has added the property to a unidirectional many-to-many. */
 export function isHiddenInverse(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
 }

@@ -106,7 +106,7 @@ function unsupportedInside(child: EntityProperty, document: DocumentPath | undef
     : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a string or a UUID'
 }
 
-/** As the held key: SQL cannot join from inside a list. */
+/** Reads a link inside a list as the held key: SQL cannot join from there. */
 function readKeyInside(context: PropertyContext): ScalarAttribute {
   const { prop, declared, document } = context
   const [key] = prop.targetMeta!.getPrimaryProps()
@@ -167,7 +167,6 @@ function getterInside(prop: EntityProperty, name: string): Renderer {
   return (value, object, ctx) => byValue.get(String(object[discriminator]))?.(value, object, ctx)
 }
 
-/** In the first class with the property. */
 function findDeclaration(prop: EntityProperty, name: string): EntityProperty | undefined {
   const target = prop.targetMeta
   const holders = target?.polymorphs ?? (target === undefined ? [] : [target])

@@ -11,14 +11,14 @@ import { findTableName } from './table-of.ts'
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<EntityMetadata, Mutable<Resource>>
 
-/** In the query that joins a hierarchy's tables. */
+/** The column of the class, in the query that joins a hierarchy's tables. */
 const TYPE_COLUMN = '__tpt_type'
 
 function isInherited(meta: EntityMetadata): boolean {
   return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
 }
 
-/** Also abstract classes whose rows can be listed. */
+/** Whether rows can be listed, also of abstract classes. */
 export function isConcrete(meta: EntityMetadata): boolean {
   return !meta.abstract || isInherited(meta)
 }
@@ -90,7 +90,7 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/** With ancestors and descendants. Only some records have rows in tables of descendants. */
+/** Joins ancestors and descendants. Only some records have rows in tables of descendants. */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const listOwnColumns = (of: EntityMetadata): string[] => {
@@ -139,7 +139,6 @@ export function buildQuery(meta: EntityMetadata, orm: MikroORM): TableSource {
   throw unsupported(meta, undefined, 'its expression gives neither SQL nor a query, so that it cannot be filtered and paged')
 }
 
-/** Once every class has its own. */
 export function addInherited(drafts: Drafts): void {
   const attributesByResource = new Map<Resource, readonly Attribute[]>([...drafts.values()].map(draft => [draft, draft.attributes]))
   for (const [meta, draft] of drafts) {

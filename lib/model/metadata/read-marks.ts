@@ -60,7 +60,7 @@ function findList({ attributes }: Resource, property: string, where: string, use
   )
 }
 
-/** No alias of the engine. */
+/** An alias that the engine does not use. */
 const LINKS = 'mark'
 
 function showMark(name: string, { via, target }: ToManyAttribute, { key }: Resource): ScalarAttribute {

@@ -121,7 +121,6 @@ function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribu
   return isShared ? Object.freeze({ ...attribute, onDelete: 'refuse' }) : attribute
 }
 
-/** Adds schema and `mayBeEmpty`. */
 function withPivot(attribute: Attribute, meta: EntityMetadata, orm: MikroORM): Attribute {
   if (attribute.kind !== 'toMany' || attribute.via.kind !== 'pivot') return attribute
   const { via } = attribute
@@ -359,7 +358,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/** Of a class below, or, with several tables, a row's class. */
+/** Of a class below, or, with several tables, of a row's class. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

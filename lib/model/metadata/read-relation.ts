@@ -179,7 +179,6 @@ function isEmptyWhere(where: unknown): boolean {
   return where === undefined || where === null || (typeof where === 'object' && Reflect.ownKeys(where).length === 0)
 }
 
-/** The relation's order, else the target's, by dotted paths. */
 function readOrderBy(prop: EntityProperty): { path: string; descending: boolean }[] {
   const declared: unknown = prop.orderBy ?? prop.targetMeta?.orderBy
   const list: unknown[] = declared === undefined ? [] : Array.isArray(declared) ? (declared as unknown[]) : [declared]

@@ -1,4 +1,4 @@
-/** Read scalar: type, source and rendering. */
+/** Read scalar: reads type, source and rendering of a plain attribute. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
@@ -69,13 +69,13 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
   }
 }
 
-/** As `createdAt = new Date()`. MikroORM reads only constant values as defaults. */
+/** Whether the class sets a value, as `createdAt = new Date()`. MikroORM reads only constant values as defaults. */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as new () => Record<string, unknown>)()
     return (entity[prop.name] ?? undefined) !== undefined
   } catch {
-    // Needs arguments.
+    // The constructor needs arguments.
     return false
   }
 }

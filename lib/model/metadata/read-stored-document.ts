@@ -8,7 +8,6 @@ import type { ToDocument } from '../stored-table.ts'
 interface DocumentPart {
   readonly property: string
   readonly key: string
-  /** For a new object without a value. */
   readonly default: unknown
   readonly store: ToDocument
 }
@@ -65,7 +64,7 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
   )
 }
 
-/** Undefined: the type does more than convert. */
+/** Undefined where a type does more than convert. */
 function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown

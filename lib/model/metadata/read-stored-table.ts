@@ -65,7 +65,6 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
   })
 }
 
-/** Of the entity, or of an entity linked by the key. */
 interface StoredKeyPart {
   readonly prop: EntityProperty
   readonly column: string
@@ -92,7 +91,7 @@ function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPar
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/** Each record is one row. Other classes may share the table, but not heirs. */
+/** Whether each record is one row. Other classes may share the table, but not heirs. */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
@@ -162,7 +161,7 @@ function findShared(meta: EntityMetadata): ReadonlySet<string> {
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-/** By column, outside of JSON. Leaves out objects that an application's code makes or looks at. */
+/** Reads embedded properties by column, outside of JSON. Leaves out objects that an application's code makes or looks at. */
 function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {

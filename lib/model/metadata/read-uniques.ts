@@ -1,4 +1,4 @@
-/** Properties unique together, apart from the key. */
+/** Read uniques: lists properties unique together, apart from the key. */
 import type { EntityMetadata } from '@mikro-orm/core'
 
 export function readUniques(meta: EntityMetadata): string[][] {

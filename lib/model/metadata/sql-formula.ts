@@ -1,4 +1,4 @@
-/** MikroORM formulas as SQL over a table alias. */
+/** SQL formula: turns a formula of MikroORM into SQL over a table alias. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
 

@@ -48,7 +48,6 @@ class TreePlanner {
     return this.#meets(walk, group, context)
   }
 
-  /** Some record at the end of the walk meets the conditions. */
   #meets(walk: Walk, group: FilterGroup, { before, relations, ...context }: FilterContext): Condition {
     const toOnes = [...before]
     for (const [index, hop] of walk.hops.entries()) {

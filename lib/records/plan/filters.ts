@@ -45,7 +45,6 @@ function withoutReservedMark(path: string, { root, visibility, vocabulary }: Fil
   return !known(first) && known(bare) ? [bare, ...rest].join('.') : path
 }
 
-/** Any text of the record itself. */
 function planTexts(filter: RawFilter, index: number, context: FilterContext): Condition {
   const { root, visibility } = context
   const paths = listTexts(root.attributes, '', visibility)

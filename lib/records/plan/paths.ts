@@ -53,7 +53,6 @@ interface PathContext {
   readonly intoJson?: boolean
   /** An attribute may depend on the row's class, as in conditions and orders. */
   readonly byClass?: boolean
-  /** Relations from the outermost record to the root. */
   readonly relations?: number
   /** Other names that the first segment could mean: reserved parameters. */
   readonly alternatives?: Iterable<string> | undefined

@@ -34,10 +34,8 @@ const PARAMETERS = byName({
 
 const RESERVED_MEANT: Readonly<Record<string, Reserved>> = { page: 'offset', order: 'sort' }
 
-/** Words for a search in all texts. */
 const SEARCHES = new Set(['q', '_q', 'search', '$search', 'query', 'keyword', 'keywords', 'term'])
 
-/** Words for all filters together. */
 const FILTERS = new Set(['filter', 'filters', '$filter', 'where', '_where', 's'])
 
 /** Words for operators, behind a name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before a value (`gte.18`). */

@@ -15,7 +15,6 @@ export interface Need<R> {
 
 interface Arrangeable {
   readonly resource: Resource
-  /** The database counts the key. */
   readonly isCounted: boolean
   /** Undefined until arranged. */
   group: number | undefined

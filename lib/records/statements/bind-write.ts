@@ -179,7 +179,6 @@ export function bindScope(statement: Statement, from: number, { findValues, ctx 
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }
 
-/** The key's parts and, in a table of several classes, the class. */
 export function bindKey(
   key: KeyValues,
   resource: Resource,

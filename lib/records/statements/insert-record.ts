@@ -66,7 +66,6 @@ export class RecordInserter {
     const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
     const shape = this.#shapes.findInsert(resource, body)
     if (shape?.callsEarly === false) return { given, run: again => this.#insertFlat(shape, body, again ? { ...given, again } : given) }
-    // A body may name the class of the record.
     const asked = findAskedClass(resource, body)
     const row = planRows(asked)
     const plan = row === null ? undefined : planNew(row, asked, body, this.#connection)

@@ -62,7 +62,6 @@ function listKeys(rows: readonly BoundInsert[], { counted, keys }: RowsWritten):
   return rows.map(({ resource }, index) => keyFromCount(all[index]!, resource))
 }
 
-/** Returns how many of the rows the next statement inserts. */
 function countTogether(rows: number, { key, columns: { length } }: BoundInsert, connection: RowConnection): number {
   if (rows > 1 && key === undefined && !connection.tellsKeys()) return 1
   const { insertedRows, insertedValues, insertedEach } = thresholds

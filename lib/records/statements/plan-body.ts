@@ -47,7 +47,6 @@ export function planNames(plan: RowPlan, resource: Resource, body: JsonObject, o
   return plan.insert && new BodyWalk(false, on).plan(plan, resource, body, plan.insert)
 }
 
-/** Whether a new record needs no more than the body. */
 function takesNew({ stored }: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn, implied?: ToOneAttribute): boolean {
   return on.keepsTime(stored) && isComplete(body, stored, resource, implied) && !mayLinkItself(body, resource)
 }

@@ -18,7 +18,6 @@ export interface PivotPlace {
   readonly key: KeyValues
 }
 
-/** Parameters of the record with the list, of each member, and of all members together. */
 interface BoundMembers {
   readonly owner: unknown
   readonly members: ReadonlySet<unknown>
@@ -126,7 +125,6 @@ export class PlannedPivots {
     return members.size > 0
   }
 
-  /** Deletes the rows of leaving, visible members. */
   *#leaveSeen({ list, resource, key }: PivotPlace, { owner, list: listed }: BoundMembers, { visibility }: RowRules): Coroutine<void> {
     const { dialect } = this.#connection
     const { target } = list

@@ -184,7 +184,6 @@ export class PlannedRelations {
     return [...items, ...unseen.map((key): RecordRef => ({ kind: 'existing', key, path: '', given: undefined }))]
   }
 
-  /** Unlinks the linked and visible members among `removed`. */
   *#unlink(list: ToManyAttribute, removed: readonly ExistingRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, target } = linking

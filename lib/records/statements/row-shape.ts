@@ -73,7 +73,6 @@ export interface RowShape {
   readonly callsEarly: boolean
 }
 
-/** A column with a value from a function of the model. */
 export interface Made {
   readonly computed: Computed
   readonly column: StoredColumn

@@ -11,7 +11,6 @@ import { owningAttribute } from './relation-sides.ts'
 import { listReferences } from './linked-records.ts'
 import type { RecordInput, RecordRef } from './record-input.ts'
 
-/** A new record, or the name of a stored record. */
 type Identity = RecordInput | string
 
 /** A place of the body sets a foreign key to a record, or to null. */
@@ -21,7 +20,6 @@ interface LinkAssignment {
   readonly links: Identity | null
 }
 
-/** All records that a place links with a record. */
 interface LinkedSet {
   readonly path: string
   readonly members: ReadonlyMap<Identity, LinkAssignment>
@@ -93,7 +91,6 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
   for (const { ref } of listReferences(change)) if (ref.kind === 'new') collectLinks(ref.record, ref.record, links)
 }
 
-/** Notes all records with a foreign key to a record. */
 function setInverse(
   relation: RelationAttribute,
   record: Identity,
@@ -105,7 +102,6 @@ function setInverse(
   links.inverse.set(record, nameAttribute(relation.target, owningAttribute(relation)!.name), { path, members })
 }
 
-/** Notes some of the records with a foreign key to a record. */
 function setMembers(
   relation: RelationAttribute,
   record: Identity,

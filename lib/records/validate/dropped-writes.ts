@@ -99,7 +99,6 @@ export function* requireWritten(
   yield* requireLists(lists, resource, key, view, lookUp)
 }
 
-/** Whether the record's own row holds the value, and shows the value. */
 function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: Resource): boolean {
   const attribute = byName.get(name)
   // Of an embedded object without changes, `omitUnchanged` leaves `{}`.
@@ -108,7 +107,6 @@ function isInRow(name: string, value: unknown, stored: JsonRecord, { byName }: R
   return attribute.kind !== 'toMany' && (attribute.kind !== 'toOne' || attribute.owner)
 }
 
-/** Refuses where a list is not as the body says. */
 export function* requireLists(
   lists: readonly ListInput[],
   resource: Resource,

@@ -197,7 +197,6 @@ function walkMembers(
   return copy
 }
 
-/** Finds the resources with a chain of relations to the users. */
 function findHolders(users: Resource, entities: readonly Resource[]): ReadonlySet<Resource> {
   const holders = new Set(entities.filter(resource => findHierarchyRoot(resource) === users))
   for (let size = 0; size < holders.size;) {

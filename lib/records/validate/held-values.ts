@@ -8,7 +8,6 @@ import type { ValueInput } from './record-input.ts'
 import { readValid } from './validate-scalar.ts'
 import type { ValidationContext } from './validation-context.ts'
 
-/** Whether a value has another type than the column. */
 export function isMisfit(attribute: ScalarAttribute | EmbeddedAttribute, value: unknown, { dialect }: ValidationContext): boolean {
   if (attribute.kind !== 'scalar' || attribute.primary || attribute.source.kind !== 'column' || (value ?? null) === null) return false
   return readValid(value, attribute.type, dialect) === undefined

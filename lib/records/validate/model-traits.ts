@@ -2,7 +2,6 @@
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
-  /** An attribute has the option `render`. */
   readonly renders: boolean
   readonly hasHierarchies: boolean
   /** A change may remove an orphan, even the path's record. */

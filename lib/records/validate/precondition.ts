@@ -13,7 +13,6 @@ export function formatTag(version: string | number): string {
   return `"${version}"`
 }
 
-/** Parses `*`, or a list of weak or strong tags. */
 export function parseTags(header: string): readonly string[] {
   return header.trim() === '*' ? ['*'] : (header.match(/(?:W\/)?"[^"]*"/g) ?? [])
 }

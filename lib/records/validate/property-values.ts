@@ -5,7 +5,6 @@ import type { ScalarAttribute } from '../../model/model.ts'
 import { toProperty } from '../../foundation/values/scalar-type.ts'
 import type { EmbeddedValue, ValueInput } from './record-input.ts'
 
-/** An embedded object becomes an object of properties. */
 export function toProperties(changes: readonly ValueInput[]): Entity {
   const data: Entity = {}
   for (const { attribute, value } of changes) {

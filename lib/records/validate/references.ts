@@ -10,7 +10,6 @@ import type { ReadingConnection } from '../database/connection.ts'
 import { findRowKeys, type RowKeys } from '../read/row-keys.ts'
 import type { ExistingRef, RecordInput } from './record-input.ts'
 
-/** A reference without its row's key. */
 interface OpenReference {
   readonly ref: { -readonly [K in keyof ExistingRef]: ExistingRef[K] }
   readonly target: Resource

@@ -191,7 +191,6 @@ export class ChangeValidator {
     return [stored, rendered].filter(record => record !== undefined)
   }
 
-  /** Nested records need the same permission as single records. */
   *#authorizeNested(change: RecordInput, view: View): Coroutine<void> {
     for (const { ref } of listReferences(change)) {
       if (ref.kind !== 'new') continue

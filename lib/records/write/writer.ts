@@ -254,15 +254,19 @@ export class Writer {
 
 function runTraced<T>(run: () => Awaitable<T>, refuse: (error: unknown) => Awaitable<T>, { trace }: View): Awaitable<T> {
   const before = trace?.enter('write')
-  const succeed = (result: T): T => {
-    if (before !== undefined) trace?.enter(before)
-    return result
-  }
   let running: Awaitable<T>
   try {
     running = run()
   } catch (error) {
     return refuse(error)
   }
-  return running instanceof Promise ? running.then(bindSurroundings(succeed), bindSurroundings(refuse)) : succeed(running)
+  if (running instanceof Promise) {
+    const succeed = (result: T): T => {
+      if (before !== undefined) trace?.enter(before)
+      return result
+    }
+    return running.then(bindSurroundings(succeed), bindSurroundings(refuse))
+  }
+  if (before !== undefined) trace?.enter(before)
+  return running
 }

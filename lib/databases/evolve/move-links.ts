@@ -21,12 +21,12 @@ export interface OldLink {
 }
 
 /** A table without entity, with two foreign keys. */
-export interface OldPivot {
+interface OldPivot {
   readonly name: string
   readonly links: readonly [OldLink, OldLink]
 }
 
-export interface OldLinks {
+interface OldLinks {
   readonly links: readonly OldLink[]
   readonly pivots: readonly OldPivot[]
   readonly hasTable: (table: string) => boolean

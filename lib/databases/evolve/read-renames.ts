@@ -95,7 +95,7 @@ export function nameOfPivot({ pivotTable }: EntityProperty): string {
 }
 
 /** Other bearers of a renamed table's name. */
-export interface Followers {
+interface Followers {
   readonly tables: readonly AskedTable[]
   readonly columns: readonly { readonly table: string; readonly from: string; readonly to: string }[]
   /** Discriminators of relations to one of several entities. */
@@ -113,8 +113,9 @@ export function listFollowers(orm: MikroORM, { to, schema, links }: AskedTable, 
         const pivot = nameOfPivot(prop)
         if (meta.tableName === to && pivot.startsWith(`${to}_`))
           found.tables.push({ asked: pivot, from: [from + pivot.slice(to.length)], to: pivot, schema })
-        const own = [meta.tableName === to ? prop.joinColumns : [], prop.targetMeta?.tableName === to ? prop.inverseJoinColumns : []].flat()
-        for (const column of own)
+        const ownerColumns = meta.tableName === to ? prop.joinColumns : []
+        const targetColumns = prop.targetMeta?.tableName === to ? prop.inverseJoinColumns : []
+        for (const column of [...ownerColumns, ...targetColumns])
           if (column.startsWith(next)) found.columns.push({ table: pivot, from: old + column.slice(next.length), to: column })
       }
       if (prop.polymorphic === true && Object.hasOwn(prop.discriminatorMap ?? {}, to))

@@ -54,8 +54,8 @@ export function isModelled(name: string, { columns, namesOf }: EvolveRequest): b
   const [resource, ...rest] = name.split('.')
   const table = [...columns.keys()].find(key => namesOf(key).some(each => each.toLowerCase() === resource))
   if (table === undefined || rest.length === 0) return table !== undefined
-  const own = [...columns.get(table)!.values()].flatMap(({ column, prop }) => [column, prop.name, publicName(prop)])
-  return own.some(each => each.toLowerCase() === rest.join('.'))
+  const columnNames = [...columns.get(table)!.values()].flatMap(({ column, prop }) => [column, prop.name, publicName(prop)])
+  return columnNames.some(each => each.toLowerCase() === rest.join('.'))
 }
 
 /** Values of a fill, as code. */

@@ -130,12 +130,13 @@ function findReferrers(orm: MikroORM): void {
 function leaveInherited(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     if (meta.tptParent === undefined) continue
-    const own = new Set([...meta.primaryKeys, ...(meta.ownProps ?? []).map(({ name }) => name)] as string[])
-    const isOwn = ({ properties }: { properties?: unknown }): boolean => [properties ?? []].flat().every(name => own.has(name as string))
+    const ownNames = new Set([...meta.primaryKeys, ...(meta.ownProps ?? []).map(({ name }) => name)] as string[])
+    const isOwn = ({ properties }: { properties?: unknown }): boolean =>
+      [properties ?? []].flat().every(name => ownNames.has(name as string))
     meta.indexes = meta.indexes.filter(isOwn)
     meta.uniques = meta.uniques.filter(isOwn)
     // MikroORM would look for an inherited formula's columns in the wrong table. Writing reads no lazy formula.
-    for (const prop of meta.props) if (prop.formula !== undefined && !own.has(prop.name)) prop.lazy = true
+    for (const prop of meta.props) if (prop.formula !== undefined && !ownNames.has(prop.name)) prop.lazy = true
   }
 }
 
@@ -175,11 +176,11 @@ function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
 function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   for (const [name, child] of Object.entries(embeddedProps ?? {})) {
     if (child.kind === 'embedded') mergeTypes(child)
-    const own = (targetMeta?.polymorphs ?? []).flatMap(({ properties }) => (properties[name] as EntityProperty | undefined) ?? [])
-    const types = [...new Set(own.map(({ type }) => type))]
-    const isPlain = own.every(({ kind, customType }) => kind === 'scalar' && customType === undefined)
-    const differ = new Set(own.map(({ runtimeType }) => runtimeType)).size > 1
-    if (isPlain && differ && !own.some(({ runtimeType }) => runtimeType === 'Date'))
+    const variants = (targetMeta?.polymorphs ?? []).flatMap(({ properties }) => (properties[name] as EntityProperty | undefined) ?? [])
+    const types = [...new Set(variants.map(({ type }) => type))]
+    const isPlain = variants.every(({ kind, customType }) => kind === 'scalar' && customType === undefined)
+    const differ = new Set(variants.map(({ runtimeType }) => runtimeType)).size > 1
+    if (isPlain && differ && !variants.some(({ runtimeType }) => runtimeType === 'Date'))
       Object.assign(child, { type: types.join(' | '), runtimeType: 'any' })
   }
 }

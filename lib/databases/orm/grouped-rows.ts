@@ -42,11 +42,11 @@ export async function updateInGroups<T extends object>(
 ): Promise<QueryResult<T>> {
   const results: QueryResult<T>[] = []
   for (const run of findRuns(data, listShared(root))) {
-    const own = run.map(position => [where[position]!, data[position]!] as const)
+    const updates = run.map(position => [where[position]!, data[position]!] as const)
     results.push(
       await update(
-        own.map(([condition]) => condition),
-        own.map(([, row]) => row),
+        updates.map(([condition]) => condition),
+        updates.map(([, row]) => row),
       ),
     )
   }
@@ -79,9 +79,9 @@ export async function insertInGroups<T extends object>(
   const rows: Record<string, unknown>[] = []
   let insertId: QueryResult<T>['insertId']
   for (const group of [...groups.values()].toSorted((a, b) => counted(a) - counted(b))) {
-    const own = group.map(index => data[index]!)
-    for (const run of findRuns(own, shared)) {
-      const result = await insert(run.map(position => own[position]!))
+    const members = group.map(index => data[index]!)
+    for (const run of findRuns(members, shared)) {
+      const result = await insert(run.map(position => members[position]!))
       insertId = result.insertId
       for (const [place, position] of run.entries()) rows[group[position]!] = result.rows?.[place] ?? {}
     }

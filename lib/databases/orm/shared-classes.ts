@@ -36,16 +36,16 @@ export function rememberPrototypes(metadata: MetadataStorage): void {
 export function confinePrototypes(orm: MikroORM): void {
   engines.add(orm.config)
   const metadata = orm.getMetadata()
-  const own: Decoration = new Map(prototypesOf(metadata).map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)]))
-  for (const meta of metadata) decorations.set(meta, own)
-  for (const [prototype, theirs] of before.get(metadata) ?? []) keepApart(prototype, own.get(prototype)!, theirs)
+  const decoration: Decoration = new Map(prototypesOf(metadata).map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)]))
+  for (const meta of metadata) decorations.set(meta, decoration)
+  for (const [prototype, theirs] of before.get(metadata) ?? []) keepApart(prototype, decoration.get(prototype)!, theirs)
   before.delete(metadata)
 }
 
-function keepApart(prototype: object, own: Names, theirs: Names): void {
+function keepApart(prototype: object, members: Names, theirs: Names): void {
   const isTold = telling.get(prototype) === theirs['__config']?.get && theirs['__config']?.get !== undefined
-  for (const name of Reflect.ownKeys(own)) {
-    const [ours, other] = [own[name]!, theirs[name]]
+  for (const name of Reflect.ownKeys(members)) {
+    const [ours, other] = [members[name]!, theirs[name]]
     if (other !== undefined && isSame(ours, other)) continue
     // The getter serves any number of engines.
     const tells = isTold && other !== undefined
@@ -64,8 +64,8 @@ function isSetter({ get, set }: PropertyDescriptor): boolean {
 
 function tellApart(prototype: object, name: PropertyKey, ours: PropertyDescriptor, theirs?: PropertyDescriptor): PropertyDescriptor {
   const find = (entity: object): PropertyDescriptor | undefined => {
-    const own = entity === prototype ? undefined : ownerOf(entity)?.get(prototype)
-    return own === undefined ? theirs : own[name]
+    const members = entity === prototype ? undefined : ownerOf(entity)?.get(prototype)
+    return members === undefined ? theirs : members[name]
   }
   function get(this: object): unknown {
     const found = find(this)
@@ -96,17 +96,17 @@ function ownerOf(entity: object): Decoration | undefined {
 export function createOwn(create: CreateEntity, factory: unknown, ...[data, meta, options]: Parameters<CreateEntity>): object {
   const prototype = meta.prototype as object
   if (!isOfApplication(prototype)) return create.call(factory, data, meta, options)
-  const own = decorations.get(meta)
-  if (own === undefined) return create.call(factory, data, meta, options)
+  const decoration = decorations.get(meta)
+  if (decoration === undefined) return create.call(factory, data, meta, options)
   const theirs = Object.getOwnPropertyDescriptors(prototype)
   // Another MikroORM instance was made after the engine.
   if (telling.get(prototype) !== theirs['__config']!.get || theirs['__config']!.get === undefined)
-    keepApart(prototype, own.get(prototype)!, theirs)
+    keepApart(prototype, decoration.get(prototype)!, theirs)
   const outer = making
-  making = own
+  making = decoration
   try {
     const entity = create.call(factory, data, meta, options)
-    owners.set(entity, own)
+    owners.set(entity, decoration)
     return entity
   } finally {
     making = outer

@@ -37,9 +37,9 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
       return prepareEntity(entity)
     },
     getEntityComparator: name => {
-      const own = links.get(name)
-      if (own === undefined) return getEntityComparator(name)
-      const compare = comparisons.get(name) ?? withoutUnchanged(getEntityComparator(name), own)
+      const relations = links.get(name)
+      if (relations === undefined) return getEntityComparator(name)
+      const compare = comparisons.get(name) ?? withoutUnchanged(getEntityComparator(name), relations)
       comparisons.set(name, compare)
       return compare
     },
@@ -47,8 +47,8 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
 }
 
 /** MikroORM takes each such link for changed, and would update every loaded record. */
-function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Compare {
-  const names = new Set<PropertyKey>(own.map(({ name: each }) => each))
+function withoutUnchanged(compare: Compare, relations: readonly EntityProperty[]): Compare {
+  const names = new Set<PropertyKey>(relations.map(({ name: each }) => each))
   return (last, current, options) =>
     new Proxy(compare(last, current, options), {
       set: (changes, key, value: unknown) =>
@@ -59,10 +59,10 @@ function withoutUnchanged(compare: Compare, own: readonly EntityProperty[]): Com
 }
 
 /** Where MikroORM's stored values differ from the database, an unchanged link would be written. */
-function correctStored(entity: object, own: readonly EntityProperty[]): void {
-  if (own.length === 0) return
+function correctStored(entity: object, relations: readonly EntityProperty[]): void {
+  if (relations.length === 0) return
   const { __originalEntityData: stored, __platform: platform } = helper(entity) as Wrapped
-  for (const prop of stored === undefined ? [] : own) {
+  for (const prop of stored === undefined ? [] : relations) {
     const noted = stored![prop.name] ?? null
     const target = (entity as Record<string, unknown>)[prop.name]
     if (noted === null) continue
@@ -92,10 +92,10 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()
   for (const meta of metadata) {
-    const own = meta.relations.filter(isByTargetKey)
-    if (own.length === 0) continue
-    corrected.set(meta.class, own)
-    for (const prop of own) {
+    const relations = meta.relations.filter(isByTargetKey)
+    if (relations.length === 0) continue
+    corrected.set(meta.class, relations)
+    for (const prop of relations) {
       prop.joinColumns = prop.ownColumns = [...prop.fieldNames]
       if (prop.customType !== undefined) prop.customType = Object.create(prop.customType, { ensureComparable: { value: () => false } })
     }

@@ -1,7 +1,7 @@
 /** Open: a PostgreSQL database with MikroORM. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
-import type { MikroORM as CoreMikroORM } from '@mikro-orm/core'
+import { isRaw, raw, type EntityProperty, type MikroORM as CoreMikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { describeDatabase, isPglite } from '../../records/database/describe-database.ts'
@@ -17,18 +17,19 @@ import { createLog, hasLog, isVacant, listSchemas, openLog } from './kit/change-
 import { openLogInTables, watchUsers } from './log-in-tables.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { findPlaces } from './orm/places.ts'
-import { storeGenerated } from './orm/generated-columns.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
-import { leaveMissing } from './query-columns.ts'
 import { addSchema, checkTables, isMoving, noteMissing } from './schema/add-schema.ts'
 import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
-import { findCaseFolding, listCaseClasses, type CaseFolding } from './sql/case-folding.ts'
+import { type CaseFolding, findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
 import { createFlavour } from './sql/flavour.ts'
 import { listOwnTypes, OWN_TYPES_SQL, type OwnTypes } from './sql/own-types.ts'
 import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
+import type { Notes } from '../../foundation/errors/notes.ts'
+import { type ColumnQuery, leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
+import { isLost } from './server/errors.ts'
 
 /** @throws Error in one line where the server cannot be reached, or cannot serve the entities */
 export async function openPostgres(opening: Opening<ServerDatabase>): Promise<Opened> {
@@ -246,4 +247,65 @@ async function completeOnce<T>(connection: PostgresConnection, session: PoolClie
   } finally {
     transaction.open = false
   }
+}
+
+const VIRTUAL = /\bvirtual\s*$/i
+
+const VIRTUAL_SINCE = 18
+
+/** Before version 18, PostgreSQL has no `virtual` columns, and stores the values. Readers see no difference. */
+function storeGenerated(orm: CoreMikroORM, version: number, notes: Notes): void {
+  if (version >= VIRTUAL_SINCE) return
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      const { generated } = prop as { readonly generated?: unknown }
+      if (isRaw(generated) && VIRTUAL.test(generated.sql)) prop.generated = raw(generated.sql.replace(VIRTUAL, 'stored'), generated.params)
+      else if (typeof generated === 'string' && VIRTUAL.test(generated)) prop.generated = generated.replace(VIRTUAL, 'stored')
+      else continue
+      notes.add(
+        `${meta.className}.${prop.name}: the virtual column is a stored one here, since PostgreSQL ${version} has no virtual columns.`,
+      )
+    }
+  }
+}
+
+/** Leaves out columns that a view or a virtual entity's query lacks. */
+async function leaveMissing(orm: CoreMikroORM, session: PoolClient, notes: Notes): Promise<void> {
+  for (const query of listQueries(orm)) {
+    const columns = await (query.meta.virtual === true ? describeQuery(query, session, notes) : listColumns(query, session))
+    if (columns === undefined) continue
+    const types = await findTypes(session, query.meta.props)
+    // NULL alone would be a text, comparable with no number.
+    leaveMissingColumns(query, columns, notes, prop => `null::${types.get(prop.columnTypes?.[0] ?? '') ?? 'text'}`)
+  }
+}
+
+/** @returns `undefined` for a missing view */
+async function listColumns({ from }: ColumnQuery, session: PoolClient): Promise<string[] | undefined> {
+  const rows = await ask(session, 'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0', [from])
+  return rows.length === 0 ? undefined : rows.map(([column]) => column as string)
+}
+
+/** @returns `undefined`, with a note, for an expression that fails */
+async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Notes): Promise<string[] | undefined> {
+  await command(session, 'savepoint mikro_columns')
+  try {
+    const { fields } = await session.query(`select * from ${query.from} as q limit 0`)
+    await command(session, 'release savepoint mikro_columns')
+    return fields.map(field => field.name)
+  } catch (error) {
+    if (isLost(error)) throw error
+    await command(session, 'rollback to savepoint mikro_columns')
+    noteBroken(query, 'PostgreSQL', error, notes)
+    return undefined
+  }
+}
+
+/** Types by declared type, without types that the server lacks, such as enums of a view. */
+async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
+  const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
+  const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [
+    declared,
+  ])
+  return new Map(found as readonly (readonly [string, string])[])
 }

@@ -92,9 +92,11 @@ export function compileTaken(
     const ofSelf = ({ column }: ComparedColumn): Sql =>
       sql`(select ${self.column(column)} from ${formatTable(resource)} as ${self.alias} where ${isKey(self.key, resource.key, flavour)})`
     for (const column of columns) {
-      const own = scope.column(column.column)
+      const compared = scope.column(column.column)
       where.push(
-        given ? sql`${flavour.compared(own, column.type)} = ${givenValue(column, select, () => index++)}` : sql`${own} = ${ofSelf(column)}`,
+        given
+          ? sql`${flavour.compared(compared, column.type)} = ${givenValue(column, select, () => index++)}`
+          : sql`${compared} = ${ofSelf(column)}`,
       )
     }
   }

@@ -43,14 +43,13 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   const listed = relation.kind === 'toMany' ? root.tables.meets(relation, root.alias) : undefined
   if (listed !== undefined) filters.push(listed)
   const links = new FromClause(owner, root.tables, root.tables.next())
-  const own = (columns: readonly string[]): readonly string[] => links.columns(columns)
   if (relation.kind === 'toMany' && relation.via.kind === 'pivot') {
     const { table, ownerColumns, targetColumns, discriminator } = relation.via
     const isOwner = conjunction(
-      isOwnerKey(own(ownerColumns), anchor, root),
+      isOwnerKey(links.columns(ownerColumns), anchor, root),
       discriminatorCondition(discriminator, column => links.column(column)),
     )
-    const related = sql`select ${own(targetColumns).join(', ')} from ${tableName(table)} as ${links.alias} where ${isOwner}`
+    const related = sql`select ${links.columns(targetColumns).join(', ')} from ${tableName(table)} as ${links.alias} where ${isOwner}`
     return [sql`${tuple(root.key)} in (${related})`, ...filters]
   }
   if (relation.kind === 'toOne' && relation.owner) {
@@ -60,7 +59,7 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
     )
     const held =
       relation.formula === undefined
-        ? own(relation.columns)
+        ? links.columns(relation.columns)
         : [`(${withLiterals(relation.formula(links.alias, name), flavour.formatBoolean)})`]
     const related = sql`select ${held.join(', ')} from ${formatTable(owner)} as ${links.alias} where ${isOwner}`
     return [sql`${tuple(root.referred(relation.targetKey))} in (${related})`, ...filters]

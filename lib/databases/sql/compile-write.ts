@@ -49,8 +49,8 @@ export function compileUpdate(
   for (const { column } of version?.columns ?? []) set.push(sql`${name(column)} = ${name(column)} + 1`)
   const key = isKey(flavour, stored)
   const where = guarded ? sql`${key} and (${compileDifference(flavour, columns)})` : key
-  const own = stored.key.map(({ column }) => column)
-  const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, own)}`
+  const keyColumns = stored.key.map(({ column }) => column)
+  const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, keyColumns)}`
   const isHeld = holds === undefined ? '' : sql` and ${holds}`
   return finish(flavour, sql`update ${tableName(table)} set ${join(set, ', ')} where ${where}${isSeen}${isHeld}`)
 }

@@ -1,5 +1,5 @@
 /** Condition: compiles a condition of a plan. `not` holds for NULL, too; all else has SQL's three-valued logic. */
-import { findTargetKey, type ToOneAttribute } from '../../model/model.ts'
+import { findTargetKey } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
 import { startList, type FromClause } from './from-clause.ts'
@@ -44,7 +44,7 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
         ' or ',
       )})`
     case 'linked':
-      return keyIn(compileLink(node.hops, node.relation, scope), node.keys, scope.tables)
+      return keyIn(scope.through(node.hops).toOne(node.relation).key, node.keys, scope.tables)
     case 'some':
       return compileSome(node, scope, isOfAll)
     case 'class':
@@ -56,10 +56,6 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
 
 export function isOfClass({ column, values }: ClassCheck, scope: FromClause): string {
   return `${scope.column(column)} in (${values.map(literal).join(', ')})`
-}
-
-function compileLink(hops: readonly ToOneAttribute[], relation: ToOneAttribute, scope: FromClause): readonly string[] {
-  return scope.through(hops).toOne(relation).key
 }
 
 /** Some list member meets `where`; without `where`, there is a member. */

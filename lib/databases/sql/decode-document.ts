@@ -113,9 +113,9 @@ export function decodeDocument(embedded: EmbeddedAttribute, fields: readonly Fie
 function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], holder: unknown): unknown {
   if (holder === null || typeof holder !== 'object') return null
   const given = holder as Record<string, unknown>
-  const own = variants?.byValue.get(String(given[keyInDocument(byName.get(variants.discriminator) as ScalarAttribute)]))
+  const ofVariant = variants?.byValue.get(String(given[keyInDocument(byName.get(variants.discriminator) as ScalarAttribute)]))
   const object: Record<string, unknown> = {}
-  const shown = own === undefined ? fields : own.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
+  const shown = ofVariant === undefined ? fields : ofVariant.flatMap(({ name }) => fields.filter(field => field.attribute.name === name))
   for (const field of shown) {
     const { attribute } = field
     // Links are set later: only the database knows which records exist for the caller.
@@ -126,14 +126,14 @@ function decodeObject({ variants, byName }: EmbeddedAttribute, fields: readonly 
     const value = given[keyInDocument(attribute)]
     object[attribute.name] =
       attribute.kind === 'embedded'
-        ? decodeDocument(attribute, ofClass((field as Field & { kind: 'embedded' }).fields, own, attribute.name), value ?? null)
+        ? decodeDocument(attribute, narrowFields((field as Field & { kind: 'embedded' }).fields, ofVariant, attribute.name), value ?? null)
         : decodeInDocument(attribute, value)
   }
   return object
 }
 
-function ofClass(fields: readonly Field[], own: readonly InnerAttribute[] | undefined, name: string): readonly Field[] {
-  const narrow = own?.find(attribute => attribute.name === name)
+function narrowFields(fields: readonly Field[], ofVariant: readonly InnerAttribute[] | undefined, name: string): readonly Field[] {
+  const narrow = ofVariant?.find(attribute => attribute.name === name)
   return narrow?.kind === 'embedded' ? fields.filter(({ attribute }) => narrow.byName.has(attribute.name)) : fields
 }
 

@@ -29,11 +29,11 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], table
   const { shownKey } = resource
   if (from !== 'filter' || shownKey === undefined) return idIn(columns, keys, flavour)
   const alias = tables.next()
-  const own = (part: KeyPart): string => `${alias}.${name(part.column)}`
-  const isShown = idIn([own(shownKey.part)], keys, flavour)
-  const found = sql`select ${resource.key.map(own).join(', ')} from ${tableName(resource.table)} as ${alias} where ${isShown}`
+  const columnOf = (part: KeyPart): string => `${alias}.${name(part.column)}`
+  const isShown = idIn([columnOf(shownKey.part)], keys, flavour)
+  const primaryKeys = sql`select ${resource.key.map(columnOf).join(', ')} from ${tableName(resource.table)} as ${alias} where ${isShown}`
   // For a single record, an index gives rows in order.
-  return keys.length === 1 ? sql`${tuple(columns)} = (${found})` : sql`${tuple(columns)} in (${found})`
+  return keys.length === 1 ? sql`${tuple(columns)} = (${primaryKeys})` : sql`${tuple(columns)} in (${primaryKeys})`
 }
 
 interface AliasSource {

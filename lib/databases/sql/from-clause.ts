@@ -292,17 +292,17 @@ function openList(relation: ToManyAttribute, parent: FromClause | undefined, tab
   const alias = tables.next()
   const isInteger = target.key.length === 1 && target.key[0]!.type.kind === 'integer'
   const key = via.kind === 'foreign' ? target.key[0]?.column : via.targetColumns[0]
-  const marked = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
+  const mark = tables.watched === undefined || key === undefined ? '' : tables.flavour.mark(`${alias}.${name(key)}`, isInteger)
   const visit = compileVisit(relation, parent?.origin, isFiltered || relation.where !== undefined || tables.isScoped(target))
-  if (marked !== '') tables.watched!.push(visit)
-  const start: ListStart = { tables, joins, parentKey: parent?.referred(findTargetKey(relation)) ?? [], alias, mark: marked, visit }
+  if (mark !== '') tables.watched!.push(visit)
+  const start: ListStart = { tables, joins, parentKey: parent?.referred(findTargetKey(relation)) ?? [], alias, mark, visit }
   return via.kind === 'foreign' ? openForeign(relation, via, start) : openPivot(relation, via, start)
 }
 
 function openForeign(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'foreign' },
-  { tables, joins, parentKey, alias, mark: marked, visit }: ListStart,
+  { tables, joins, parentKey, alias, mark, visit }: ListStart,
 ): OpenList {
   const { target } = relation
   const links = via.columns.map(column => `${alias}.${name(column)}`)
@@ -314,23 +314,23 @@ function openForeign(
   return {
     scope,
     from: sql`${formatTable(target)} as ${alias}`,
-    on: sql`${marked}${conjunction(equal(links, parentKey), existing)}`,
+    on: sql`${mark}${conjunction(equal(links, parentKey), existing)}`,
     links,
     existing,
     alias,
-    mark: marked,
+    mark,
   }
 }
 
 function openPivot(
   relation: ToManyAttribute,
   via: ToManyAttribute['via'] & { readonly kind: 'pivot' },
-  { tables, joins, parentKey, alias, mark: marked, visit }: ListStart,
+  { tables, joins, parentKey, alias, mark, visit }: ListStart,
 ): OpenList {
   const { target } = relation
-  const own = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
-  const links = own(via.ownerColumns)
-  const keys = own(via.targetColumns)
+  const ofPivot = (columns: readonly string[]): string[] => columns.map(column => `${alias}.${name(column)}`)
+  const links = ofPivot(via.ownerColumns)
+  const keys = ofPivot(via.targetColumns)
   const attach = (): string => {
     const table = tables.next()
     const linked = equal(
@@ -349,11 +349,11 @@ function openPivot(
   return {
     scope,
     from: sql`${tableName(via.table)} as ${alias}`,
-    on: sql`${marked}${conjunction(equal(links, parentKey), isMeant)}`,
+    on: sql`${mark}${conjunction(equal(links, parentKey), isMeant)}`,
     links,
     existing: isMeant,
     alias,
-    mark: marked,
+    mark,
   }
 }
 

@@ -233,8 +233,11 @@ export function gatherLists(
     // In the order that the change before has left.
     state.ids = new Set(before)
     const bytes = LIST_BYTES + ID_BYTES * (before.length + mine.after.length)
-    const own = state.owner === undefined ? {} : { shown: state.owner as string | number }
-    result.push({ sink, change: { kind: 'list', list, bytes, id: owner, ...own, before: listShown(before, state), after: mine.after } })
+    const shownOwner = state.owner === undefined ? {} : { shown: state.owner as string | number }
+    result.push({
+      sink,
+      change: { kind: 'list', list, bytes, id: owner, ...shownOwner, before: listShown(before, state), after: mine.after },
+    })
   }
   return result.reverse()
 }

@@ -24,8 +24,8 @@ export function isLong(type: ScalarType): boolean {
 /** Without long texts, which are measured in each row. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
-    const own = field.attribute.name.length + 4
-    return bytes + own + (field.kind === 'embedded' ? estimateBytes(field.fields) : VALUE_BYTES)
+    const name = field.attribute.name.length + 4
+    return bytes + name + (field.kind === 'embedded' ? estimateBytes(field.fields) : VALUE_BYTES)
   }, 2)
 }
 

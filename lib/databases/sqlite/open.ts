@@ -24,11 +24,11 @@ import { checkTables, noteMissing } from './schema/note-missing.ts'
 import { followClock } from '../orm/model-time.ts'
 import { openReadOnly } from './database/open-read-only.ts'
 import { correctMetadata } from '../orm/correct-metadata.ts'
-import { storeDays } from '../orm/day-values.ts'
+import { storeDays } from './orm/property-types.ts'
 import { leaveMissingColumns, listQueries, noteBroken } from '../orm/query-columns.ts'
 import { runMigrations } from '../orm/run-migrations.ts'
 import { checkMembers } from '../orm/orm-members.ts'
-import { readTextKeys } from './orm/text-keys.ts'
+import { readTextKeys } from './orm/property-types.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 
 /**

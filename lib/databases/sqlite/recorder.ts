@@ -10,7 +10,7 @@ import type { CompiledTable, CompiledWatch } from './change-triggers.ts'
 import type { Content } from './content.ts'
 import type { WriteObserver } from './orm/connection-host.ts'
 
-export type ReadList = (list: TouchedList) => ListNow
+type ReadList = (list: TouchedList) => ListNow
 
 /** Estimated bytes of a change and of each value, beside texts and blobs. */
 const ROW_BYTES = 100

@@ -1,6 +1,6 @@
 /** Writes rows without MikroORM's unit of work; checks the file's place, calls the recorder and traces. */
 import type { RawResult } from './driver/raw-database.ts'
-import type { EntityManager, MikroORM } from '@mikro-orm/core'
+import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
@@ -94,7 +94,7 @@ export class RowWriter {
     } catch (error) {
       // SQLite undoes a failed statement.
       if (position !== undefined) recorder?.rollbackTo(position)
-      throw driverOf(em).convertException(error as Error)
+      throw (em.getDriver() as BoundSqliteDriver).convertException(error as Error)
     }
   }
 
@@ -109,8 +109,4 @@ export class RowWriter {
 /** Keys are in sequence where no trigger inserts rows. */
 function countBack(last: bigint, rows: number): readonly bigint[] {
   return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
-}
-
-function driverOf(em: EntityManager): BoundSqliteDriver {
-  return em.getDriver() as BoundSqliteDriver
 }

@@ -42,7 +42,8 @@ export class Transactions {
    * transaction.
    */
   #begunByHand: number | undefined
-  readonly #current = new Surroundings<OpenTransaction>()
+  /** Show the transaction of asynchronous work. */
+  readonly surroundings = new Surroundings<OpenTransaction>()
   /** In a page: calls work in the surroundings of the open transaction. */
   #within: typeof CALL | undefined
 
@@ -51,18 +52,14 @@ export class Transactions {
   }
 
   get current(): OpenTransaction | undefined {
-    let transaction = this.#current.current
+    let transaction = this.surroundings.current
     while (transaction?.open === false) transaction = transaction.outer
     return transaction
   }
 
-  run<T, A extends unknown[]>(transaction: OpenTransaction, work: (...args: A) => T, ...args: A): T {
-    return this.#current.run(transaction, work, ...args)
-  }
-
   /** Undefined where the surroundings show a transaction. */
   get within(): typeof CALL | undefined {
-    return this.#within === undefined || this.#current.current !== undefined ? undefined : this.#within
+    return this.#within === undefined || this.surroundings.current !== undefined ? undefined : this.#within
   }
 
   /** Keeps the surroundings for statements of the transaction, until the result is called. */
@@ -70,11 +67,6 @@ export class Transactions {
     const before = this.#within
     this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined
     return () => (this.#within = before)
-  }
-
-  /** See `Surroundings.runAtOnce`. */
-  runAtOnce<T>(transaction: OpenTransaction, work: () => T): T {
-    return this.#current.runAtOnce(transaction, work)
   }
 
   /** Refuses after the deadline of the request. */
@@ -85,7 +77,7 @@ export class Transactions {
   }
 
   checkTime(): void {
-    this.#current.current?.end?.checkTime()
+    this.surroundings.current?.end?.checkTime()
   }
 
   /** A wait is a stage of the trace. */
@@ -100,7 +92,7 @@ export class Transactions {
       this.begin()
       return NESTED
     }
-    const transaction = this.#current.current
+    const transaction = this.surroundings.current
     const entered = (release: () => void): Entered => ({
       nested: false,
       release: () => {
@@ -114,7 +106,7 @@ export class Transactions {
   }
 
   begun(): void {
-    const transaction = this.#current.current
+    const transaction = this.surroundings.current
     // A transaction with a `trx` is over: work left running has begun the new transaction.
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
   }
@@ -127,7 +119,7 @@ export class Transactions {
       transaction.open = true
     }
     try {
-      return await this.run(transaction, () => begin(entered))
+      return await this.surroundings.run(transaction, () => begin(entered))
     } finally {
       transaction.open = false
     }

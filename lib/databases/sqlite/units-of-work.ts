@@ -72,7 +72,9 @@ export class UnitsOfWork {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
       // MikroORM then finds the entity manager in the code inside.
-      return await this.#transactions.run(transaction, () => TransactionContext.create(em, () => this.#transact(em, transaction, work)))
+      return await this.#transactions.surroundings.run(transaction, () =>
+        TransactionContext.create(em, () => this.#transact(em, transaction, work)),
+      )
     } finally {
       transaction.open = false
       release?.()
@@ -109,7 +111,7 @@ export class UnitsOfWork {
   /** See `Connection.transact`. */
   transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
-    const { lock, current } = this.#transactions
+    const { lock, current, surroundings } = this.#transactions
     if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
     const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end, repeatable)
     // Repeatable work waits for nothing of the application. In memory nobody else writes before the first write.
@@ -124,7 +126,7 @@ export class UnitsOfWork {
     }
     let result: Awaitable<T>
     try {
-      result = repeatable ? this.#transactions.runAtOnce(work, steps) : this.#transactions.run(work, steps)
+      result = repeatable ? surroundings.runAtOnce(work, steps) : surroundings.run(work, steps)
     } catch (error) {
       return this.#fail(work, error)
     }

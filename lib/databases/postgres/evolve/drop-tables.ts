@@ -23,7 +23,7 @@ interface DroppedFrom {
   readonly drops: DropRequest
 }
 
-export interface CountedTable {
+interface CountedTable {
   readonly table: string
   readonly quoted: string
   readonly columns: readonly string[]

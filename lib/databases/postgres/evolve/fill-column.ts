@@ -9,7 +9,7 @@ import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 import { readOldRows, textOf } from './old-rows.ts'
 
-export interface FillContext {
+interface FillContext {
   readonly session: PoolClient
   readonly plan: Plan
   readonly request: EvolveRequest

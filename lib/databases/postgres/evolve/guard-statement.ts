@@ -37,9 +37,9 @@ export function findLoss(statement: string, { changedTables }: SchemaDifference)
     const part = formatTokens(tokens).trim()
     if (PARTS.some(pattern => pattern.test(part))) continue
     const [, column, type] = COLUMN.exec(part) ?? []
-    const own = column?.slice(1, -1).replaceAll('""', '"') ?? ''
-    const isAsked = /^drop/i.test(part) ? mayDrop(table, own) : type !== undefined && hasType(table, own)
-    if (!isAsked) return say(`${unquoteAll(quoted)}${own === '' ? '' : `.${own}`}`, statement)
+    const columnName = column?.slice(1, -1).replaceAll('""', '"') ?? ''
+    const isAsked = /^drop/i.test(part) ? mayDrop(table, columnName) : type !== undefined && hasType(table, columnName)
+    if (!isAsked) return say(`${unquoteAll(quoted)}${columnName === '' ? '' : `.${columnName}`}`, statement)
   }
   return undefined
 }

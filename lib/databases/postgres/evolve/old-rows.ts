@@ -42,11 +42,11 @@ export async function readOldRows({ table, quoted, keys, where = '', before, mod
 
 /** Decodes by the column's type, and by the model's where both agree. */
 function decoderOf(type: string, evolved: EvolvedColumn | undefined): (value: unknown) => unknown {
-  const own = evolved?.type
+  const modelled = evolved?.type
   const kind = KINDS.find(([pattern]) => pattern.test(type))?.[1]
   if (kind === 'boolean') return text => text === 'true' || text === 't'
-  if (own !== undefined && own.kind !== 'integer' && own.kind !== 'float' && (kind === undefined || kind === own.kind))
-    return (findDecoder(own) as ((value: unknown) => unknown) | undefined) ?? (text => text)
+  if (modelled !== undefined && modelled.kind !== 'integer' && modelled.kind !== 'float' && (kind === undefined || kind === modelled.kind))
+    return (findDecoder(modelled) as ((value: unknown) => unknown) | undefined) ?? (text => text)
   const decode = kind === undefined ? undefined : findDecoder({ kind })
   return (decode as ((value: unknown) => unknown) | undefined) ?? (text => text)
 }

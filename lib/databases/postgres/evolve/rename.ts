@@ -50,8 +50,8 @@ export async function renameTables(renaming: Renaming): Promise<void> {
 
 /** Quotes a name in the schema of the renamed table. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
-  const own = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
-  return own.replace(/"(?:[^"]|"")*"$/, () => name(table))
+  const renamed = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
+  return renamed.replace(/"(?:[^"]|"")*"$/, () => name(table))
 }
 
 async function findTable(
@@ -89,8 +89,8 @@ async function renameTable(
       "select tgname from pg_trigger where tgrelid = to_regclass($1) and not tgisinternal and tgname not like 'mikro\\_%'",
       [quoted],
     )
-    const own = targets.find(({ name: table }) => table === asked.to)
-    const byHand = triggers.map(([each]) => String(each)).filter(each => own?.hasTrigger(each) !== true)
+    const target = targets.find(({ name: table }) => table === asked.to)
+    const byHand = triggers.map(([each]) => String(each)).filter(each => target?.hasTrigger(each) !== true)
     if (refuseTriggers(asked.to, byHand, plan) || !(await takeAway(quoted, asked.to, renaming))) return undefined
   }
   const sql = `alter table ${quoteBeside(found.old, asked, targets)} rename to ${name(asked.to)}`

@@ -42,15 +42,12 @@ class ServerMapping implements TableMapping {
       ...(isKey && this.key.length === 1 ? { autoincrement: isCounted } : {}),
       ...(column.notNull || isKey ? {} : { nullable: true }),
       // MikroORM loses a record whose key the server gives in part.
-      ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1) ? {} : this.#describeDefault(column)),
+      ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1)
+        ? {}
+        : { [column.always ? 'generated' : 'defaultRaw']: column.defaultSql }),
       ...(column.generated ? { generated: column.name } : {}),
       ...(table.uniques.some(set => set.length === 1 && set[0] === column.name) ? { unique: true } : {}),
     }
-  }
-
-  /** A value always of the server is generated. */
-  #describeDefault({ always, defaultSql }: ServerColumn): object {
-    return always ? { generated: defaultSql! } : { defaultRaw: defaultSql! }
   }
 }
 

@@ -206,12 +206,12 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   async #askOne(session: PoolClient, { oid, withOthers }: WatchedRows, limits: readonly number[]): Promise<FoundEntries> {
     const [rows = []] = await this.#ask(session, [{ sql: withOthers }], limits)
     const tables = new Set<number>()
-    const own = rows.filter(([, kind]) => {
+    const ofTable = rows.filter(([, kind]) => {
       const other = KINDS.has(kind) ? undefined : Number(kind)
       tables.add(other ?? oid)
       return other === undefined
     })
-    return { tables, last: lastOf(rows, 0), entries: [own] }
+    return { tables, last: lastOf(rows, 0), entries: [ofTable] }
   }
 
   async #ask(session: PoolClient, statements: readonly { readonly sql: string }[], limits: readonly number[]): Promise<Answered['rows']> {

@@ -98,8 +98,8 @@ function selectEntries(
   const select = (entries: string, where: string): string =>
     `select l.n, l.op, ${columns.join(', ')} from (select ${entries} offset 0) as l, ` +
     `lateral (select (l.o).*) as ${OLD}, lateral (select (l.w).*) as ${NEW}${where}`
-  const own = (value: string): string => `case when tbl = ${oid} then ${value} end`
-  const rows = `${own('old')}::${quoted} as o, ${own('new')}::${quoted} as w`
+  const ofTable = (value: string): string => `case when tbl = ${oid} then ${value} end`
+  const rows = `${ofTable('old')}::${quoted} as o, ${ofTable('new')}::${quoted} as w`
   const others = `n, case when tbl = ${oid} then op::text else tbl::text end as op, ${rows}`
   return {
     oid,

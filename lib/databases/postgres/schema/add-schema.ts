@@ -101,11 +101,11 @@ const NO_VIEWS: Views = { tables: [], lacking: [] }
 
 /** Skips entities declared as views, where columns may be missing. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
-  const own = ownSchema(orm)
+  const schema = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
     if (meta.abstract || meta.embeddable || meta.virtual || meta.view) return []
     const place = tableName(qualifyTable(meta.tableName, meta.schema ?? givenSchema(orm)))
-    const table = (meta.schema ?? own) === own ? name(meta.tableName) : place
+    const table = (meta.schema ?? schema) === schema ? name(meta.tableName) : place
     const stored = meta.props.filter(prop => prop.persist !== false && prop.formula === undefined && prop.kind !== 'embedded')
     return {
       place,

@@ -5,7 +5,7 @@
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDifference } from '@mikro-orm/postgresql'
 
-export interface Fitting {
+interface Fitting {
   /** An engine has made the database: MikroORM's assumptions hold. */
   readonly isOurs: boolean
   readonly drop: boolean

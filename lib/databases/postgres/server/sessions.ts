@@ -69,29 +69,24 @@ export class Sessions {
     const text = `select ${settings.map(each => `set_config(${each.map(literal).join(', ')}, ${String(lends)})`).join(', ')}`
     this.#prepares = !lends
     this.#createPool = () =>
-      this.#listen(
-        new Pool({
-          ...(pglite === undefined ? { connectionString: database.url, max: database.poolSize ?? 10 } : pglite.config),
-          connectionTimeoutMillis: WAIT_MS,
-          allowExitOnIdle: true,
-          keepAlive: true,
-          pipeline: true,
-          fallback_application_name: 'mikro-rest',
-          onConnect: client => {
-            // Unheard, an error would end the process. The running statement fails by itself.
-            client.on('error', () => {})
-            this.#begunAt.set(client, performance.now())
-            if (!lends) return client.query(text) as unknown as void
-            lendSettings(client, text)
-          },
-        }),
-      )
+      new Pool({
+        ...(pglite === undefined ? { connectionString: database.url, max: database.poolSize ?? 10 } : pglite.config),
+        connectionTimeoutMillis: WAIT_MS,
+        allowExitOnIdle: true,
+        keepAlive: true,
+        pipeline: true,
+        fallback_application_name: 'mikro-rest',
+        onConnect: client => {
+          // Unheard, an error would end the process. The running statement fails by itself.
+          client.on('error', () => {})
+          this.#begunAt.set(client, performance.now())
+          if (!lends) return client.query(text) as unknown as void
+          lendSettings(client, text)
+        },
+      })
+        // The pool drops lost idle sessions by itself.
+        .on('error', () => {})
     this.#pool = this.#createPool()
-  }
-
-  #listen(pool: Pool): Pool {
-    // The pool drops lost idle sessions by itself.
-    return pool.on('error', () => {})
   }
 
   /** `release` must follow. */

@@ -83,13 +83,13 @@ function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own:
 /** An array of keys; keys of several parts are JSON. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
-  const own = columns.map((column, index) => castColumn(column, parts[index]!.type))
-  if (own.length === 1) return sql`${own[0]!} = any(${links})`
+  const keys = columns.map((column, index) => castColumn(column, parts[index]!.type))
+  if (keys.length === 1) return sql`${keys[0]!} = any(${links})`
   const values = parts.map(({ type }, index) => {
     const target = findSqlType(type)
     return target === undefined ? `l ->> ${index}` : `(l ->> ${index})::${target}`
   })
-  return sql`${tuple(own)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
+  return sql`${tuple(keys)} in (select ${values.join(', ')} from json_array_elements(${links}) as l)`
 }
 
 /**

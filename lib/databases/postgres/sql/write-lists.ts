@@ -15,20 +15,20 @@ export function compileDeleteAll(stored: StoredTable): Statement {
 
 /** See `WritingDialect.link`. */
 export function compileLink(stored: StoredTable, { column }: StoredColumn): Statement {
-  const own = name(column)
+  const link = name(column)
   const [key, list] = compareKey(stored, 2)
   return plainStatement(
-    `update ${tableName(stored.table)} set ${own} = $1${countChange(stored.version)} where ${key} = any(${list}) ` +
-      `and ${own} is distinct from $3`,
+    `update ${tableName(stored.table)} set ${link} = $1${countChange(stored.version)} where ${key} = any(${list}) ` +
+      `and ${link} is distinct from $3`,
   )
 }
 
 /** See `WritingDialect.unlink`. */
 export function compileUnlink(stored: StoredTable, { column }: StoredColumn): Statement {
-  const own = name(column)
+  const link = name(column)
   const [key, list] = compareKey(stored, 2)
   return plainStatement(
-    `update ${tableName(stored.table)} set ${own} = null${countChange(stored.version)} where ${own} = $1 and ${key} <> all(${list})`,
+    `update ${tableName(stored.table)} set ${link} = null${countChange(stored.version)} where ${link} = $1 and ${key} <> all(${list})`,
   )
 }
 
@@ -86,9 +86,9 @@ export function compileMembers({ table, owner, member, order }: PivotTable): Sta
 }
 
 function compareKey({ key: [key] }: StoredTable, parameter: number, prefix = ''): readonly [string, string] {
-  const own = `${prefix}${name(key!.column)}`
+  const keyColumn = `${prefix}${name(key!.column)}`
   const { type } = key!
-  return type === undefined ? [own, `$${parameter}`] : [castColumn(own, type), `$${parameter}::${findListedType(type)}[]`]
+  return type === undefined ? [keyColumn, `$${parameter}`] : [castColumn(keyColumn, type), `$${parameter}::${findListedType(type)}[]`]
 }
 
 function findListedType(type: ScalarType): string {

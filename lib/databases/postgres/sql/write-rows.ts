@@ -15,11 +15,11 @@ export function differs(column: string, parameter: Sql, type: ScalarType | undef
   if (COMPARABLE.has(kind)) return sql`${column} is distinct from ${parameter}`
   // A column may hold finer times than MikroORM.
   if (kind === 'datetime') return sql`date_trunc('milliseconds', ${column}) is distinct from ${parameter}`
-  const own = sql`(case when true then ${parameter} else ${column} end)`
+  const typed = sql`(case when true then ${parameter} else ${column} end)`
   // The type `json` has no comparison.
-  if (kind === 'json') return sql`${column}::jsonb is distinct from ${own}::jsonb`
+  if (kind === 'json') return sql`${column}::jsonb is distinct from ${typed}::jsonb`
   // Types and collations may take different texts for equal.
-  return sql`${column}::text collate "C" is distinct from ${own}::text collate "C"`
+  return sql`${column}::text collate "C" is distinct from ${typed}::text collate "C"`
 }
 
 /** See `WritingDialect.insert`. Skips a row with taken unique values: an error would use up a key. */
@@ -57,10 +57,10 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
 /** Raises the sequence above keys in rows, which it would generate again. */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
-  const own = name(counter.column)
-  if (!columns.some(({ column }) => column === counter.column)) return { sql: `${insert} returning ${own}`, bindings: [] }
-  const raise = raiseSequence(`select max(${own}) as k from w`, [literal(tableName(table)), literal(counter.column)])
-  return { sql: `with w as (${insert} returning ${own}) select w.${own}, (${raise}) from w`, bindings: [] }
+  const keyName = name(counter.column)
+  if (!columns.some(({ column }) => column === counter.column)) return { sql: `${insert} returning ${keyName}`, bindings: [] }
+  const raise = raiseSequence(`select max(${keyName}) as k from w`, [literal(tableName(table)), literal(counter.column)])
+  return { sql: `with w as (${insert} returning ${keyName}) select w.${keyName}, (${raise}) from w`, bindings: [] }
 }
 
 /**

@@ -1,6 +1,5 @@
 /** Move links: reads the links of a file that move between columns and tables of links. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
-import type { RawDatabase } from '../driver/raw-database.ts'
 import type { FilledRows } from '../../evolve/compute-fill.ts'
 import { findMovedLinks, gatherLinks, spreadLinks, type MovedLinks, type OldLink } from '../../evolve/move-links.ts'
 import type { Plan } from '../../evolve/plan.ts'
@@ -38,12 +37,8 @@ export function moveLinks({ spread, gather }: MovedLinks, { db, request }: FileE
   }
   return spread.map(each => {
     const { table, column } = each.link
-    const key = readKey(table, db)
+    const key = readPlainTable(db, table)!.key[0] ?? 'rowid'
     const sql = `select ${quoted(key)}, ${quoted(column)} from main.${quoted(table)} where ${quoted(column)} is not null`
     return spreadLinks(each, db.prepare(sql).raw().safeIntegers(true).all() as [unknown, unknown][])
   })
-}
-
-function readKey(table: string, db: RawDatabase): string {
-  return readPlainTable(db, table)!.key[0] ?? 'rowid'
 }

@@ -20,7 +20,7 @@ import { formatCreate, listMentioned } from './create-text.ts'
 /** The beginning of the new table's name, until the old table is gone. */
 const NEW_PREFIX = 'mikro_evolved_'
 
-export interface Rebuilding {
+interface Rebuilding {
   readonly db: RawDatabase
   readonly plan: Plan
   readonly request: EvolveRequest

@@ -65,9 +65,9 @@ function renameTable(
   if (found === undefined) return undefined
   const { old, replaces } = found
   if (replaces) {
-    const own = tables.flat().filter(({ name }) => foldCase(name) === foldCase(asked.to))
+    const targets = tables.flat().filter(({ name }) => foldCase(name) === foldCase(asked.to))
     const triggers = db.prepare("select name from main.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)").pluck()
-    const byHand = (triggers.all(asked.to) as string[]).filter(name => !own.some(target => target.hasTrigger(name)))
+    const byHand = (triggers.all(asked.to) as string[]).filter(name => !targets.some(target => target.hasTrigger(name)))
     if (refuseTriggers(asked.to, byHand, plan)) return undefined
     const sql = `drop table ${quoted(asked.to)}`
     db.exec(sql)

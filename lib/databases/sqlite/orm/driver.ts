@@ -46,12 +46,9 @@ export class BoundSqliteDriver extends correctedDriver(AbstractSqlDriver<BoundSq
   }
 
   override convertException(exception: Error): DriverException {
-    const usedUp = (exception as { code?: string }).code === 'SQLITE_FULL' ? this.#findUsedUp() : undefined
+    const isFull = (exception as { code?: string }).code === 'SQLITE_FULL'
+    const usedUp = isFull ? (this.config.get('driverOptions') as SharedSqliteDialect).host.findUsedUp() : undefined
     return usedUp === undefined ? super.convertException(exception) : keysUsedUp(usedUp, LARGEST_KEY, exception)
-  }
-
-  #findUsedUp(): string | undefined {
-    return (this.config.get('driverOptions') as SharedSqliteDialect).host.findUsedUp()
   }
 
   override mapResult<T extends object>(

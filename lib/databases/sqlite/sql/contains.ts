@@ -21,9 +21,9 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
     if (typeof stored !== 'string' || typeof given !== 'string') return null
     if (last?.text !== given) last = { text: given, value: JSON.parse(given) as unknown }
     const [as, how] = (form as string).split(' ') as [StoredAs, Containment]
-    const own = as === 'list' ? splitList(stored) : parse(stored)
-    if (own === undefined) return null
-    return compare(how, own, last.value, as === 'list' ? sameText : contains, step) ? 1 : 0
+    const held = as === 'list' ? splitList(stored) : parse(stored)
+    if (held === undefined) return null
+    return compare(how, held, last.value, as === 'list' ? sameText : contains, step) ? 1 : 0
   }
 }
 

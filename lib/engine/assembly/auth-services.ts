@@ -51,7 +51,7 @@ interface TokenParts {
   readonly recorder: ChangeRecorder
 }
 
-/** At once, whatever deletes the record. Not for a database with the log-ins inside. */
+/** Revokes at once, whatever deletes the record. A database that keeps log-ins revokes by itself. */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

@@ -98,7 +98,7 @@ export class EngineInternals {
     return this.parts.options.wire
   }
 
-  /** A way in has another wire. */
+  /** To call by a way in with another wire. */
   expectWire(): void {
     this.parts.shared.hasWire = true
   }
@@ -173,7 +173,7 @@ export class EngineInternals {
     this.keepStatements()
   }
 
-  /** In all worlds; `undefined`: the refusal is over. */
+  /** Tells all listeners; `undefined`: the refusal is over. */
   refuseModel(reason: string | undefined): void {
     this.parts.shared.notes.refusal = reason
   }

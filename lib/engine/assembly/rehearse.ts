@@ -52,7 +52,7 @@ export async function rehearse(options: EngineOptions): Promise<Rehearsal> {
 }
 
 /**
- * In a transaction, rolled back. Seeds nothing.
+ * Tries the model in a transaction, and rolls back. Seeds nothing.
  *
  * @throws TypeError, RangeError, Error for a model that cannot be served
  */

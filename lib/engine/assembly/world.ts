@@ -142,7 +142,7 @@ export class World {
     this.#refuseUnmet('reset')
   }
 
-  /** Last: the next test must begin with a fresh world. */
+  /** Comes last: the next test must begin with a fresh world. */
   #refuseUnmet(by: string): void {
     const unmet = this.#parts.faults.takeUnmet(by)
     if (unmet !== undefined) throw unmet
@@ -168,7 +168,7 @@ export class World {
       throw new TypeError(`engine.${by}: the snapshot is of another model, which differs in ${differing.join(', ')}.`)
   }
 
-  /** Tokens minted just now are part of the state. */
+  /** Waits until tokens minted just now are part of the state. */
   #settled(): Promise<void> | undefined {
     return this.#parts.authentication?.settled()
   }

@@ -75,7 +75,7 @@ interface Minted {
 }
 
 interface MoreClaims {
-  /** The log-in: all tokens of a log-in end together. */
+  /** The family: all tokens of a log-in end together. */
   readonly fam?: string
   /** Refresh tokens give no access. */
   readonly use?: 'refresh'

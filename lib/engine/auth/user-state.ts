@@ -29,7 +29,7 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * Of the stored password, or without a password, of the identifier's columns.
+ * A text of the stored password, or, without a password, of the identifier's columns.
  *
  * @param row the values of the columns; `undefined`: no such user
  */

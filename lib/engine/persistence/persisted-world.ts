@@ -7,9 +7,8 @@ import type { KeptContent, WorldImage } from '../../records/database/world-store
 import type { Persisted, WorldState } from '../worlds/snapshot.ts'
 import { claimName } from './claim-name.ts'
 import { Saves } from './saves.ts'
-import { findPlace } from './find-place.ts'
+import { findPlace, type WorldPlace } from './world-place.ts'
 import { readWorld, writeWorld, type StoredWorld } from './world-bytes.ts'
-import type { WorldPlace } from './world-place.ts'
 
 const CREATE = 'RestEngine.create'
 

@@ -1,6 +1,6 @@
 /** Removes a stored world. */
 import { claimName } from './claim-name.ts'
-import { findPlace } from './find-place.ts'
+import { findPlace } from './world-place.ts'
 
 /**
  * Removes a world of the option `persist`. The next engine with the name begins anew.

@@ -1,7 +1,7 @@
-/** World place: a place of the browser for a world. */
+/** World place: keeps the parts of a world in the browser, as private files of the origin (OPFS), or in IndexedDB. */
 
 /** The state for `reset`, and the present state. */
-export type WorldPart = 'origin' | 'now'
+type WorldPart = 'origin' | 'now'
 
 export interface WorldPlace {
   /** Undefined: the part was never written whole. */
@@ -9,4 +9,187 @@ export interface WorldPlace {
   /** When the page ends during a write, the old part stays. */
   write(part: WorldPart, bytes: Uint8Array): Promise<void>
   remove(): Promise<void>
+}
+
+/**
+ * Finds the place with the world. A new world gets OPFS, where the browser has OPFS.
+ *
+ * @throws Error where the browser has no place
+ */
+export async function findPlace(name: string): Promise<WorldPlace> {
+  let first: WorldPlace | undefined
+  let reason: unknown
+  for (const find of [findFiles, findDatabase]) {
+    try {
+      const place = await find(name)
+      if (place === undefined) continue
+      if ((await place.read('origin')) !== undefined) return place
+      first ??= place
+    } catch (error) {
+      // A private window may refuse one place alone.
+      reason ??= error
+    }
+  }
+  if (first !== undefined) return first
+  throw new Error('"persist" needs OPFS or IndexedDB, and this page has neither: private windows may refuse both.', { cause: reason })
+}
+
+interface FileHandle {
+  getFile(): Promise<Blob>
+  /** Missing in Safari before version 26. */
+  readonly createWritable?: () => Promise<{ write(bytes: Uint8Array): Promise<void>; close(): Promise<void> }>
+}
+
+interface FolderHandle {
+  getDirectoryHandle(name: string, options?: { readonly create: boolean }): Promise<FolderHandle>
+  getFileHandle(name: string, options?: { readonly create: boolean }): Promise<FileHandle>
+  removeEntry(name: string, options?: { readonly recursive: boolean }): Promise<void>
+}
+
+const FOLDER = 'mikro-rest'
+
+/** To read a file. */
+const MAX_TRIES = 3
+
+/** Private files of the origin (OPFS, fs.spec.whatwg.org). A write replaces a whole file. */
+class Files implements WorldPlace {
+  readonly #worlds: FolderHandle
+  readonly #name: string
+
+  constructor(worlds: FolderHandle, name: string) {
+    this.#worlds = worlds
+    this.#name = name
+  }
+
+  async read(part: WorldPart): Promise<Uint8Array | undefined> {
+    for (let tries = 1; ; tries++)
+      try {
+        const folder = await orMissing(this.#worlds.getDirectoryHandle(this.#name))
+        const file = folder && (await orMissing(folder.getFileHandle(part)))
+        const bytes = file === undefined ? undefined : new Uint8Array(await (await file.getFile()).arrayBuffer())
+        // A write fills the file at the end: until then, a new file is empty.
+        return bytes?.length === 0 ? undefined : bytes
+      } catch (error) {
+        // The last save of a page may replace the file behind the end of the page.
+        if (tries === MAX_TRIES) throw error
+      }
+  }
+
+  async write(part: WorldPart, bytes: Uint8Array): Promise<void> {
+    const folder = await this.#worlds.getDirectoryHandle(this.#name, { create: true })
+    // Otherwise a new world would get the state of a removed world.
+    if (part === 'origin') await orMissing(folder.removeEntry('now'))
+    const file = await folder.getFileHandle(part, { create: true })
+    const stream = await file.createWritable!()
+    await stream.write(bytes)
+    // Only now the file is replaced.
+    await stream.close()
+  }
+
+  async remove(): Promise<void> {
+    const folder = await orMissing(this.#worlds.getDirectoryHandle(this.#name))
+    if (folder === undefined) return
+    // Without an origin nobody reads the rest.
+    await orMissing(folder.removeEntry('origin'))
+    await this.#worlds.removeEntry(this.#name, { recursive: true })
+  }
+}
+
+/** @returns undefined where files cannot be replaced */
+async function findFiles(name: string): Promise<WorldPlace | undefined> {
+  const { navigator, FileSystemFileHandle } = globalThis as unknown as {
+    readonly navigator: { readonly storage?: { readonly getDirectory?: () => Promise<FolderHandle> } }
+    readonly FileSystemFileHandle?: { readonly prototype: FileHandle }
+  }
+  const { storage } = navigator
+  if (storage?.getDirectory === undefined || !(FileSystemFileHandle && 'createWritable' in FileSystemFileHandle.prototype)) return undefined
+  const root = await storage.getDirectory()
+  return new Files(await root.getDirectoryHandle(FOLDER, { create: true }), name)
+}
+
+async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as Error).name === 'NotFoundError') return undefined
+    throw error
+  }
+}
+
+/** An object store. */
+interface PartStore {
+  get(key: string[]): IndexedRequest<Uint8Array | undefined>
+  put(bytes: Uint8Array, key: string[]): IndexedRequest<unknown>
+  delete(key: string[]): IndexedRequest<unknown>
+}
+
+interface IndexedRequest<T> {
+  readonly result: T
+  readonly error: Error | null
+  addEventListener(event: 'success' | 'error' | 'upgradeneeded', listener: () => void): void
+}
+
+interface IndexedTransaction {
+  readonly error: Error | null
+  addEventListener(event: 'complete' | 'abort', listener: () => void): void
+  objectStore(name: string): PartStore
+}
+
+interface OpenIndexedDatabase {
+  createObjectStore(name: string): unknown
+  transaction(store: string, mode: 'readonly' | 'readwrite'): IndexedTransaction
+}
+
+const STORE = 'worlds'
+
+/** In IndexedDB: each write is a transaction. */
+class StoredParts implements WorldPlace {
+  readonly #database: OpenIndexedDatabase
+  readonly #name: string
+
+  constructor(database: OpenIndexedDatabase, name: string) {
+    this.#database = database
+    this.#name = name
+  }
+
+  read(part: WorldPart): Promise<Uint8Array | undefined> {
+    return answerOf(this.#database.transaction(STORE, 'readonly').objectStore(STORE).get([this.#name, part]))
+  }
+
+  write(part: WorldPart, bytes: Uint8Array): Promise<void> {
+    return this.#change(store => {
+      if (part === 'origin') store.delete([this.#name, 'now'])
+      store.put(bytes, [this.#name, part])
+    })
+  }
+
+  remove(): Promise<void> {
+    return this.#change(store => {
+      for (const part of ['origin', 'now'] satisfies WorldPart[]) store.delete([this.#name, part])
+    })
+  }
+
+  #change(work: (store: PartStore) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const transaction = this.#database.transaction(STORE, 'readwrite')
+      transaction.addEventListener('complete', () => resolve())
+      transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('IndexedDB has aborted the write.')))
+      work(transaction.objectStore(STORE))
+    })
+  }
+}
+
+async function findDatabase(name: string): Promise<WorldPlace | undefined> {
+  const { indexedDB } = globalThis as { readonly indexedDB?: { open(name: string): IndexedRequest<OpenIndexedDatabase> } }
+  if (indexedDB === undefined) return undefined
+  const opening = indexedDB.open('mikro-rest')
+  opening.addEventListener('upgradeneeded', () => void opening.result.createObjectStore(STORE))
+  return new StoredParts(await answerOf(opening), name)
+}
+
+function answerOf<T>(request: IndexedRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result))
+    request.addEventListener('error', () => reject(request.error))
+  })
 }

@@ -74,7 +74,7 @@ function checkAnswer(answer: WireAnswer, end: RequestAbort): RestResponse {
 
 type WholeParts = Pick<CallParts, 'end' | 'tally'> & Pick<Services, 'transaction'>
 
-/** In one transaction. Where another request came between, the wire may say `again`. */
+/** Runs the wire in one transaction, and once more where the wire says `again`: another request came between. */
 async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, tally, transaction }: WholeParts): Promise<RestResponse> {
   let isLate = false
   const answer = async (): Promise<RestResponse> => {

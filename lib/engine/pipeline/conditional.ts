@@ -79,7 +79,7 @@ function findRecord(body: unknown, { singular }: Resource): Readonly<Record<stri
   return resource === singular && typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Whether every change of the answer changes the tag. Tags of the application are its own business. */
+/** Whether every change of the answer changes the tag. The application answers for own tags. */
 function isToldByVersion(response: RestResponse, operation: ConditionalRequest): boolean {
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)

@@ -317,7 +317,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
-/** Answers as a request for this record would be. */
+/** Answers as a request for this record alone would. */
 function answerRecord(
   resolved: ResolvedRequest,
   parts: StageParts,
@@ -331,7 +331,7 @@ function answerRecord(
   return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 
-/** By few statements. `undefined`: code of the application sees each record. */
+/** Writes all by few statements. `undefined`: code of the application sees each record. */
 function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
   const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined

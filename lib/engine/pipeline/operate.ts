@@ -264,7 +264,7 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   })
 }
 
-/** In the form of the linked record's resource. */
+/** Answers in the form of the linked record's resource. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,

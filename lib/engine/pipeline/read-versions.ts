@@ -91,7 +91,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
   }
 }
 
-/** Resources without the property of the scope for all, and without a scope of their own. */
+/** Notes resources without the property of the scope for all, and without a scope of their own. */
 export function noteUnscoped(
   { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
   versions: Iterable<{ readonly model: Model }>,

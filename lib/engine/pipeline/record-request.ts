@@ -121,12 +121,12 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
-  /** Then only a fork explains. A method that is no text is refused later. */
+  /** A request that may write is explained on a fork. A method that is no text is refused later. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
 
-  /** The first transaction of the fork makes what others find made: not part of the explanation. */
+  /** On a fork, the first transaction prepares what all others find prepared: not a part of the explanation. */
   async explainWrite(
     method: string,
     path: string,

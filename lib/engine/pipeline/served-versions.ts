@@ -1,6 +1,6 @@
 /**
- * Served versions: answer at present. Names added to open resources, and added filters, compile new versions, and replace the old in one
- * step. A request keeps its version.
+ * Served versions: the versions in use. Names added to open resources, and added filters, compile new versions in the place of the old, in
+ * one step. A request keeps its version.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'

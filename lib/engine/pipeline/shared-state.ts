@@ -25,7 +25,7 @@ export interface SharedState extends PreparedParts {
   /** A reading request may run code of the application, and so write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
-  /** A way in has another grammar, with paths unknown here. */
+  /** Whether a way in has another grammar, with paths unknown here. */
   hasWire: boolean
 }
 

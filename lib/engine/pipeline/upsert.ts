@@ -27,7 +27,7 @@ interface UpsertParts {
 export class Upsert {
   readonly #parts: UpsertParts
   readonly #met = new Set<string>()
-  /** Any record is new. */
+  /** Whether any record is new. */
   creates = false
   readonly #refused: unknown[] = []
 
@@ -58,7 +58,7 @@ export class Upsert {
     return response
   }
 
-  /** Once more, where another request has created the record meanwhile, unseen by the transaction. */
+  /** Runs `work` once more where another request has created the record meanwhile, unseen by the transaction. */
   async retry<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()

@@ -176,7 +176,7 @@ export class SharedKeys {
     return this.#readValue(draft, attribute, inner)
   }
 
-  /** An equal value stands elsewhere: the database would give the key too late. */
+  /** For a key with an equal value elsewhere: the database would give the key too late. */
   #openKey(draft: RecordDraft, part: number): void {
     const { attribute, inner } = findKeyPart(draft.resource, part)
     this.#open(draft, attribute, inner)
@@ -195,7 +195,7 @@ export class SharedKeys {
   }
 }
 
-/** A part of the caller's ID or object; for a new record without a key, the object. */
+/** Gives a part of the caller's ID or object; for a new record without a key, the object. */
 function readGiven(value: unknown, target: Resource, part: number): unknown {
   if (value === undefined || value === null) return undefined
   if (isObject(value)) {

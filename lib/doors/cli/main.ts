@@ -74,7 +74,7 @@ async function diff({ options }: LoadedSource): Promise<number> {
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** Makes tables anew only after a start in memory: the model is known to be good. */
+/** For SQLite, starts the model in memory first: a bad model must not cost the tables. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -189,7 +189,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** The file may be served for writing later, so writes are tried, too. */
+/** Tries writes, too, of a file that this run only reads: the model says whether it is read-only. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,
@@ -239,7 +239,7 @@ async function get(
   return await print(`${JSON.stringify(body, undefined, 2)}\n`, status >= 200 && status < 300 ? 0 : 1)
 }
 
-/** In JSON, only 0x7f to 0x9f may stand, which may as well be escaped. */
+/** Written JSON holds only 0x7f to 0x9f of these, and may hold their escapes instead. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 

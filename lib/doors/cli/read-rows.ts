@@ -113,6 +113,6 @@ function decodeColumn(row: JsonRow, attribute: ScalarAttribute): unknown {
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1
-  // A text of JSON is a number here.
+  // A number inside of JSON keeps its digits.
   return attribute.type.kind === 'json' && typeof value === 'string' ? parseLong(value) : value
 }

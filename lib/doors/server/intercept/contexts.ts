@@ -31,7 +31,7 @@ interface Frame<Held extends HeldInterception> {
   readonly held: Held | Boundary
 }
 
-/** Then an interception without a boundary belongs to no test. Older versions of Node never tell. */
+/** A test of node:test has begun: an interception without a boundary belongs to no test. Older versions of Node never tell. */
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {

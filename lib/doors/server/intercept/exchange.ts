@@ -15,7 +15,7 @@ import { separateCookies } from '../../../foundation/http/set-cookie.ts'
 import { TAKES_BODY } from '../../../foundation/http/http-methods.ts'
 import { JsonBody, rulesOf } from '../json-body.ts'
 
-/** The handler gets errors, too. */
+/** Throws nothing: the handler gets errors. */
 export function dispatch(
   engine: TransportEngine,
   { origin, base, wire = engine.wire }: InterceptedAddress,
@@ -44,7 +44,7 @@ interface Head {
   readonly wire: Wire | undefined
 }
 
-/** In so many microtasks, an immediate answer arrives. */
+/** Within so many microtasks, an immediate answer arrives. */
 const PROMPT = 8
 
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
@@ -58,7 +58,7 @@ class InterceptedExchange {
     reason => this.#fail(reason ?? undiciError('UND_ERR_ABORTED', 'Request aborted')),
     () => this.#wake(),
   )
-  /** The handler gets nothing more. */
+  /** Answered or failed: the handler gets nothing more. */
   #settled = false
   #failed = false
   #timer: NodeJS.Timeout | undefined

@@ -201,8 +201,8 @@ class EngineInterception implements Interception {
   }
 
   /**
-   * At the end of `within`, or of the engine. Late requests are refused while other interceptions stand; after a test of `withEngine` for
-   * `LATE_MS`.
+   * Called at the end of `within`, or of the engine. Late requests are refused while other interceptions stand; after a test of
+   * `withEngine` for `LATE_MS`.
    */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()

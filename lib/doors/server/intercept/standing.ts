@@ -10,7 +10,7 @@ import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 export interface InterceptionReach {
   readonly scope: object | undefined
-  /** In the whole process. `undefined`: made by no test, for runners without contexts. */
+  /** In the whole process. `undefined`: only where no runner tells tests apart, since no test made the interception. */
   readonly isEverywhere: boolean | undefined
 }
 
@@ -58,7 +58,7 @@ export class StandingInterceptions<Each extends Standing> {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
 
-  /** Only for work without a context: late work of a test may run beside the next test. */
+  /** For work without a context: late work of a test may run beside the next test. */
   #runningTest(): RunningTest {
     return this.#contexts.isOfTest ? undefined : findRunningTest()
   }
@@ -124,7 +124,7 @@ export class StandingInterceptions<Each extends Standing> {
     return typeof test === 'object' ? findScoped(found, test) : undefined
   }
 
-  /** Outside of tests and boundaries, as of a server started before. */
+  /** For a request outside of tests and boundaries, as of a server started before. */
   #findElsewhere(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error | undefined {
     const others = this.#isScoped() ? found.filter(({ interception }) => interception.reach.scope === undefined) : found
     return others.length === 0 ? undefined : onlyOne(others, origin)
@@ -169,7 +169,7 @@ export class StandingInterceptions<Each extends Standing> {
     return isCovered || left.some(({ strict }) => strict === true) ? worldClosed(nameTest(scopes), origin) : undefined
   }
 
-  /** Without a context, all interceptions count. */
+  /** An error, where an interception is strict. Without a context, all interceptions count. */
   #refuse(origin: string | undefined, path: unknown): Error | undefined {
     const held = new Set(this.#held(false))
     const scope = this.#contexts.boundary?.scope ?? this.#runningTest()

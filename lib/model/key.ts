@@ -95,7 +95,9 @@ export function idFromText(text: string, resource: Resource, encoded = false): R
 function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValue | undefined {
   const part = encoded && text.includes('%') ? decodePart(text) : text
   if (part === undefined) return undefined
-  return type.strays === true ? parseStray(part, type) : parseScalar(part, type)
+  const value = parseScalar(part, type)
+  // A file's key may not fit the column type.
+  return type.strays === true ? (readBytes(part, type) ?? value ?? findStray(part, type)) : value
 }
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
@@ -107,11 +109,6 @@ export function formatBytes(bytes: Uint8Array): string {
 
 function formatPart(value: unknown, type: ScalarType): unknown {
   return value instanceof Uint8Array ? formatBytes(value) : formatScalar(value, type)
-}
-
-/** A file's key may not fit the column type. */
-function parseStray(text: string, type: ScalarType): ScalarValue | undefined {
-  return readBytes(text, type) ?? parseScalar(text, type) ?? findStray(text, type)
 }
 
 function readBytes(value: unknown, { strays }: ScalarType): Uint8Array | undefined {

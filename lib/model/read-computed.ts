@@ -41,10 +41,6 @@ const OTHER_KINDS: Readonly<Record<string, ComputedAttribute['type']>> = {
   array: 'json',
 }
 
-function findKind(given: string, known: readonly string[]): string | undefined {
-  return OTHER_KINDS[given.toLowerCase()] ?? findNearest(given, known)
-}
-
 /** @param where begins error texts */
 export function readComputed(where: string, taken: readonly Attribute[], config: UntypedConfig): Attribute[] {
   return Object.entries(config.computed ?? {}).map(([name, computed]) => {
@@ -114,7 +110,7 @@ function readComputedScalar(where: string, computed: ComputedAttribute, common: 
   if (kind === undefined) {
     const known = Object.keys(KINDS)
     const given: unknown = computed.type
-    const meant = findKind(String(given), known)
+    const meant = OTHER_KINDS[String(given).toLowerCase()] ?? findNearest(String(given), known)
     throw new TypeError(
       `${where}: unknown type "${String(given)}".${meant === undefined ? ` Known are ${known.join(', ')}.` : formatHint(meant)}`,
     )

@@ -44,7 +44,7 @@ function readAnew(query: object, resource: Resource, kind: keyof typeof known, p
 
 /** Undefined for other properties or conditions. */
 function readValues(query: object, { names, read }: KnownScope): readonly unknown[] | undefined {
-  if (!isPlainQuery(query)) return undefined
+  if (Object.getPrototypeOf(query) !== Object.prototype || Object.getOwnPropertySymbols(query).length > 0) return undefined
   const values: unknown[] = []
   for (const name in query) {
     const at = values.length
@@ -74,10 +74,6 @@ function findReader(attribute: Attribute | undefined): ((value: unknown) => unkn
     const typed = typedValue(value, type)
     return typed === undefined ? undefined : [typed]
   }
-}
-
-function isPlainQuery(query: object): boolean {
-  return Object.getPrototypeOf(query) === Object.prototype && Object.getOwnPropertySymbols(query).length === 0
 }
 
 function isPlainValue(value: unknown): boolean {

@@ -8,7 +8,7 @@ import { FormBody, type FormField } from '../../foundation/http/form-body.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Tree } from '../../foundation/http/template-tree.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
-import type { Attribute, Resource } from '../../model/model.ts'
+import type { Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
 /** Returns undefined for a body that is no record. */
@@ -26,7 +26,9 @@ export function unwrapBody(body: unknown, resource: Resource, template: Compiled
   const inner = isForm ? findFields(body.fields, tree) : findObject(body, tree)
   if (inner !== undefined) return isForm ? new FormBody(inner as ReadonlyMap<string, FormField>) : inner
   const [key = ''] = template.pathOf('record', resource) ?? []
-  if (takesObjects(resource.byName.get(key))) throw ambiguous(resource, key)
+  const attribute = resource.byName.get(key)
+  const takesObjects = attribute !== undefined && !(attribute.kind === 'scalar' && PLAIN.has(attribute.type.kind))
+  if (takesObjects) throw ambiguous(resource, key)
   return body
 }
 
@@ -72,10 +74,6 @@ const PLAIN: ReadonlySet<ScalarKind> = new Set([
   'blob',
   'array',
 ])
-
-function takesObjects(attribute: Attribute | undefined): boolean {
-  return attribute !== undefined && !(attribute.kind === 'scalar' && PLAIN.has(attribute.type.kind))
-}
 
 function ambiguous({ plural }: Resource, key: string) {
   return restError(

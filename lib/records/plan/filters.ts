@@ -59,7 +59,9 @@ function planTexts(filter: RawFilter, index: number, context: FilterContext): Co
 
 function listTexts(attributes: readonly Attribute[], prefix: string, visibility: Visibility): readonly string[] {
   const paths = attributes.flatMap(attribute => {
-    if (isSearched(attribute) && isFreeText(attribute)) return isVisible(attribute, visibility) ? [prefix + attribute.name] : []
+    // Enums and custom types refuse some texts.
+    if (isSearched(attribute) && attribute.type.items === undefined && attribute.type.codec === undefined)
+      return isVisible(attribute, visibility) ? [prefix + attribute.name] : []
     const isInside = attribute.kind === 'embedded' && !attribute.array && attribute.filterable && isVisible(attribute, visibility)
     return isInside ? listTexts(attribute.attributes, `${prefix}${attribute.name}.`, visibility) : []
   })
@@ -93,11 +95,6 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
   // Where records show other values than IDs, a filter must not reveal IDs.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
-}
-
-/** Enums and custom types refuse some texts. */
-function isFreeText({ type: { items, codec } }: ScalarAttribute): boolean {
-  return items === undefined && codec === undefined
 }
 
 function isSearched(attribute: Attribute): attribute is ScalarAttribute {

@@ -12,7 +12,7 @@ import { findForm } from './filters.ts'
 import { planOrder, type Order, type PlanContext } from './order.ts'
 import { isReachable } from './paths.ts'
 import { isCut, planSelection } from './selection.ts'
-import type { Anchor, Field, ReadPlan, SortTerm, StartPlan } from './read-plan.ts'
+import type { Anchor, Field, ReadPlan, StartPlan } from './read-plan.ts'
 import { EVERYTHING, existsFor, RuleNotEvaluated } from './visibility.ts'
 
 export function formatShape(parameters: Parameters): string {
@@ -140,7 +140,10 @@ function planKeyedOrder(resource: Resource, anchor: Anchor, parameters: Paramete
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' && anchor.relation.orderBy.length > 0
   const order = sort === undefined && declared ? planDeclared(resource, anchor, start, context) : planOrder(resource, anchor, sort, context)
   const named = findParameterName(context.vocabulary, 'sort')
-  if (listAll(order.terms).some(({ attribute }) => attribute !== undefined && isInJson(attribute)))
+  // A value inside of JSON is of any type, and compares by a form of its own.
+  const isInJson = ({ source, type }: ScalarAttribute): boolean =>
+    source.kind === 'within' || (source.kind === 'document' && type.kind === 'custom')
+  if (order.terms.some(term => [term, ...(term.or ?? [])].some(({ attribute }) => attribute !== undefined && isInJson(attribute))))
     throw refuseStart(start, `works without keys inside of JSON in "${named}"`)
   return order
 }
@@ -153,15 +156,6 @@ function planDeclared(resource: Resource, anchor: Anchor, start: KeyStart, conte
     if (error instanceof RuleNotEvaluated) throw error
     throw refuseStart(start, `needs "${findParameterName(context.vocabulary, 'sort')}" here`)
   }
-}
-
-function listAll(terms: readonly SortTerm[]): SortTerm[] {
-  return terms.flatMap(term => [term, ...(term.or ?? [])])
-}
-
-/** Such values are of any type, and compare by a form of their own. */
-function isInJson({ source, type }: ScalarAttribute): boolean {
-  return source.kind === 'within' || (source.kind === 'document' && type.kind === 'custom')
 }
 
 function planStart(resource: Resource, keys: number, start: KeyStart): StartPlan {

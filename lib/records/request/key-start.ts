@@ -20,7 +20,7 @@ interface Cursor {
 }
 
 /** A stored value: an integer, a real number, a text, bytes in base64. */
-export type CursorValue = `${'i' | 'r' | 't' | 'b'}${string}` | null
+type CursorValue = `${'i' | 'r' | 't' | 'b'}${string}` | null
 
 const FORMS: Readonly<Record<string, RegExp>> = {
   i: /^i(?:0|-?[1-9]\d{0,18})$/,

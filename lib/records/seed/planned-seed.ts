@@ -180,7 +180,7 @@ function comesInAnyOrder(resource: Resource): boolean {
 function* insertNew(rows: NewRecords, connection: Connection): Coroutine<void> {
   yield* wait(connection.deferReferences())
   yield* rows.insert()
-  yield* insertMembers(rows, connection)
+  yield* insertRows(bindMembers(rows, connection), connection)
 }
 
 interface StoredPivot {
@@ -192,10 +192,6 @@ interface StoredPivot {
 const NO_KEY: KeyValues = []
 
 const pivots = new WeakMap<ToManyAttribute, StoredPivot>()
-
-function* insertMembers(rows: NewRecords, connection: Connection): Coroutine<void> {
-  yield* insertRows(bindMembers(rows, connection), connection)
-}
 
 function* bindMembers(rows: NewRecords, connection: Connection): Generator<BoundInsert, void, undefined> {
   for (const { relation, owner, members } of rows.lists) {

@@ -39,7 +39,7 @@ export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 const NO_DOCUMENTS: Documents = new Map()
 
 /** A link to a record inserted by the same write. */
-export interface BoundLink {
+interface BoundLink {
   readonly attribute: ToOneAttribute
   readonly key: KeyValues
 }

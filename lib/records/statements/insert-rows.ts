@@ -8,7 +8,7 @@ import type { BehindWrite, RowConnection, RowsWritten } from '../database/connec
 import { findStatement, type BoundInsert, type BoundStatement } from './bind-write.ts'
 import { statementDropped } from '../validate/dropped-writes.ts'
 
-export interface RowInsertion {
+interface RowInsertion {
   readonly behind: BehindWrite
   /** See `WritingDialect.insert`. */
   readonly isGuarded: boolean

@@ -20,7 +20,7 @@ interface LinkNeed extends Need<NewRow> {
   readonly attribute: ToOneAttribute
 }
 
-export interface NewRow {
+interface NewRow {
   readonly resource: Resource
   readonly isCounted: boolean
   /** A valid record; undefined: a body of a shape. */
@@ -33,14 +33,14 @@ export interface NewRow {
 }
 
 /** A new record's list: of pivot rows, or of records to be linked with the new record. */
-export interface NewList {
+interface NewList {
   readonly relation: RelationAttribute
   readonly owner: NewRow
   readonly members: readonly NewMember[]
 }
 
 /** A new record or its name (`nameReference`), or the key of a stored record. */
-export type NewMember = NewRow | string | KeyValues
+type NewMember = NewRow | string | KeyValues
 
 const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
 
@@ -141,12 +141,12 @@ export class NewRecords {
   }
 
   *#bindAll(rows: readonly NewRow[]): Generator<BoundInsert, void, undefined> {
-    for (const row of rows) yield row.flat === undefined ? this.#bind(row) : bindNewRow(row.flat, this.#connection)
-  }
-
-  #bind({ change, needs }: NewRow): BoundInsert {
-    const linked = needs.map(({ attribute, needed }) => ({ attribute, key: needed.key! }))
-    return bindInsert(change!, planRows(change!.resource)!.stored, this.#connection, linked)
+    for (const { flat, change, resource, needs } of rows) {
+      const linked = needs.map(({ attribute, needed }) => ({ attribute, key: needed.key! }))
+      yield flat === undefined
+        ? bindInsert(change!, planRows(resource)!.stored, this.#connection, linked)
+        : bindNewRow(flat, this.#connection)
+    }
   }
 }
 

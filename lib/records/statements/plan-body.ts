@@ -36,7 +36,7 @@ export interface BodyPlan {
 const NO_PIVOTS: ReadonlyMap<string, ToManyAttribute> = new Map()
 const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
-export type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks' | 'keepsTime'>
+type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks' | 'keepsTime'>
 
 /** Undefined where statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {

@@ -20,7 +20,7 @@ function findStatement(resource: Resource, column: string, dialect: Dialect): St
   return statement
 }
 
-export interface StoredObjects {
+interface StoredObjects {
   readonly documents: Documents
   /** The objects by property, for validation. */
   readonly entity: Entity

@@ -12,7 +12,7 @@ import type { RowRules } from './row-rules.ts'
 import { ScopedStatements } from '../validate/scoped-statements.ts'
 import { isHeldByOtherRows } from '../validate/write-rules.ts'
 
-export interface PivotPlace {
+interface PivotPlace {
   readonly list: ToManyAttribute
   readonly resource: Resource
   readonly key: KeyValues

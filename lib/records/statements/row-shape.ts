@@ -38,7 +38,7 @@ export interface LinkField extends ShapeField {
 }
 
 /** A field with IDs of members, to be written as pivot rows. */
-export interface ListField {
+interface ListField {
   readonly name: string
   readonly list: ToManyAttribute
 }
@@ -78,7 +78,7 @@ export interface Made {
   readonly column: StoredColumn
 }
 
-export interface KeySource {
+interface KeySource {
   readonly from: string | Made
   readonly type: ScalarType
 }

@@ -15,7 +15,7 @@ import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { keyOfEntity, type Entity, hasKey } from '../../model/entity-key.ts'
 import { sameKey, type KeyValues } from '../../model/key.ts'
-import type { Attribute, RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
+import type { RelationAttribute, Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { addNeededEmbedded, assignValues, callClass } from './assign-values.ts'
 import { recordName } from '../validate/check-database.ts'
 import { findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
@@ -165,7 +165,9 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   assignValues(entity, values, em)
   if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
   // MikroORM inserts before it updates: a new record that links the changed key would find the old key.
-  const isReferred = values.some(({ attribute }) => isReferredBy(attribute, change.resource))
+  const isReferred = change.resource.referrers.some(({ attribute: { targetKey } }) =>
+    values.some(({ attribute: { property } }) => targetKey?.property === property),
+  )
   return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
@@ -202,11 +204,6 @@ export function* listLinkedNames(change: RecordInput): Generator<string> {
     const other = owningAttribute(relation)
     if (other !== undefined) yield nameLink(other, record)
   }
-}
-
-/** Whether other records link the record by the attribute's value. */
-function isReferredBy({ property }: Attribute, { referrers }: Resource): boolean {
-  return referrers.some(({ attribute }) => attribute.targetKey?.property === property)
 }
 
 export async function changeLink(entity: Entity, link: LinkInput, resource: Resource, work: Work): Promise<void> {

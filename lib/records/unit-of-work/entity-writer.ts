@@ -38,7 +38,7 @@ import type { RecordAddress, Written } from '../validate/written.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import type { ChangeValidator } from '../validate/validate-change.ts'
 
-export interface EntityWriterParts {
+interface EntityWriterParts {
   readonly connection: Connection
   readonly reader: Reader
   readonly validator: ChangeValidator

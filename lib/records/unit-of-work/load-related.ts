@@ -69,7 +69,11 @@ function buildLinkCondition(parent: Entity, relation: RelationAttribute, resourc
     const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
     // MikroORM would compare all columns with the single value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
-    if (Array.isArray(key) && hasConvertedKey(resource, em)) return compareParts(property, key, resource)
+    // MikroORM compares a key of several parts without the conversions of custom types: parts are compared singly.
+    if (Array.isArray(key) && hasConvertedKey(resource, em))
+      return {
+        $and: resource.keyNames.map((name, part) => ({ [property]: { [resource.byName.get(name)!.property]: key[part] as unknown } })),
+      }
     // Of a nested key, MikroORM counts the outer parts only.
     return { [property]: Array.isArray(key) ? key.flat(Infinity) : key }
   }
@@ -88,11 +92,6 @@ function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boo
     parts.every(({ kind }) => kind === 'scalar') &&
     parts.some(({ customType }) => customType !== undefined)
   )
-}
-
-/** MikroORM compares a key of several parts without the conversions of custom types: parts are compared singly. */
-function compareParts(property: string, key: readonly unknown[], { keyNames, byName }: Resource): object {
-  return { $and: keyNames.map((name, part) => ({ [property]: { [byName.get(name)!.property]: key[part] } })) }
 }
 
 /** Of a key of several parts, MikroORM takes the first entity's names, which others lack. */

@@ -22,7 +22,7 @@ export interface Implied {
   readonly owner: KeyValues | RecordInput
 }
 
-export interface Checking {
+interface Checking {
   /** undefined: the records are new. */
   readonly self?: KeyValues | undefined
   readonly implied?: Implied | undefined

@@ -84,11 +84,10 @@ function readAnswer(answer: unknown): readonly Issue[] {
   if (answer === true) return []
   if (!isObject(answer)) return [{ below: '', message: typeof answer === 'string' && answer !== '' ? shorten(answer) : 'is refused.' }]
   const { issues = [] } = answer as { readonly issues?: readonly SchemaIssue[] }
-  return issues.map(({ message, path = [] }) => ({ below: path.map(formatStep).join('.'), message: shorten(message) }))
-}
-
-function formatStep(step: NonNullable<SchemaIssue['path']>[number]): string {
-  return String(typeof step === 'object' ? step.key : step)
+  return issues.map(({ message, path = [] }) => ({
+    below: path.map(step => String(typeof step === 'object' ? step.key : step)).join('.'),
+    message: shorten(message),
+  }))
 }
 
 function shorten(message: string): string {

@@ -13,7 +13,7 @@ export interface ImpliedLink {
   readonly link?: ToOneAttribute | undefined
 }
 
-export interface Fixed {
+interface Fixed {
   readonly code: FieldError['code']
   /** End of the sentence, after the path. */
   readonly text: string

@@ -145,11 +145,8 @@ export class PasswordHashes {
       const targets = listTargets(attribute).filter(({ singular }) => type === undefined || type === singular)
       return targets.reduce((walked, target) => this.#walk(walked, target, replace), value)
     }
-    return attribute.kind === 'embedded' ? this.#walkEmbedded(attribute, value, replace) : value
-  }
-
-  #walkEmbedded({ byName }: EmbeddedAttribute, value: unknown, replace: Replace): unknown {
-    return walkObjects(value, object => walkMembers(object, { byName }, (child, inner) => this.#walkInner(child, inner, replace)))
+    if (attribute.kind !== 'embedded') return value
+    return walkObjects(value, object => walkMembers(object, attribute, (child, inner) => this.#walkInner(child, inner, replace)))
   }
 
   #isPassword({ property, classValues }: Attribute, resource: Resource): boolean {
@@ -183,7 +180,7 @@ function walkObjects(value: unknown, walk: (object: JsonObject) => JsonObject): 
 
 function walkMembers(
   object: JsonObject,
-  { byName }: Pick<Resource, 'byName'>,
+  { byName }: Pick<Resource | EmbeddedAttribute, 'byName'>,
   walk: (attribute: Attribute, value: unknown) => unknown,
 ): JsonObject {
   let copy = object

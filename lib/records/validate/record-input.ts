@@ -8,11 +8,7 @@ export type ValueInput =
   | { readonly attribute: EmbeddedAttribute; readonly path: string; readonly value: EmbeddedValue }
 
 /** A list of objects is replaced as a whole. */
-export type EmbeddedValue = readonly ValueInput[] | EmbeddedList | null
-
-export interface EmbeddedList {
-  readonly members: readonly (readonly ValueInput[])[]
-}
+export type EmbeddedValue = readonly ValueInput[] | { readonly members: readonly (readonly ValueInput[])[] } | null
 
 export type RecordRef =
   | {
@@ -55,11 +51,6 @@ export interface RecordInput {
   readonly values: readonly ValueInput[]
   readonly links: readonly LinkInput[]
   readonly lists: readonly ListInput[]
-}
-
-/** Whether a new record is one row, and links stored records only. */
-export function isOneRow({ links, lists }: RecordInput): boolean {
-  return lists.length === 0 && links.every(({ attribute, link }) => attribute.owner && link?.kind !== 'new')
 }
 
 export function withLink(change: RecordInput, attribute: ToOneAttribute, key: KeyValues): RecordInput {

@@ -32,7 +32,7 @@ function cascades(attribute: Attribute): boolean {
   return attribute.kind !== 'scalar' && attribute.cascadeRemove
 }
 
-export interface Removed {
+interface Removed {
   readonly resource: Resource
   readonly key: KeyValues
 }

@@ -49,7 +49,7 @@ function isGiven(given: JsonObject, name: string): boolean {
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
 /** For a change that sets the object where null was before. */
-export function requireEmbedded(
+function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],
   links: readonly LinkInput[],

@@ -87,7 +87,10 @@ export class Writer {
   createAll(resource: Resource, bodies: readonly unknown[], view: View): Awaitable<readonly Written[] | undefined> {
     const planned = this.#traits.renders ? undefined : this.#inserter.insertAll(resource, bodies, view)
     if (planned === undefined) return undefined
-    const refuse = (error: unknown): Awaitable<undefined> => (this.#mayBeOfOne(error) ? undefined : this.#throwTranslated(error))
+    // Records created singly may be more than a list may show.
+    const mayBeOfOne = (error: unknown): boolean =>
+      this.#isRefusedRow(error) || (error instanceof RestError && error.code === 'limit_exceeded')
+    const refuse = (error: unknown): Awaitable<undefined> => (mayBeOfOne(error) ? undefined : this.#throwTranslated(error))
     return chain(this.#runPlanned(planned, view, refuse), written => {
       if (written !== undefined && view.trace?.statements !== undefined) view.trace.ways.push(BY_STATEMENTS)
       return written
@@ -217,11 +220,6 @@ export class Writer {
   /** Whether the database refused a row. A server leaves out rows with taken values, as triggers do. */
   #isRefusedRow(error: unknown): boolean {
     return this.#connection.dialect.breaksConstraint(error) || (error instanceof RestError && error.code === 'statement_dropped')
-  }
-
-  /** Whether creating the records singly may succeed: a list shows fewer records. */
-  #mayBeOfOne(error: unknown): boolean {
-    return this.#isRefusedRow(error) || (error instanceof RestError && error.code === 'limit_exceeded')
   }
 
   #transaction<T>(steps: Steps<T>, view: View): Awaitable<T> {

@@ -1,4 +1,4 @@
-/** Check: sends a fake's requests to the real backend, and reports differences. */
+/** Sends a fake's requests to the real backend, and reports differences. */
 import { idNames } from '../../model/key.ts'
 import { flag, integer, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import type { Resource } from '../../model/model.ts'

@@ -1,4 +1,4 @@
-/** Exchange: sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
+/** Sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 

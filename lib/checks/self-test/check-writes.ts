@@ -1,5 +1,5 @@
 /**
- * Check writes: creates, changes and deletes records, and tries wrong bodies. Each case restores the world first: its requests alone repeat
+ * Creates, changes and deletes records, and tries wrong bodies. Each case restores the world first: its requests alone repeat
  * a failure.
  */
 import type { Random } from '../../engine/testing/random.ts'

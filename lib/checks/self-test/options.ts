@@ -1,4 +1,4 @@
-/** Options: checks the options of a self-test. Throws TypeError or RangeError. */
+/** Checks the options of a self-test. Throws TypeError or RangeError. */
 import { integer, must, mustRange, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import { lowerNames } from '../../foundation/base/headers.ts'
 

@@ -1,4 +1,4 @@
-/** Probe: sends requests, checks answers against the OpenAPI document, records failures. Throws OutOfTime at the deadline. */
+/** Sends requests, checks answers against the OpenAPI document, records failures. Throws OutOfTime at the deadline. */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/arrival.ts'
 import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'

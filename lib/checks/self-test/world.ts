@@ -1,4 +1,4 @@
-/** World: makes the tested world of a fork. */
+/** Makes the tested world of a fork. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'

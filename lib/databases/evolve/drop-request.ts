@@ -1,4 +1,4 @@
-/** Drop request: decides about columns and tables without property or entity. Values go only by name, or by `all`. */
+/** Decides about columns and tables without property or entity. Values go only by name, or by `all`. */
 import { findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'

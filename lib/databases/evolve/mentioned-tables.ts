@@ -1,5 +1,5 @@
 /**
- * Mentioned tables: finds tables without entity that the model reads, in a query, a formula or a computed attribute: such tables are not
+ * Finds tables without entity that the model reads, in a query, a formula or a computed attribute: such tables are not
  * dropped. Code is read as text.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'

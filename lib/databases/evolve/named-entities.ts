@@ -1,4 +1,4 @@
-/** Named entities: finds what a name of `fill` and `renamed` means. Refuses unknown names with the nearest. */
+/** Finds what a name of `fill` and `renamed` means. Refuses unknown names with the nearest. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { publicName } from '../../model/metadata/property-type.ts'

@@ -1,4 +1,4 @@
-/** Plan: collects steps, faults, and parts that stay. Formats rows for sentences. */
+/** Collects steps, faults, and parts that stay. Formats rows for sentences. */
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 

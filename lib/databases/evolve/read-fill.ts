@@ -1,4 +1,4 @@
-/** Read fill: resolves the option `fill`. */
+/** Resolves the option `fill`. */
 import { describeScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Evolving, FillFrom, OldRow } from '../../records/database/evolving.ts'

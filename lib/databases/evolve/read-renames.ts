@@ -1,4 +1,4 @@
-/** Read renames: resolves the option `renamed`, with possible old names. */
+/** Resolves the option `renamed`, with possible old names. */
 import type { EntityMetadata, EntityProperty, MikroORM, NamingStrategy } from '@mikro-orm/core'
 import { entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'

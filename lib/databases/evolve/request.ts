@@ -1,4 +1,4 @@
-/** Request: resolves the options `fill` and `renamed` to tables, columns and stored values. */
+/** Resolves the options `fill` and `renamed` to tables, columns and stored values. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { publicName } from '../../model/metadata/property-type.ts'

@@ -1,5 +1,5 @@
 /**
- * Entities: makes MikroORM entities of tables, and resource names where defaults do not fit. Names have the API's spelling; equal names
+ * Makes MikroORM entities of tables, and resource names where defaults do not fit. Names have the API's spelling; equal names
  * differ by rule, else by number.
  */
 import { EntitySchema } from '@mikro-orm/core'

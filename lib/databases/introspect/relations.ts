@@ -1,4 +1,4 @@
-/** Relations: finds links, one-to-one links over unique columns, and pivot tables among foreign keys. */
+/** Finds links, one-to-one links over unique columns, and pivot tables among foreign keys. */
 import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
 export interface Link {

@@ -1,5 +1,5 @@
 /**
- * Correct metadata: corrects metadata by which MikroORM would read or write wrongly, and notes properties that are left out or taken for
+ * Corrects metadata by which MikroORM would read or write wrongly, and notes properties that are left out or taken for
  * texts.
  */
 import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'

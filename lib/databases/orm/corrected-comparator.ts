@@ -1,4 +1,4 @@
-/** Corrected comparator: corrects MikroORM's comparator, before functions that look up records are generated. */
+/** Corrects MikroORM's comparator, before functions that look up records are generated. */
 import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>

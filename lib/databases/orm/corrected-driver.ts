@@ -1,4 +1,4 @@
-/** Corrected driver: corrects what MikroORM's drivers read and write wrongly. */
+/** Corrects what MikroORM's drivers read and write wrongly. */
 import {
   Utils,
   type DeleteOptions,

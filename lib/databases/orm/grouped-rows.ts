@@ -1,5 +1,5 @@
 /**
- * Grouped rows: writes rows together only if they leave the same columns to the database. MikroORM asks only for columns missing in the
+ * Writes rows together only if they leave the same columns to the database. MikroORM asks only for columns missing in the
  * first row: generated keys and defaults of others would be lost.
  */
 import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'

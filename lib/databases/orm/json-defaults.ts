@@ -1,5 +1,5 @@
 /**
- * JSON defaults: writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped,
+ * Writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped,
  * numbers and booleans without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'

@@ -1,5 +1,5 @@
 /**
- * Listeners: finds code of the application in MikroORM's writing: subscribers, loggers, hooks, `onCreate` and `onUpdate` that read the
+ * Finds code of the application in MikroORM's writing: subscribers, loggers, hooks, `onCreate` and `onUpdate` that read the
  * entity. Without any, the engine may write by statements. Code in a flush may change flushed entities: another flush must follow.
  */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'

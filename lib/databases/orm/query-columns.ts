@@ -1,5 +1,5 @@
 /**
- * Query columns: compares the columns of a view or virtual entity with its properties. A query builder says `author_id`, where the entity
+ * Compares the columns of a view or virtual entity with its properties. A query builder says `author_id`, where the entity
  * may say `author`: MikroORM drops the property, and the API shows null, with a note.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'

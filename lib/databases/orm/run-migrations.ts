@@ -1,5 +1,5 @@
 /**
- * Run migrations: runs the application's migrations by `@mikro-orm/migrations`. Throws Error in one line without migrations, and if one
+ * Runs the application's migrations by `@mikro-orm/migrations`. Throws Error in one line without migrations, and if one
  * fails.
  */
 import { existsSync } from 'node:fs'

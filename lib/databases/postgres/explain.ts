@@ -1,4 +1,4 @@
-/** Explain: shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
+/** Shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/async/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained, IndexColumn } from '../../records/database/explained-statements.ts'
@@ -122,7 +122,7 @@ const MOST_COLUMNS = 4
 /** For a scan of a greater share of the table, an index is slower. */
 const MUCH = 0.2
 
-/** A column with its collation. A cast to text is read, too. */
+/** A cast to text is read, too. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
 /** @param many rows from which a table is large */

@@ -110,7 +110,7 @@ export async function watchUsers(
   )
 }
 
-/** Marks a removed user in the table of ended tokens. */
+/** Stands in the table of ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

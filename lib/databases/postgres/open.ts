@@ -301,7 +301,7 @@ async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Not
   }
 }
 
-/** Types by declared type, without types that the server lacks, such as enums of a view. */
+/** Omits types that the server lacks, such as enums of a view. */
 async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
   const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [

@@ -1,5 +1,5 @@
 /**
- * Plain transactions: runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
+ * Runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
  * statement.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -14,7 +14,7 @@ import { holdPlace, leavePlace } from './turns.ts'
 
 class NotBegun extends Error {}
 
-/** Other writes of the record take turns: this write must begin anew with a turn. */
+/** The write must begin anew, and take a turn. */
 export class Crowded extends Error {}
 
 export class PlainTransactions {

@@ -1,5 +1,5 @@
 /**
- * Readings: sends each batch as one message. A reading of several statements sees one state of the data, in a read-only transaction
+ * Sends each batch as one message. A reading of several statements sees one state of the data, in a read-only transaction
  * (REPEATABLE READ). A reading inside a write joins its transaction.
  */
 import type { PoolClient } from 'pg'

@@ -1,5 +1,5 @@
 /**
- * Units of work: runs writes in REPEATABLE READ transactions. Repeats a write that met another, unless code of the application runs inside.
+ * Runs writes in REPEATABLE READ transactions. Repeats a write that met another, unless code of the application runs inside.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'

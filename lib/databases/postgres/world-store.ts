@@ -1,5 +1,5 @@
 /**
- * World store: takes content as a position in the change log, goes back to one, and copies the database for forks. Refuses databases that
+ * Takes content as a position in the change log, goes back to one, and copies the database for forks. Refuses databases that
  * no engine has made.
  */
 import type { PoolClient } from 'pg'

@@ -1,5 +1,5 @@
 /**
- * Builder source: generates the function from rows to records: `r=>({"id":r[0],"name":h[0](r[1])})`. A page without `'unsafe-eval'` may not
+ * Generates the function from rows to records: `r=>({"id":r[0],"name":h[0](r[1])})`. A page without `'unsafe-eval'` may not
  * generate code: closures take the values there.
  */
 import { mayGenerateCode } from '../../foundation/base/generated-code.ts'

@@ -1,5 +1,5 @@
 /**
- * Compile read: makes SQL of a ReadPlan, once for each plan: a statement for rows, one for the count, one for each shown relation. No
+ * Makes SQL of a ReadPlan, once for each plan: a statement for rows, one for the count, one for each shown relation. No
  * statement runs once for each row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'

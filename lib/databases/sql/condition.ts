@@ -1,4 +1,4 @@
-/** Condition: compiles a condition of a plan. `not` holds for NULL, too; all else has SQL's three-valued logic. */
+/** Compiles a condition of a plan. `not` holds for NULL, too; all else has SQL's three-valued logic. */
 import { findTargetKey } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'

@@ -1,4 +1,4 @@
-/** List changes: turns rows of pivot tables into the IDs of a list in its order: `[3]` before, `[3, 9]` after. */
+/** Turns rows of pivot tables into the IDs of a list in its order: `[3]` before, `[3, 9]` after. */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'

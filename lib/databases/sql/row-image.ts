@@ -1,4 +1,4 @@
-/** Row image: makes a record of a row that a trigger reports, with the code for read rows. */
+/** Makes a record of a row that a trigger reports, with the code for read rows. */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'

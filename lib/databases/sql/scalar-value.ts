@@ -1,4 +1,4 @@
-/** Scalar value: reads a scalar attribute, and takes the value from the row. */
+/** Reads a scalar attribute, and takes the value from the row. */
 import type { CompiledChild } from '../../records/database/dialect.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'

@@ -1,5 +1,5 @@
 /**
- * Sort term: sorts by values, values behind relations, and counts.
+ * Sorts by values, values behind relations, and counts.
  *
  * ```
  * ?sort=author.name,tags.desc

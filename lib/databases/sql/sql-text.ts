@@ -1,4 +1,4 @@
-/** SQL text: finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
+/** Finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
 import { name as quoted } from './sql.ts'
 import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'
 

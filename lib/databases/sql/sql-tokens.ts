@@ -1,4 +1,4 @@
-/** SQL tokens: splits SQL into tokens that give the text again when joined. */
+/** Splits SQL into tokens that give the text again when joined. */
 
 /** Whose quotes, comments and parameters a text has. MySQL's backticks are read with PostgreSQL's. */
 export type SqlDialect = 'sqlite' | 'postgres'

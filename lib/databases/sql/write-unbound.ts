@@ -1,4 +1,4 @@
-/** Write unbound: writes the SQL of `raw('now()')`, which no parameter can hold, into the text of a statement. */
+/** Writes the SQL of `raw('now()')`, which no parameter can hold, into the text of a statement. */
 import type { Platform } from '@mikro-orm/core'
 import { UnboundValue } from '../../records/database/unbound-value.ts'
 

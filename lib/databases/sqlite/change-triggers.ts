@@ -11,7 +11,6 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** The second argument of `mikro_changed`: the kind of the change. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
@@ -86,7 +85,6 @@ export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string
   return sql
 }
 
-/** The schema decides for which tables and columns triggers can be made. */
 function readSchema(db: RawDatabase): string {
   const rows = db.prepare('select sql from sqlite_master order by rowid').pluck().all()
   return JSON.stringify(rows)

@@ -1,4 +1,4 @@
-/** The open handle, and the parts that outlive the handle: the image, the baseline of `reset`, the highest keys, the clock. */
+/** The open handle. The image, the baseline of `reset`, the highest keys and the clock outlive the handle. */
 import { openRaw } from './driver/open-raw.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -6,7 +6,7 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** Bytes of the largest file to keep for `reset`. */
+/** In bytes, for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
 export class SqliteImage implements WorldImage {
@@ -72,7 +72,7 @@ export class Content {
     clock.whenMoved(() => (this.#isBehind = true))
   }
 
-  /** SQL may have an old time: the clock has been set or moved, or the database or `Date` replaced. */
+  /** The clock has been set or moved, or the database or `Date` replaced: SQL may have an old time. */
   get mayLag(): boolean {
     return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
   }
@@ -110,7 +110,7 @@ export class Content {
 
   start(): void {
     this.#started = true
-    // From now on `whenFree` waits for locks, not SQLite.
+    // From now on `whenFree` waits, not SQLite.
     this.handle.db.pragma('busy_timeout = 0')
   }
 
@@ -126,7 +126,7 @@ export class Content {
   writing(checked?: { readonly sharesCheck: boolean }): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
-      // Asks before the transaction, since a transaction keeps no answer: a nested POST would read the schema for each list.
+      // Asked before the transaction, which keeps no answer: a nested POST would read the schema for each list.
       if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
       if (checked === undefined) place.check()
@@ -165,7 +165,7 @@ export class Content {
     // Before the start, no write outdates an image.
     if (!this.handle.isInMemory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
-    // Nothing has been written, so the image is the baseline, too.
+    // Nothing has been written.
     this.#baseline ??= this.#image
     return this.#image
   }

@@ -1,4 +1,4 @@
-/** The parts of SQLite without an open database: compiles plans, encodes values, explains errors. */
+/** Compiles plans, encodes values and explains errors for SQLite, without an open database. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { DatabaseFailure, Dialect, Statement } from '../../records/database/dialect.ts'
@@ -18,7 +18,7 @@ import { encode, encodeLinks, encodeList, encodePatterns, toParameter } from './
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
 import * as lists from './sql/write-lists.ts'
 
-/** Types with a single stored form, and the results of `typeof` for their values. */
+/** Types with a single stored form, by `typeof`. */
 const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['text', "'text'"],
   ['integer', "'integer'"],
@@ -39,7 +39,7 @@ function readCursor(value: string): unknown {
   return value[0] === 't' ? text : runtime.parseBytes(text, 'base64')
 }
 
-/** SQLite's refusals to write to views, generated columns, and internal tables. */
+/** Views, generated columns, and internal tables. */
 const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 

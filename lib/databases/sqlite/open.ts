@@ -85,7 +85,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   }
 }
 
-/** Errors of asynchronous work, too, such as the copy before a file evolves. */
+/** Includes asynchronous work, such as the copy before a file evolves. */
 function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   const rethrow = (error: unknown): never => {
     throw fileError(error, path)
@@ -104,7 +104,7 @@ async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promi
   return count === 0
 }
 
-/** Removes a new file, unless another process has written to the file. */
+/** Another process may have written to the file. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)

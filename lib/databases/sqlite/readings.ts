@@ -14,10 +14,10 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After a reading of so many milliseconds, others wait for a turn. */
+/** Then others wait for a turn. */
 const LONG_MS = 50
 
-/** After so many turns of the event loop, clients that left are known. */
+/** Then clients that left are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
@@ -180,7 +180,6 @@ export class Readings {
     }
   }
 
-  /** Readings take turns, until none comes for a while. */
   #makeCrowded(): void {
     this.#isCrowded = true
     void runtime

@@ -12,7 +12,7 @@ import type { WriteObserver } from './orm/connection-host.ts'
 
 type ReadList = (list: TouchedList) => ListNow
 
-/** Estimated bytes of a change and of each value, beside texts and blobs. */
+/** Estimated bytes of a change, and of each value. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
@@ -67,7 +67,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #pending: PendingChange[] = []
   #hasLinks = false
   readonly #savepoints = new Map<string, number>()
-  /** Keys of gone records, by the name of the key and the linking value. */
+  /** By the key's name and the linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
   #installed: RawDatabase | undefined
   /** Made inside a transaction: a rollback takes the triggers away. */
@@ -160,7 +160,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (this.#savepoints.size > 0) this.#savepoints.clear()
   }
 
-  /** The number of changes, to go back to when a statement fails. */
   get position(): number {
     return this.#pending.length
   }

@@ -20,7 +20,7 @@ export interface OpenTransaction {
   /** Begun, and not ended. */
   open: boolean
   /**
-   * Called before a row is written: begins the transaction in the database.
+   * Begins the transaction in the database, before a row is written.
    *
    * @param isLast nothing follows that could fail
    */
@@ -37,14 +37,11 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 export class Transactions {
   readonly lock = new Lock(held => this.#selfDeadlock(held))
   readonly observers: Observers
-  /**
-   * When `em.begin()` was called, by performance.now(), while the transaction is open: the surroundings do not show work of such a
-   * transaction.
-   */
+  /** Set by `em.begin()`, from performance.now(), while its transaction is open: the surroundings do not show such a transaction. */
   #begunByHand: number | undefined
   /** Show the transaction of asynchronous work. */
   readonly surroundings = new Surroundings<OpenTransaction>()
-  /** In a page: calls work in the surroundings of the open transaction. */
+  /** Of the open transaction, in a page. */
   #within: typeof CALL | undefined
 
   constructor(observers: Observers) {
@@ -62,7 +59,7 @@ export class Transactions {
     return this.#within === undefined || this.surroundings.current !== undefined ? undefined : this.#within
   }
 
-  /** Keeps the surroundings for statements of the transaction, until the result is called. */
+  /** For statements of the transaction, until the result is called. */
   keep(): () => void {
     const before = this.#within
     this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined

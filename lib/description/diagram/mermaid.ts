@@ -1,4 +1,4 @@
-/** Mermaid: writes a diagram as an `erDiagram`. */
+/** Writes a diagram as an `erDiagram`. */
 import type { Diagram, RelationEnd, DiagramEntity, Cardinality } from './diagram-parts.ts'
 
 const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, right: string] } = {

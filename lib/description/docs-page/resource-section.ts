@@ -1,4 +1,4 @@
-/** Resource section: renders the requests, attributes, filters and paths of a resource. */
+/** Renders the requests, attributes, filters and paths of a resource. */
 import { escapeText } from '../diagram/svg.ts'
 import type { PageAttribute, PageOperation, PageResource } from './described-api.ts'
 import { listRequests, type PageAddress, type ShownRequest } from './requests.ts'

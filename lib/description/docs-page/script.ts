@@ -1,4 +1,4 @@
-/** Script: adds copy buttons and the log-in to the docs page. The token ends with the tab (`sessionStorage`). */
+/** Adds copy buttons and the log-in to the docs page. The token ends with the tab (`sessionStorage`). */
 export const SCRIPT = `'use strict'
 const KEY = 'mikro-rest token of ' + new URL('.', document.currentScript.src).pathname
 const readToken = () => sessionStorage.getItem(KEY) ?? undefined

@@ -1,4 +1,4 @@
-/** Shorten: removes texts for people, inlines rare components. */
+/** Removes texts for people, inlines rare components. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'

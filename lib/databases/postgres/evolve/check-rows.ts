@@ -1,4 +1,4 @@
-/** Check rows: finds rows that new types, checks, unique indexes and foreign keys refuse. */
+/** Finds rows that new types, checks, unique indexes and foreign keys refuse. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
 import { show, BareValue, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'

@@ -1,5 +1,5 @@
 /**
- * Drop tables: drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's tables, and what
+ * Drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's tables, and what
  * other objects depend on.
  */
 import type { PoolClient } from 'pg'
@@ -16,7 +16,7 @@ import { ask, command } from '../server/sessions.ts'
 interface DroppedFrom {
   readonly orm: MikroORM
   readonly evolving: Evolving
-  /** The schemas of the entities: MikroORM reads the whole database. */
+  /** MikroORM reads the whole database. */
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan
@@ -96,7 +96,7 @@ export async function isDone(sql: string, session: PoolClient): Promise<boolean>
   return true
 }
 
-/** The table is a partition, an heir, or part of an extension. */
+/** A partition, an heir, or part of an extension. */
 async function isPart(session: PoolClient, schema: string, table: string): Promise<boolean> {
   const found = await ask(
     session,

@@ -1,5 +1,5 @@
 /**
- * Evolve database: makes a server's tables fit the entities, with all rows, in the open transaction. Renames, fills and checks before
+ * Makes a server's tables fit the entities, with all rows, in the open transaction. Renames, fills and checks before
  * MikroORM's generator runs.
  */
 import type { PoolClient } from 'pg'
@@ -108,7 +108,7 @@ function hasNoDefault({ default: fallback }: Column): boolean {
   return fallback === undefined || fallback === null || /^null$/i.test(fallback)
 }
 
-/** Adds and fills mandatory columns; new rows may leave out columns that the model lacks. */
+/** New rows may leave out columns that the model lacks. */
 async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
   const { session, request, plan, views } = evolution
   const { toTable, fromTable } = table
@@ -236,7 +236,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
   plan.steps.push(...real)
 }
 
-/** A quoted name, perhaps with a schema. Below, statements of MikroORM's schema generator are put into words. */
+/** A quoted name, perhaps with a schema. */
 const NAME = String.raw`((?:"(?:[^"]|"")+"\.?)+)`
 
 const FORMS: readonly (readonly [pattern: RegExp, say: (...parts: string[]) => string])[] = [

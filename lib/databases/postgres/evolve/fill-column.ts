@@ -1,4 +1,4 @@
-/** Fill column: gives old rows their values in a column, without triggers. */
+/** Gives old rows their values in a column, without triggers. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { computeValues } from '../../evolve/compute-fill.ts'

@@ -6,7 +6,7 @@ import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'
 import { isComputed } from '../schema/unchanged.ts'
 
-/** What a statement of an evolution may be, apart from `alter table`. */
+/** Statements of an evolution, apart from `alter table`. */
 const HARMLESS = [
   /^create\b/i,
   /^comment on\b/i,

@@ -1,4 +1,4 @@
-/** Move links: reads links that move between columns and tables of links. */
+/** Reads links that move between columns and tables of links. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'

@@ -1,4 +1,4 @@
-/** Rename: gives tables, with constraints, indexes and sequences, and columns new names. */
+/** Gives tables, with constraints, indexes and sequences, and columns new names. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -48,7 +48,7 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   }
 }
 
-/** Quotes a name in the schema of the renamed table. */
+/** In the schema of the renamed table. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
   const renamed = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
   return renamed.replace(/"(?:[^"]|"")*"$/, () => name(table))

@@ -1,4 +1,4 @@
-/** Catalogue: reads the system catalogues on some schemas, by five statements sent together, for tables.ts. */
+/** Reads the system catalogues on some schemas, by five statements sent together, for tables.ts. */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
@@ -33,7 +33,7 @@ export interface ColumnRow {
   /** a: always, d: by default. */
   readonly identity: 'a' | 'd' | ''
   readonly generated: 's' | 'v' | ''
-  /** The expression of a default, a generated column, or an identity's sequence. */
+  /** Of a default, a generated column, or an identity's sequence. */
   readonly expression: string | null
   readonly readable: boolean
 }
@@ -46,7 +46,7 @@ export interface TypeRow {
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** The element type of an array; 0 for other types, boxes and `int2vector`. */
+  /** Of an array; 0 for other types, boxes and `int2vector`. */
   readonly element: string
   /** Of a domain. */
   readonly base: string

@@ -1,4 +1,4 @@
-/** Entities: makes MikroORM entities of a server's tables. */
+/** Makes MikroORM entities of a server's tables. */
 import { types } from '@mikro-orm/core'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
 import { isWritable, noteUnwritable, type TableMapping } from '../../introspect/tables.ts'

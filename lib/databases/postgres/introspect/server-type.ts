@@ -1,4 +1,4 @@
-/** Server type: finds a column's type for MikroORM. Unknown types are served as the server's text. */
+/** Finds a column's type for MikroORM. Unknown types are served as the server's text. */
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
 
@@ -51,7 +51,7 @@ const KNOWN: Readonly<Record<string, object>> = {
 /** Parts of an ID without conversion. */
 const KEYS = new Set(['int2', 'int4', 'oid', 'text', 'uuid', 'date'])
 
-/** Types that are never part of an ID: too large, or shown otherwise than as a text. */
+/** Too large for an ID, or shown otherwise than as a text. */
 const NO_KEYS = new Set(['float8', 'float4', 'bool', 'json', 'jsonb', 'bytea'])
 
 export class ServerTypes {
@@ -110,7 +110,7 @@ function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>
   return plain(members, NO_KEYS.has(name) ? undefined : asText(`pg_catalog.${name}`))
 }
 
-/** Digits and scale in one number; the scale may be negative. */
+/** The scale may be negative. */
 function describeNumeric(modifier: number): ServerType {
   const key = asText('pg_catalog.numeric')
   if (modifier < 4) return plain({ type: new DecimalType(), precision: undefined, scale: undefined, columnType: 'numeric' }, key)
@@ -120,7 +120,7 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/** Shows the server's text: MikroORM does not know the type's full name. */
+/** MikroORM does not know the type's full name. */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

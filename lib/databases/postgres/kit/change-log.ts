@@ -55,7 +55,7 @@ export async function isVacant(session: PoolClient, schemas: readonly string[]):
   return found.length === 0
 }
 
-/** Lists the entities' schemas. The first schema holds the log. */
+/** The first schema holds the log. */
 export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<string[]> {
   const [[current] = []] = await ask(session, 'select current_schema()')
   // Null if all schemas of the search path are missing.

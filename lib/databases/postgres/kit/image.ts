@@ -4,7 +4,7 @@ import type { SequenceValues, TableChanges } from './row-changes.ts'
 
 /** A database with a log, compared by identity. */
 export interface LogPlace {
-  /** The database of which a fork was copied; both logs agree up to the position. */
+  /** Of a fork; both logs agree up to the position. */
   readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
   /** @throws Error in one line when the database is closed */
   changes(from: () => number, to: number): Promise<TableChanges[]>
@@ -28,7 +28,7 @@ export class PostgresImage implements WorldImage {
   }
 }
 
-/** How to reach an image: back to a position of the own log, then by changes. */
+/** Back to a position of the own log, then by changes. */
 export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]

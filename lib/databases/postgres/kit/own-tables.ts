@@ -1,4 +1,4 @@
-/** Own tables: names of the engine's own tables, which no model has. */
+/** Own tables: no model has tables of these names. */
 
 /** Changed rows, in databases made by an engine. */
 export const LOG_TABLE = 'mikro_changes'

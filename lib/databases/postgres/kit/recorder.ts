@@ -1,5 +1,5 @@
 /**
- * Recorder: reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, native queries, SQL
+ * Reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, native queries, SQL
  * of hooks, or the server (on delete cascade, triggers).
  */
 import type { PoolClient } from 'pg'
@@ -41,7 +41,7 @@ interface OpenChanges {
   pending: PendingChange[]
   /** The reading behind the last write. */
   asked: AskedEntries | undefined
-  /** Who hears of rows, by savepoint; first the transaction's own. */
+  /** By savepoint; first the transaction's own. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
 }
 
@@ -149,7 +149,11 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     if (from !== undefined) this.#open.get(session)!.pending.length = from
   }
 
-  /** Ends a savepoint, with all savepoints inside. Returns the number of earlier changes. */
+  /**
+   * With all savepoints inside.
+   *
+   * @returns the number of earlier changes
+   */
   #end(session: PoolClient, name: string): number | undefined {
     const owners = this.#open.get(session)?.owners ?? []
     const at = owners.findLastIndex(({ savepoint }) => savepoint === name)

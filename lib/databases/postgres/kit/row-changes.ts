@@ -1,5 +1,5 @@
 /**
- * Row changes: undoes entries of the change log, and copies changes to another database. Checks no references, and runs no triggers of the
+ * Undoes entries of the change log, and copies changes to another database. Checks no references, and runs no triggers of the
  * application: the resulting state existed before.
  */
 import type { PoolClient } from 'pg'
@@ -82,7 +82,7 @@ export async function readChanges(session: PoolClient, log: ChangeLog, from: num
   return changes
 }
 
-/** Writes in the open transaction. The log records the changes. */
+/** The log records the changes. */
 export async function writeChanges(session: PoolClient, log: ChangeLog, changes: readonly TableChanges[]): Promise<void> {
   await command(session, LOGGED)
   for (const { oid, touched, rows } of changes) {

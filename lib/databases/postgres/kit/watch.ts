@@ -26,7 +26,7 @@ const MINE = behind('greatest($1::bigint, $2::bigint)')
 export type WatchedRows = {
   /** Undefined for a pivot table. */
   readonly table: string | undefined
-  /** Reads position, kind, and columns of the old and the new row. */
+  /** Position, kind, and columns of the old and the new row. */
   readonly sql: string
   /** As `sql`, and entries of all other tables, which have an OID for a kind, and no columns. */
   readonly withOthers: string
@@ -114,7 +114,7 @@ function selectEntries(
   }
 }
 
-/** Finds the old key of a record deleted or relinked in the transaction. */
+/** For a record deleted or relinked in the transaction. */
 function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
   const recalled = new Map(keys.map(key => [key.name, key]))
   return (found, referred, part, column) => {

@@ -1,5 +1,5 @@
 /**
- * Bind query: binds the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the type of their
+ * Binds the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the type of their
  * surroundings, numbers and booleans have the literal's type. `undefined` for texts without parameters: DDL, several statements, orders or
  * groupings with values, too many values.
  */
@@ -189,7 +189,7 @@ function readTemplate(sql: string): Template {
   return new TemplateReader(tokens).read(sql.slice(formatTokens(tokens).length))
 }
 
-/** What is known inside of parentheses: their function, and whether a clause of an order is open. */
+/** The function of the parentheses, and whether a clause of an order is open. */
 interface QuotingLevel {
   readonly called: string
   isOrder: boolean

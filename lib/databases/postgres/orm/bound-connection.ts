@@ -15,7 +15,7 @@ type Params = readonly unknown[] | Record<string, unknown>
 interface PreparedQueryText {
   readonly query: string
   readonly params: readonly unknown[]
-  /** With the values, as MikroORM logs; empty where nobody logs. */
+  /** As MikroORM logs; empty where nobody logs. */
   readonly formatted: string
   readonly compiled: CompiledQuery
 }
@@ -31,7 +31,6 @@ function splitContext(context: LoggingOptions | undefined): {
 }
 
 export class BoundPostgresConnection extends PostgreSqlConnection {
-  /** Lets the engine join a transaction that the application has around a call of the engine. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
     const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()

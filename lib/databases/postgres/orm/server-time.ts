@@ -1,5 +1,5 @@
 /**
- * Server time: puts the engine's time in the place of `now()` and `current_date`, in defaults and values, once its clock differs from the
+ * Puts the engine's time in the place of `now()` and `current_date`, in defaults and values, once its clock differs from the
  * server's, which nobody can set.
  */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
@@ -9,7 +9,7 @@ import type { Clock } from '../../../foundation/async/clock.ts'
 const PRESENT =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\b(?:(?<moment>(?:now|(?:transaction|statement|clock)_timestamp)\s*\(\s*\))|(?<type>current_timestamp|localtimestamp|current_date|current_time|localtime)\b(?:\s*\(\s*(?<digits>\d)\s*\))?)/gi
 
-/** The present as each type, in the session's time zone, UTC. */
+/** In the session's time zone, UTC. */
 const TYPES: Readonly<Record<string, string>> = {
   current_timestamp: 'timestamptz',
   localtimestamp: 'timestamp',
@@ -31,7 +31,6 @@ export function withTime(expression: string, time: number): string | undefined {
   return isChanged ? changed : undefined
 }
 
-/** Puts the time into values, and into defaults of new rows. */
 export function followClock(
   { props }: Pick<EntityMetadata, 'props'>,
   rows: readonly Dictionary[],

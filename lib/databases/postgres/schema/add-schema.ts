@@ -1,5 +1,5 @@
 /**
- * Add schema: adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
+ * Adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
  * line for an impossible addition.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
@@ -91,7 +91,7 @@ function findWay(error: unknown, orm: MikroORM): string {
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/** Views in the place of tables, with and without schema, as MikroORM writes names, and columns that the views lack. */
+/** Views in the place of tables, named with and without schema, and columns that the views lack. */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -131,7 +131,6 @@ export async function findViews(orm: MikroORM, session: PoolClient): Promise<Vie
   }
 }
 
-/** The statement makes, changes or references a table that is a view here. */
 export function isOfView(statement: string, views: readonly string[]): boolean {
   return views.some(
     view =>

@@ -1,5 +1,5 @@
 /**
- * Compare: finds differences between a database and the entities by MikroORM's comparator, except false differences (unchanged.ts) and
+ * Finds differences between a database and the entities by MikroORM's comparator, except false differences (unchanged.ts) and
  * changes that nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies that the model lacks.
  */
 import {
@@ -27,9 +27,9 @@ import { buildTables } from '../introspect/tables.ts'
 export interface ComparedDatabase {
   readonly orm: MikroORM
   readonly session: PoolClient
-  /** The schemas of the entities: to read the whole database takes long, and other schemas are not the model's. */
+  /** To read the whole database takes long, and other schemas are not the model's. */
   readonly schemas: readonly string[]
-  /** Finds columns, defaults and checks that the model lacks, too. */
+  /** Parts that the model lacks are differences, too. */
   readonly drop: boolean
 }
 
@@ -84,7 +84,6 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
-/** The additions of a difference, without those in the place of a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)

@@ -1,5 +1,5 @@
 /**
- * Unchanged: takes false differences out of MikroORM's comparison of a table. A part fits where the database describes the same, or has a
+ * Takes false differences out of MikroORM's comparison of a table. A part fits where the database describes the same, or has a
  * constraint of the same meaning. Else identities, generated columns, enums with capitals and keys of partitioned tables would be dropped
  * and added.
  */

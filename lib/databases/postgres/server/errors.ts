@@ -1,4 +1,6 @@
-/** Errors: explains PostgreSQL's errors: broken constraints, refusals by the schema, conflicts of transactions, lost connections. */
+/**
+ * Explains errors of PostgreSQL, by their codes: broken constraints, refusals by the schema, conflicts of transactions, lost connections.
+ */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
 

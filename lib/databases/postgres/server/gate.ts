@@ -1,5 +1,5 @@
 /**
- * Gate: keeps writes apart from replacements of all data, which wait for running writes and hold back new ones. Throws RestError
+ * Keeps writes apart from replacements of all data, which wait for running writes and hold back new ones. Throws RestError
  * (database_busy) where a transaction does not end.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 /**
- * PGlite stream: stands for `pg`'s socket, and exchanges messages with a PGlite. PGlite has one backend: a new stream clears the state of
+ * Stands for `pg`'s socket, and exchanges messages with a PGlite. PGlite has one backend: a new stream clears the state of
  * the last.
  */
 import { Duplex } from 'node:stream'

@@ -26,7 +26,7 @@ const MOST_PREPARED = 500
 /** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** The settings of each session; behind a pooler, of each transaction. */
+/** Behind a pooler, each transaction sets them anew. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,

@@ -1,5 +1,5 @@
 /**
- * Statement batch: sends statements in one message. `pg` would send single messages, ask for descriptions of columns and build rows twice,
+ * Sends statements in one message. `pg` would send single messages, ask for descriptions of columns and build rows twice,
  * which costs more than finding a record. Rows are arrays of texts, as sent.
  */
 import { randomBytes } from 'node:crypto'
@@ -20,7 +20,6 @@ export interface Answered {
   readonly tags: readonly string[]
 }
 
-/** The prepared statements of a session; `names` are by text. */
 class PreparedBatch {
   readonly names = new Map<string, string>()
   /** Another batch cannot count on the names yet. */

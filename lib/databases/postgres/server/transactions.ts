@@ -1,4 +1,4 @@
-/** Transactions: knows the transaction of asynchronous work: calls of a hook to the engine or MikroORM join that of the write. */
+/** Calls of a hook to the engine or MikroORM join the transaction of the hook's write. */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'

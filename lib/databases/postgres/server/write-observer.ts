@@ -1,4 +1,4 @@
-/** Write observer: hears of transactions, to report changed rows. */
+/** Hears of transactions, to report changed rows. */
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {

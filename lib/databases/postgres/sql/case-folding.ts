@@ -1,5 +1,5 @@
 /**
- * Case folding: completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
+ * Completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
  * and leave ς: `translate` then maps ς to σ. The server lowers all characters with a case once.
  *
  * ```

@@ -1,4 +1,4 @@
-/** Compare JSON: compares and sorts values inside `jsonb` by their own types. */
+/** Compares and sorts values inside `jsonb` by their own types. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -6,7 +6,7 @@ import type { ColumnScope } from '../../sql/flavour.ts'
 import { literal, name, sql, text, type Sql } from '../../sql/sql.ts'
 import { JSON_VALUE, NUMBER, STORED_NUMBER } from './value-forms.ts'
 
-/** The name of a member that may be an index, or a key of digits. */
+/** An index, or a key of digits. */
 const PLACE = /^(?:0|[1-9]\d*)$/
 
 function compileWithin(json: ScalarAttribute, names: readonly string[], columns: ColumnScope): Sql {
@@ -40,7 +40,7 @@ export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
 }
 
-/** Compares a text with the given text, other values with the given text as JSON. */
+/** Texts are compared with the given text, other values with the given text as JSON. */
 export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
   const { attribute } = operand
   const value = compileOperandWithin(operand, columns)

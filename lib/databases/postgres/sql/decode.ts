@@ -1,4 +1,4 @@
-/** Decode: turns PostgreSQL's texts, in the time zone UTC, into JSON values. */
+/** Turns PostgreSQL's texts, in the time zone UTC, into JSON values. */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource, RowValue } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'

@@ -1,4 +1,4 @@
-/** Encode: turns values into texts, which statements cast, and lists of texts. */
+/** Turns values into texts, which statements cast, and lists of texts. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'

@@ -80,7 +80,7 @@ function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own:
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
 }
 
-/** An array of keys; keys of several parts are JSON. */
+/** Keys of several parts are JSON. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
   const keys = columns.map((column, index) => castColumn(column, parts[index]!.type))

@@ -4,7 +4,7 @@
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** For each way to write a type, the type to cast to; for a domain, its base. */
+/** By each way to write a type: the type to cast to; for a domain, its base. */
 export type OwnTypes = ReadonlyMap<string, string>
 
 export const NO_OWN_TYPES: OwnTypes = new Map()

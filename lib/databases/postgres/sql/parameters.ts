@@ -1,5 +1,5 @@
 /**
- * Parameters: numbers and casts parameters. Without a cast, a parameter takes the column's type, and a misfit fails instead of finding
+ * Numbers and casts parameters. Without a cast, a parameter takes the column's type, and a misfit fails instead of finding
  * nothing.
  */
 import { idParts } from '../../../model/key.ts'
@@ -13,7 +13,6 @@ import { OWN_TYPE } from './value-forms.ts'
 /** Question marks in quoted names and texts are no parameters. */
 const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
 
-/** Makes a statement of a text with `?` for each parameter. */
 export function numberParameters({ text, bindings }: Sql, own: OwnTypes): Statement {
   if (bindings.length === 0) return { sql: text, bindings }
   let count = 0

@@ -1,4 +1,4 @@
-/** Storable: finds values that PostgreSQL refuses or changes. */
+/** Finds values that PostgreSQL refuses or changes. */
 import type { ScalarType, ScalarValue } from '../../../foundation/values/scalar-type.ts'
 
 /** An `integer` has 32 bits. */

@@ -11,7 +11,7 @@ export function isBrokenKey(error: unknown): boolean {
   return BROKEN.test((error as Error).message)
 }
 
-/** SQLite's message about the first broken key that a deletion meets. */
+/** SQLite's message about the first broken key of a deletion. */
 export function findBrokenKey(db: RawDatabase, table: string): string | undefined {
   if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
   try {

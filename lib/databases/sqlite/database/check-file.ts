@@ -13,7 +13,6 @@ const FORMAT = 2
 const SCHEMA_FORMAT = 4
 
 interface FileHeader {
-  /** Changes go to a write-ahead log beside the file. */
   readonly usesLog: boolean
   /** In bytes. */
   readonly size: number

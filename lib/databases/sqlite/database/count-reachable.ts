@@ -1,14 +1,13 @@
 /**
- * Counts the records that a path through several lists reaches, each once. SQL alone would collect the records anew for every row. Here
- * SQLite evaluates each inner select of `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)` once, and the count walks
- * arrays of numbers.
+ * Counts the records behind a path through several lists, each once. SQL alone would collect the records anew for every row. Here SQLite
+ * evaluates each inner select of `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)` once, and the count walks arrays
+ * of numbers.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 
 /** Owners between two checks of the clock. */
 const CHECK_EVERY = 64
 
-/** The links of a step, with a number for each owner and target. */
 class ReachableLinks {
   readonly owners = new Map<unknown, number>()
   readonly targets = new Map<unknown, number>()
@@ -46,7 +45,7 @@ function findNumber(numbers: Map<unknown, number>, value: unknown): number {
 interface WalkStep {
   readonly starts: Uint32Array
   readonly found: Uint32Array
-  /** By target: its number as an owner of the next step, or -1. */
+  /** By target: the number as an owner of the next step, or -1. */
   readonly onward: Int32Array
   /** By target: the last walk to meet the target. */
   readonly met: Uint32Array

@@ -20,7 +20,7 @@ export function hasAutoincrement(sql: string): boolean {
 
 interface Ddl {
   readonly collated: ReadonlySet<string>
-  /** The allowed values of a check of the form `column in (...)`. */
+  /** Values in checks of the form `column in (...)`. */
   readonly items: ReadonlyMap<string, readonly (string | number)[]>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Checks that the open file is still the file at its path. SQLite keeps writing to a removed or replaced file, and with a write-ahead log
- * does not even notice an overwritten file.
+ * Checks whether the path still has the open file. SQLite keeps writing to a removed or replaced file, and with a write-ahead log does not
+ * even notice an overwritten file.
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,7 +14,7 @@ export class FileIdentity {
   readonly #path: string
   #known: Stats | undefined
   #usesLog: boolean | undefined
-  /** The last check of the present turn, by performance.now(). */
+  /** By performance.now(). */
   #checkedAt: number | undefined
 
   /** @param path of the file that was just opened */

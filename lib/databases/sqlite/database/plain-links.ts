@@ -13,7 +13,7 @@ interface LinkTable {
   readonly affinities: ReadonlyMap<string, Affinity>
   readonly isExact: boolean
   readonly hasTriggers: boolean
-  /** Foreign keys of one column, in lower case, checked with each statement. */
+  /** In lower case. */
   readonly checked: ReadonlySet<string>
 }
 
@@ -26,7 +26,6 @@ export function havePlainLinks(db: RawDatabase, columns: readonly LinkColumn[]):
   })
 }
 
-/** SQLite refuses a link to a missing row at once. */
 export function isChecked(db: RawDatabase, table: string, column: string): boolean {
   return findTable(db, table).checked.has(column.toLowerCase())
 }

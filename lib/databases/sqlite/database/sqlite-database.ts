@@ -21,7 +21,7 @@ import { followTime } from './time-functions.ts'
 
 const READERS = 2000
 const PREPARED = 500
-/** Cached statements keep so many bytes outside of the heap. */
+/** Outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
 function weigh(_: unknown, sql: string): number {
@@ -142,13 +142,11 @@ export class SqliteDatabase {
   followsTime = false
   /** The statements that have begun the transaction, as long as nothing has changed. */
   #begun: string[] | undefined
-  /** Foreign keys are off until the transaction is over. */
   #isUnchecked = false
   #sizing: RawStatement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
   readonly place: FileIdentity | undefined
-  /** The last numbers of counted columns other than the key. */
   readonly #numbers = new Map<string, bigint>()
 
   #hasTriggers: boolean | undefined
@@ -206,7 +204,6 @@ export class SqliteDatabase {
     }
   }
 
-  /** Above all numbers in the table or returned before. */
   nextNumber(table: string, column: string): bigint {
     const highest = this.db
       .prepare(`select coalesce(max(${name(column)}), 0) from ${name(table)}`)
@@ -272,7 +269,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** The bytes of the database, measured at most a second ago. */
+  /** Measured at most a second ago. */
   #size(): number {
     const now = performance.now()
     if (now - this.#sizedAt > SIZE_LIFE) {

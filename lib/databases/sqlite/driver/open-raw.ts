@@ -1,4 +1,4 @@
-/** Open raw: opens SQLite by better-sqlite3. Other files do not know the package. */
+/** Opens SQLite by better-sqlite3. Other files do not know the package. */
 import Database from 'better-sqlite3'
 import type { RawDatabase, RawError, RawOptions } from './raw-database.ts'
 
@@ -11,7 +11,6 @@ export function isRawError(error: unknown): error is RawError {
   return error instanceof Database.SqliteError
 }
 
-/** Functions of SQL may return bytes as a Buffer only. */
 export function toRawBytes(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

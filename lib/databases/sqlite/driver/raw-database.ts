@@ -56,7 +56,7 @@ export interface RawDatabase {
   readonly inTransaction: boolean
   prepare(sql: string): RawStatement
   exec(sql: string): unknown
-  /** `simple`: the first value, in the place of rows. */
+  /** `simple`: the first value alone. */
   pragma(text: string, options?: { readonly simple?: boolean }): unknown
   function(name: string, work: RawFunction): unknown
   function(name: string, options: RawFunctionOptions, work: RawFunction): unknown

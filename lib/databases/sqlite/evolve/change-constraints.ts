@@ -1,4 +1,4 @@
-/** Decides how the checks and foreign keys of a table must change. */
+/** Changes the checks and foreign keys of a table. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'
@@ -35,7 +35,6 @@ function listsItems(content: string, column: string): boolean {
   return new RegExp(`^\\s*[\`"[]?${column.replaceAll(/[^\w]/g, String.raw`\$&`)}[\`"\\]]?\\s+in\\s*\\(`, 'i').test(content)
 }
 
-/** The old check has the same name, or allows values of the same column. */
 function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   draft.constraints = draft.constraints.filter(
     each => each.kind !== 'check' || !(each.name === name || (columnName !== undefined && listsItems(each.content, columnName))),

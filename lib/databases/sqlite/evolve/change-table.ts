@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** The rows need values that no default in a statement gives. */
+/** No default in a statement gives the values. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
@@ -169,7 +169,7 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
 function compareType(column: Column, found: FileColumn, isKey: boolean, draft: TableDraft): void {
   const { existing, changing } = draft
   const evolved = changing.request.columns.get(changing.table)?.get(column.name)
-  // A property read from a file is stored as in the file (`fileType`).
+  // Read from a file, a property is stored as in the file (`fileType`).
   if (evolved?.type !== undefined && (mayHoldAny(evolved.type) || evolved.type.kind === readDeclared(found.type))) return
   const type = changing.isStrict ? strictType(column.type) : column.type
   const [from, to] = [classify(found.type), classify(type)]

@@ -20,7 +20,6 @@ export function findRows(db: RawDatabase, existing: ExistingTable, from: string)
   return { key, count, rows: count === 0 ? [] : (db.prepare(`select ${sql} ${from} limit 5`).raw().all() as unknown[][]) }
 }
 
-/** Rows that break new checks and foreign keys become faults. */
 export function checkRows({ existing, checks, links }: TableChange, db: RawDatabase, plan: Plan): void {
   const table = quoted(existing.name)
   for (const { name, expression } of checks)

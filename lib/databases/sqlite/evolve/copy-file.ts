@@ -1,4 +1,4 @@
-/** Copies a file page by page into a folder beside the file, before the file is evolved. Until whole, the copy has another name. */
+/** Copies a file page by page into a folder beside the file, before the file is evolved. An unfinished copy has another name. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { openReadOnly } from '../database/open-read-only.ts'
 
 const PAGES = 4096
 
-/** The end of a copy's name: time, number within a second, extension. */
+/** Time, number within a second, extension. */
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
 const BEGUN = /\.part(?:-journal)?$/
 

@@ -4,7 +4,7 @@ import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlTo
 export interface Clause {
   readonly kind: 'primary' | 'not null' | 'null' | 'unique' | 'check' | 'default' | 'collate' | 'references' | 'generated'
   readonly text: string
-  /** The text in the brackets of a check or expression, or behind DEFAULT. */
+  /** In the brackets, or behind DEFAULT. */
   readonly content: string
 }
 
@@ -20,7 +20,7 @@ export interface ConstraintText {
   readonly kind: 'primary' | 'unique' | 'check' | 'foreign'
   readonly name: string | undefined
   readonly text: string
-  /** The columns of a key; of a check, all names inside. */
+  /** Of a check, all names inside. */
   readonly columns: readonly string[]
   readonly content: string
 }
@@ -93,7 +93,6 @@ function readColumn(part: readonly SqlToken[]): ColumnText {
   return { name: unquote(first.text), written: first.text, type: textOf(type), clauses }
 }
 
-/** All behind the word DEFAULT, or the text in the brackets. */
 function readContent(tokens: readonly SqlToken[], key: number, end: number): string {
   const open = tokens.findIndex((token, at) => at > key && at < end && word(token) === '(')
   if (word(tokens[key]) === 'default') return textOf(tokens.slice(key + 1, end))
@@ -176,7 +175,7 @@ function readConstraints(part: readonly SqlToken[]): ConstraintText[] {
   return found
 }
 
-/** Leaves out blanks, comments, the case and quotes of names, and some marks. */
+/** Leaves out blanks, comments, case, quotes of names, and some marks. */
 export function foldSql(sql: string, marks: readonly string[] = []): string {
   const tokens = tokenize(sql, 'sqlite').filter(token => !marks.includes(word(token)))
   return tokens.map(({ kind, text }) => (kind === 'text' ? text : unquote(text).toLowerCase())).join('')

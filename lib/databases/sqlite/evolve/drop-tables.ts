@@ -55,7 +55,6 @@ export function dropTables(wanted: readonly { readonly name: string }[], evoluti
   }
 }
 
-/** Finds another table, a view or a trigger that names the table. */
 function findUser(table: string, db: RawDatabase): string | undefined {
   const objects = db
     .prepare(

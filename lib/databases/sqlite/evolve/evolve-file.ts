@@ -168,7 +168,6 @@ function beginAnew({ orm, db, path, notes }: EvolvedFile): void {
   }
 }
 
-/** Finds a table of no entity with a row that refers to the tables. */
 function findUser(names: readonly string[], db: RawDatabase): string | undefined {
   const entityTables = new Set(names.map(foldCase))
   const tables = db.prepare("select name from main.sqlite_schema where type = 'table'").pluck().all() as string[]

@@ -1,4 +1,4 @@
-/** Fill rows: reads old rows for functions of `fill`, and adds the rows made of old rows. */
+/** Reads old rows for functions of `fill`, and adds the rows made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, leaveEmpty, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
@@ -14,7 +14,7 @@ import { listLoneTables } from './drop-tables.ts'
 import type { FileEvolution } from './table-change.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 
-/** SQL of a text with another value for each row of a table. */
+/** Tells the rows of a table apart. */
 export function placeOf({ rowid, key }: ExistingTable): string {
   return rowid === undefined ? key.map(column => `quote(${quoted(column)})`).join(" || ',' || ") : `cast(${rowid} as text)`
 }

@@ -1,4 +1,4 @@
-/** Move links: reads the links of a file that move between columns and tables of links. */
+/** Reads the links of a file that move between columns and tables of links. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { FilledRows } from '../../evolve/compute-fill.ts'
 import { findMovedLinks, gatherLinks, spreadLinks, type MovedLinks, type OldLink } from '../../evolve/move-links.ts'

@@ -17,7 +17,7 @@ import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
 
-/** The beginning of the new table's name, until the old table is gone. */
+/** Until the old table is gone. */
 const NEW_PREFIX = 'mikro_evolved_'
 
 interface Rebuilding {
@@ -121,7 +121,6 @@ function keepObjects({ existing, dropped }: TableChange, { db, plan }: Rebuildin
   })
 }
 
-/** Copies each value unchanged, by a function, or as a parameter. */
 function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; parameters: unknown[] } {
   const { existing, text, filled, converted } = change
   const targets: string[] = []

@@ -1,4 +1,4 @@
-/** Rename: gives tables and columns new names, in indexes, triggers and views, too. */
+/** Gives tables and columns new names, in indexes, triggers and views, too. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import {

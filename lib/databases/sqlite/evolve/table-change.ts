@@ -21,7 +21,7 @@ export interface FileEvolution {
   readonly isMentioned: (table: string) => boolean
 }
 
-/** An empty column gets a name with this beginning, if another column gets the name. */
+/** For an empty column whose name another column gets. */
 export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {
@@ -55,7 +55,6 @@ export interface TableChange {
   readonly filled: FilledColumn[]
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
-  /** Columns that may be empty no more, without a value to fill in. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]

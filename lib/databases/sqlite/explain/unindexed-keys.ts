@@ -46,7 +46,7 @@ function listDeclaredIndexes(db: RawDatabase, table: string): string[][] {
   return [...Map.groupBy(rows, ({ id }) => id).values()].map(parts => parts.toSorted((a, b) => a.seq - b.seq).map(({ from }) => from))
 }
 
-/** Lists the columns of the primary key, and of each index over all rows. */
+/** Includes the primary key; omits indexes over some rows. */
 function listIndexes(db: RawDatabase, table: string): string[][] {
   const columns = db.pragma(`main.table_xinfo(${name(table)})`) as { name: string; pk: number }[]
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk)

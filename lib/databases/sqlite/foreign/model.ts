@@ -15,7 +15,7 @@ const SHOWN = 3
 
 const OWN_COLLATIONS = new Set(['binary', 'nocase', 'rtrim'])
 
-/** Keeps the source text in the place of a `tsvector`, for search. */
+/** Keeps the source text for search. */
 class FullText extends DescribedType {
   override readonly scalar: ScalarType = Object.freeze({ kind: 'text' })
   override readonly ordersRecords = false
@@ -49,7 +49,6 @@ function isPlain(type: unknown): boolean {
   return type === ArrayType || (typeof type !== 'function' && !(type instanceof Type))
 }
 
-/** An `onCreate` that gives the next number of the property. */
 function numbered(name: string): (entity: object, em: EntityManager) => number | bigint | string {
   return (entity, em) => {
     const meta = em.getMetadata().get(entity.constructor as EntityName)
@@ -89,7 +88,6 @@ export class ForeignModel {
     return this.#isForeign
   }
 
-  /** Called for a part that is not SQLite's own. */
   found(note?: string): void {
     this.#isForeign = true
     if (note !== undefined) this.#notes.add(note)

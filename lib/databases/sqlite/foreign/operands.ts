@@ -6,7 +6,6 @@ export function findClosing(tokens: readonly SqlToken[], open: number): number {
   return close < 0 ? tokens.length - 1 : close
 }
 
-/** Finds the beginning of a literal, a name, a call or a group by its end. */
 export function findOperandStart(tokens: readonly SqlToken[], end: number): number {
   let at = end
   if (word(tokens[at]) === ')' || word(tokens[at]) === ']') {

@@ -14,13 +14,12 @@ import { isOfAnother, toSqlite } from './translate-sql.ts'
 import { translateColumn } from '../orm/foreign-column-types.ts'
 import { literal, name } from '../../sql/sql.ts'
 
-/** Defaults for SQLite: numbers, texts, words such as `current_timestamp`, and MikroORM's own SQL. */
+/** Numbers, texts, words such as `current_timestamp`, and MikroORM's SQL for SQLite. */
 const PLAIN = /^(?:-?\d+(?:\.\d+)?|'(?:[^']|'')*'|null|true|false|current_timestamp|\(strftime\('%s', 'now'\) \* 1000\))$/i
 
 /** Texts that PostgreSQL takes for a time. */
 const TIME_WORD = /^\(*\s*(?:now|'\s*(now|today)\s*')(?:::[\w ()]+)?\s*\)*$/i
 
-/** A call for the present time, with additions of no effect. */
 const IS_NOW =
   /^\(*\s*(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|localtimestamp|sysdate|sysdatetime|getdate|getutcdate|sysutcdatetime|sysdatetimeoffset|utc_timestamp)\s*\(\s*\d?\s*\)|localtimestamp|current_timestamp\s*\(\s*\d?\s*\)|'now(?:\(\))?')\s*\)*$/i
 
@@ -263,7 +262,7 @@ function isTimeWord({ customType, runtimeType }: EntityProperty, given: string):
   return match[1]?.toLowerCase() !== 'today' && (runtimeType === 'Date' || customType instanceof TimeType)
 }
 
-/** Methods of indexes that look for other things than a value or a range. */
+/** Methods for other things than values and ranges. */
 const OTHER_METHODS = /^(?:gin|gist|spgist|brin|ivfflat|hnsw|bloom|rum|fulltext|spatial|vector)$/i
 
 function isOrdinaryMethod(method: string | undefined): boolean {

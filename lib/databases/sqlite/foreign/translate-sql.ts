@@ -63,7 +63,7 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
   return changed ? formatTokens(tokens).trim() : sql
 }
 
-/** Errors about another dialect, not about a missing table or column. */
+/** Not about a missing table or column. */
 const DIALECT = /syntax error|no such function|unrecognized token|wrong number of arguments|no such collation|unable to use function/i
 
 export function isOfAnother(problem: string | undefined): boolean {

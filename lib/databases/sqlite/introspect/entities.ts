@@ -34,7 +34,7 @@ function noteNumeric(tables: readonly FileTable[]): string[] {
   ]
 }
 
-/** Rows to read, to see whether linked records exist. */
+/** Rows whose links are followed. */
 const LINKING_ROWS = 1_000
 
 class FileMapping implements TableMapping {

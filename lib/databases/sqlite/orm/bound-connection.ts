@@ -30,7 +30,6 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
-  /** Lets the engine join a transaction that the application has around a call of the engine. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {
@@ -40,7 +39,6 @@ export class BoundSqliteConnection extends SqliteConnection {
     ) as Promise<T>
   }
 
-  /** Adds the text that MikroORM logs, with values inside. */
   #prepare(query: string | NativeQueryBuilder | RawQueryFragment, params: readonly unknown[] | Record<string, unknown>): PreparedStatement {
     const { text, values } = unwrapQuery(query, params)
     const sql = this.config.get('onQuery')(text, values)
@@ -89,7 +87,7 @@ function countPlaceholders(sql: string): number | undefined {
   return count
 }
 
-/** Writes SQL fragments into the text: `version = ?` of an optimistic lock. */
+/** `version = ?` of an optimistic lock. */
 function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
   if (!params.some(isRaw) || countPlaceholders(query) !== params.length) return { text: query, params }
   const values: unknown[] = []

@@ -44,7 +44,7 @@ export interface ConnectionHost {
   begun(): void
   /** Called before anything is written. */
   writing(): void
-  /** Called before a commit. Throws where a commit would be in vain. */
+  /** Throws where a commit would be in vain. */
   committing(): void
   /** The engine counts keys of some tables. */
   readonly counts: boolean

@@ -3,7 +3,7 @@ import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {
   readonly type: string
-  /** The declaration of a SQLite column that holds the values unchanged. */
+  /** Holds the values unchanged. */
   readonly column: string
   readonly names: string
 }
@@ -46,7 +46,6 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
 /** A model names few types for many columns. */
 const simplified = new LruCache<string>(200)
 
-/** Leaves out arguments, schema and MySQL's additions to numbers. */
 function simplifyName(declared: string): string {
   const known = simplified.get(declared)
   if (known !== undefined) return known
@@ -81,7 +80,7 @@ export function findMeaning(declared: string): string | undefined {
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** The items are texts in one SQLite column: says what each text means. */
+/** The items are texts in one SQLite column. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))

@@ -11,7 +11,7 @@ import { runtime } from '../../../foundation/runtime/runtime.ts'
 interface FitCheck {
   readonly column: string
   readonly fits: (value: unknown) => boolean
-  /** Returns a value in place of the stored value; undefined: none. */
+  /** In the place of the stored value. */
   readonly instead?: (value: unknown) => unknown
 }
 
@@ -55,7 +55,6 @@ function buildCheck(prop: EntityProperty): FitCheck['fits'] | undefined {
   return undefined
 }
 
-/** The text reads and writes back, also the items of an enum. */
 function canBeRead(text: string, type: ArrayType): boolean {
   try {
     type.convertToDatabaseValue(type.convertToJSValue(text, type.platform!), type.platform!, {})
@@ -69,7 +68,7 @@ function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): bool
   return customType === undefined && runtimeType === 'string' && isEnum !== true
 }
 
-/** The API shows bytes as base64: setting the same text then changes nothing. */
+/** Setting the shown text then changes nothing. */
 function formatBase64(value: unknown): string {
   return runtime.formatBytes(value as Uint8Array, 'base64')
 }

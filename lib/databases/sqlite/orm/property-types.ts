@@ -1,4 +1,4 @@
-/** Property types: mends types for which SQLite would store another value than the model means. */
+/** Mends types for which SQLite would store another value than the model means. */
 import { BigIntType, DateType, StringType, TextType, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 
 /**

@@ -9,7 +9,7 @@ export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
   readonly release: () => void
   readonly nested: boolean
-  /** When the connection was asked for, by performance.now(). */
+  /** By performance.now(). */
   readonly since: number
   /** Its own transaction is open. */
   inside = false

@@ -94,7 +94,7 @@ class SharedDriver implements Driver {
 
   beginAtOnce(connection: SharedConnection): void {
     this.#host.observer?.begin()
-    // The wait for another writer is here, instead of a failure later.
+    // `immediate` waits for other writers here, not later.
     connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
     connection.inside = true
     this.#host.begun()

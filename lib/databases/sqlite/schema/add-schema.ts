@@ -1,6 +1,6 @@
 /**
- * Creates the tables, columns and indexes that a database lacks, in one transaction. Nothing existing changes: differences are noted, or
- * refused before anything is written.
+ * Creates missing tables, columns and indexes of a database in one transaction. Nothing existing changes: differences are noted, or refused
+ * before anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'

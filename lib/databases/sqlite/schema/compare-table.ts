@@ -14,7 +14,7 @@ export interface Addition {
   /** Such as `the column "product"."price"`. */
   readonly what: string
   readonly sql: string
-  /** Of a unique index: the note in the place of the index, if rows have equal values. */
+  /** For a unique index over equal values. */
   readonly orNote?: string
 }
 
@@ -24,7 +24,6 @@ export class Findings {
   readonly notes: string[] = []
   /** The file cannot be served. */
   readonly faults: string[] = []
-  /** A `fill` for each column in need of values. */
   readonly ways: string[] = []
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
 }
@@ -203,7 +202,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** The file has a link without an index: only MikroORM assumes the index. */
+/** Only MikroORM assumes the index of a link. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false

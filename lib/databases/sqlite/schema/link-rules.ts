@@ -1,4 +1,4 @@
-/** Link rules: compares the rules of a file's foreign key with its entity's. */
+/** Compares the rules of a file's foreign key with the entity's. */
 import type { DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 
 /** In lower case. */

@@ -1,7 +1,4 @@
-/**
- * Note missing: tables and columns of the entities, where none may be added; functions that the triggers of a file call; targets of its
- * foreign keys.
- */
+/** Note missing: tables and columns of the entities, where none may be added; functions for a file's triggers; targets of foreign keys. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { Notes } from '../../../foundation/errors/notes.ts'
@@ -22,7 +19,7 @@ export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string)
   )
 }
 
-/** Called for a file to be kept, or left to migrations. Requests for missing parts fail. */
+/** Requests for missing parts fail. */
 export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: string, notes: Notes): void {
   const missing = listMissing(orm, handle)
   if (missing.length > 0)

@@ -127,7 +127,7 @@ function caseOfType(type: Sql, cases: Readonly<Record<string, Sql>>): Sql {
   return sql`case ${type} ${join(each, ' ')} end`
 }
 
-/** Answers show fewer digits than a column may store. */
+/** Answers show fewer digits than the column. */
 function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
   return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
 }
@@ -144,7 +144,6 @@ function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }
 
-/** By the least and the greatest stored number that answers show as the decimal. */
 function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const column = compileOperand(operand, scope)
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]

@@ -6,7 +6,7 @@ import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'
 import type { Estimate } from './estimate.ts'
 
-/** Pages with few matches before one statement is tried again. */
+/** Pages with few matches before another try. */
 const TRUST = 3
 
 export type RunStep = (step: ReadingStep) => readonly Row[]
@@ -15,7 +15,6 @@ type Results = readonly (readonly Row[])[]
 
 export class CountedPages {
   readonly #estimate: Estimate
-  /** Pages with few matches since the last page with many. */
   readonly #pagesWithFew = new WeakMap<Statement, number>()
 
   constructor(estimate: Estimate) {

@@ -1,4 +1,4 @@
-/** Encode: makes parameters of values, one by one, or as JSON texts for `json_each`. */
+/** Makes parameters of values, one by one, or as JSON texts for `json_each`. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
@@ -71,7 +71,6 @@ function format(value: unknown, isPlain: boolean): string {
   return isPlain && (typeof value !== 'string' || DIGITS.test(value)) ? String(value) : JSON.stringify(value)
 }
 
-/** Integers come as numbers, or as texts of digits. */
 function isNumber({ type }: KeyPart): boolean {
   return type.kind === 'integer' || type.kind === 'bigint' || type.codec?.exact === true
 }

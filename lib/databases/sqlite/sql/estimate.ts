@@ -1,4 +1,4 @@
-/** Estimate: how many rows a statement goes through at most, by row numbers and indexes. Asks the database once a second. */
+/** Estimates by row numbers and indexes how many rows a statement goes through at most. Asks the database once a second. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'
@@ -6,7 +6,6 @@ import { name } from '../../sql/sql.ts'
 /** In milliseconds. */
 const FRESH = 1000
 
-/** Place, length, number and header of a row in a file. */
 const ROW_BYTES = 5
 
 interface IndexStatistics {
@@ -36,7 +35,6 @@ export class Estimate {
     this.#db = db
   }
 
-  /** Rows to go through, times the work for each. */
   workOf({ visits, weight }: Costs, now: number): number {
     let rows = 1
     for (const visit of visits) rows += this.#visited(visit, now)

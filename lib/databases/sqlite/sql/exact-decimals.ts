@@ -34,7 +34,7 @@ export function findBound(value: unknown, { kind }: ScalarType, operator: string
   return kind === 'decimal' ? findDecimalBound(value as string, operator) : value
 }
 
-/** A double holds the decimal: at most 15 significant digits, or an integer up to 2^53. */
+/** At most 15 significant digits, or an integer up to 2^53. */
 function isExact(text: string): boolean {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '')

@@ -1,5 +1,5 @@
 /**
- * Match like: matches `$like` as PostgreSQL does: `%` is any number of characters, `_` one character, `\` takes the meaning from the next,
+ * Matches `$like` as PostgreSQL. `%` is any number of characters, `_` one character, `\` takes the meaning from the next,
  * and case counts. SQLite's LIKE folds letters and knows no escape; GLOB is used where quick and right.
  */
 

@@ -55,6 +55,6 @@ function eitherWay(condition: Sql, one: Sql, other: Sql): Sql {
   return sql`case when ${condition} then ${one} else ${other} end`
 }
 
-/** Bytes of the longest text for LIKE and GLOB, and for `instr`. */
+/** In bytes: for LIKE and GLOB, and for `instr`. */
 const MAX_COMPARED = '1000'
 const MAX_SEARCHED = '10000'

@@ -6,7 +6,6 @@ import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** The form of the date-times in a file's column. */
 export interface StoredTime {
   readonly unit: 'text' | 'seconds' | 'milliseconds' | 'julian'
   /** Of texts: between date and time. */
@@ -15,7 +14,7 @@ export interface StoredTime {
   readonly clock: 'none' | 'minutes' | 'seconds'
   /** Of texts: digits of a second's fraction. */
   readonly digits: number
-  /** Of texts: the end, such as `Z`; empty where UTC is implied. */
+  /** Such as `Z`; empty where UTC is implied. */
   readonly zone: string
   /** All values have the form: stored values compare. */
   readonly uniform: boolean

@@ -37,7 +37,6 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
       return sql`case when ${scope.column(source.column)} is not null then ${bind({ from: 'literal', value: source.value })} end`
     case 'within': {
       const { value, type: found } = within(source.json, source.names, scope)
-      // An object or a list is no plain value.
       return sql`case when ${found} in ('object', 'array') then null else ${value} end`
     }
     case 'getter':

@@ -1,6 +1,6 @@
 /**
- * Ends long statements. SQLite's driver has no progress handler: comments mark the place in front of the conditions of every table, and a
- * costly statement has a function in the place of each, which throws after the deadline.
+ * Ends long statements. SQLite's driver has no progress handler: comments mark places in front of the conditions of every table, and in a
+ * costly statement, a function in the marked place throws after the deadline.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
@@ -45,10 +45,9 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
 
-/** From so much work for a row, each row checks the clock. */
+/** Work for a row, from which each row checks the clock. */
 const HEAVY = 200
 
-/** `costs.watched` is the statement that checks the clock. */
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }

@@ -36,7 +36,7 @@ export const TIME_HIGH = form((value, type) => findNeighbour(value as number, fi
 /** The next millisecond. */
 export const TIME_NEXT = form(value => (value as number) + 1)
 
-/** The least number shown as the given number or more, the greatest shown as the given number or less. */
+/** Bounds of all numbers shown as the given number. */
 export const ROUND_LOW = form((value, type) => findRoundedBound(String(value), type.scale!, 'low'))
 export const ROUND_HIGH = form((value, type) => findRoundedBound(String(value), type.scale!, 'high'))
 

@@ -1,4 +1,4 @@
-/** Heap: reads and writes texts, bytes and numbers in the memory of SQLite. */
+/** Reads and writes texts, bytes and numbers in the memory of SQLite. */
 import { toBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
@@ -31,7 +31,6 @@ export class Heap {
     this.#room = allocate(ROOM)
   }
 
-  /** The memory has grown: old views have no bytes. */
   refresh(): void {
     this.#bytes = new Uint8Array(this.#memory.buffer)
     this.#view = new DataView(this.#memory.buffer)
@@ -90,7 +89,6 @@ export class Heap {
     return work(at, length)
   }
 
-  /** Allocates the text anew, with a byte 0 behind the text. */
   withKeptText<T>(text: string, work: (at: number, length: number) => T): T {
     const bytes = encoder.encode(text)
     return this.#allocated(bytes.length + 1, at => {

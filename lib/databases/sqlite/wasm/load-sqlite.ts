@@ -1,11 +1,11 @@
-/** Load SQLite: starts SQLite compiled to WebAssembly, of the package `@sqlite.org/sqlite-wasm`. Uses the WebAssembly alone. */
+/** Starts SQLite compiled to WebAssembly, of the package `@sqlite.org/sqlite-wasm`. Uses the WebAssembly alone. */
 import { Callbacks } from './callbacks.ts'
 import { Heap } from './heap.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
 import { MAX_MEMORY, makeSystemCalls, unknownCall } from './system-calls.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'
 
-/** The first size of the memory of `sqlite3.wasm`, in pages of 64 KiB. */
+/** In pages of 64 KiB. */
 const FIRST_PAGES = 128
 
 /** SQLite, started. */

@@ -1,4 +1,4 @@
-/** Open WASM: runs SQLite in WebAssembly, for pages. Has the exports of `open-raw.ts`; databases are in memory. */
+/** Runs SQLite in WebAssembly, for pages. Has the exports of `open-raw.ts`; databases are in memory. */
 import type { RawError, RawOptions } from '../driver/raw-database.ts'
 import { startSqlite, type Sqlite } from './load-sqlite.ts'
 import { SqliteError } from './sqlite-error.ts'
@@ -38,7 +38,6 @@ export function isRawError(error: unknown): error is RawError {
   return error instanceof SqliteError
 }
 
-/** A function of SQL may return bytes of any kind. */
 export function toRawBytes(bytes: Uint8Array): Uint8Array {
   return bytes
 }

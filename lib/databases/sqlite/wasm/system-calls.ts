@@ -1,4 +1,4 @@
-/** System calls: gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
+/** Gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
 import type { Heap } from './heap.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
@@ -61,7 +61,6 @@ function growMemory(memory: WasmMemory, heap: Heap, bytes: number): boolean {
   try {
     memory.grow(Math.ceil((wanted - had) / PAGE_BYTES))
   } catch (error) {
-    // SQLite answers with its own error for lack of memory.
     if (error instanceof RangeError) return false
     throw error
   }

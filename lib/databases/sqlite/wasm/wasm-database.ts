@@ -29,7 +29,7 @@ export class WasmDatabase implements StatementOwner {
   readonly #sqlite: Sqlite
   readonly #life: { at: number }
   readonly #functions = new Map<string, number>()
-  /** The error that a function has thrown in the running statement. */
+  /** Thrown by a function in the running statement. */
   readonly #thrown: { error?: unknown } = {}
 
   /** @param bytes of a database; undefined: a new one */

@@ -95,14 +95,21 @@ export class JsonDocument {
   }
 
   /** The API shows such a link as null: the link must not lead to the new record. */
-  #unlink(collection: DocumentCollection, { key, idType }: Revived['attribute'], id: unknown, edits: Map<string, DocumentEdit>): void {
+  #unlink(
+    collection: DocumentCollection,
+    { key, form, idType }: Revived['attribute'],
+    id: unknown,
+    edits: Map<string, DocumentEdit>,
+  ): void {
     const { name } = collection
     const edit = edits.get(name) ?? { records: new Map<number, RecordEdit>(), added: [] }
     edits.set(name, edit)
     const unlinked = (record: JsonRow): JsonRow => {
       const value = readValue(record, key)
       const isIt = (link: unknown): boolean => readLink(link, idType) === id
-      if (Array.isArray(value)) return value.some(isIt) ? { [key]: value.filter(link => !isIt(link)) } : {}
+      // A number of many digits was read as a text.
+      const spell = (link: unknown): unknown => (form === 'text' ? link : writeLong(link))
+      if (Array.isArray(value)) return value.some(isIt) ? { [key]: value.filter(link => !isIt(link)).map(spell) } : {}
       return isIt(value) ? { [key]: null } : {}
     }
     for (const [index, itemId] of (this.#ids.get(name) ?? collection.ids).entries()) {

@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [111, 34],
   list: [116, 39],
   'list-scope': [141, 41],
-  patch: [184, 48],
-  'patch-scope': [213, 53],
-  post: [180, 46],
-  'post-scope': [199, 48],
+  patch: [183, 48],
+  'patch-scope': [212, 53],
+  post: [179, 46],
+  'post-scope': [198, 48],
 }
 
 describe('a warm request', () => {

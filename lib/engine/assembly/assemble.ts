@@ -1,6 +1,6 @@
 /** Assemble: composes an engine on an open database, copies the world for a fork, closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
-import type { Authentication } from '../auth/authentication.ts'
+import type { Authentication, KnownPaths } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/async/clock.ts'
 import { Surroundings } from '../../foundation/async/surroundings.ts'
 import { Traces } from '../../foundation/async/trace.ts'
@@ -32,7 +32,6 @@ import { World } from './world.ts'
 import { parse, readPath } from '../../records/request/parse-request.ts'
 import { NO_CONTEXT, type StageParts } from '../pipeline/arrival.ts'
 import { findPathMeaning, meaningOfText, renameInPattern, type PathMeaning } from '../../records/access/path-meaning.ts'
-import type { KnownPaths } from '../auth/public-requests.ts'
 
 export interface Composition {
   readonly options: CheckedOptions

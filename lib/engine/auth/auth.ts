@@ -28,10 +28,10 @@ import { TokenMarks } from './token-marks.ts'
 import { TokenPairs, isRefresh } from './token-pairs.ts'
 import { SigningKey, Tokens, loadSignatures } from './tokens.ts'
 import { comparesPlain, findPasswordKind } from './password-kind.ts'
-import { PublicRequests, type KnownPaths } from './public-requests.ts'
+import { PublicRequests } from './public-requests.ts'
 import { Removals, computeState, isOfState, readIssueTime } from './user-state.ts'
 import { Users, keyToSub, keyToTexts } from './users.ts'
-import type { AuthState, Authentication, LoadedAuthentication, PublicKey } from './authentication.ts'
+import type { AuthState, Authentication, KnownPaths, LoadedAuthentication, PublicKey } from './authentication.ts'
 
 interface FoundToken {
   readonly token: string

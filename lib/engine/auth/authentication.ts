@@ -4,14 +4,28 @@ import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
+import type { PathMeaning } from '../../records/access/path-meaning.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { Principal } from '../../records/request/request-context.ts'
 import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
 import type { AuthModule } from './auth-module.ts'
-import type { KnownPaths } from './public-requests.ts'
 import type { AuthServices } from './services.ts'
+
+/** The meaning of paths, for `PublicRequests`. */
+export interface KnownPaths {
+  /** With the routes of log-in. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[]
+  /** With names as in links. */
+  readonly rename: (path: string) => readonly string[]
+  readonly split: (path: string) => readonly string[]
+  readonly isRoute: (method: string, segments: readonly string[]) => boolean
+  /** `undefined` where the application's look-up fails. */
+  readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
+  /** @throws TypeError for a pattern no request can meet */
+  readonly check: (pattern: string, where: string) => void
+}
 
 /** A public key as a JSON Web Key (RFC 8037 section 2). */
 export interface PublicKey {

@@ -5,21 +5,9 @@
 import { READS } from '../../foundation/http/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
 import type { PathMeaning, RelatedRequest } from '../../records/access/path-meaning.ts'
+import type { KnownPaths } from './authentication.ts'
 import { foldText } from './fold-text.ts'
 import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPattern } from '../../records/request/route-pattern.ts'
-
-export interface KnownPaths {
-  /** With the routes of log-in. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[]
-  /** With names as in links. */
-  readonly rename: (path: string) => readonly string[]
-  readonly split: (path: string) => readonly string[]
-  readonly isRoute: (method: string, segments: readonly string[]) => boolean
-  /** `undefined` where the application's look-up fails. */
-  readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
-  /** @throws TypeError for a pattern no request can meet */
-  readonly check: (pattern: string, where: string) => void
-}
 
 interface PublicPattern extends RequestPattern {
   readonly segments: readonly string[] | undefined

@@ -2,7 +2,6 @@
  * Bulk: a posted array, all or none, in one transaction. Each member passes the stages, so that rules, scopes and wrappers see one record;
  * otherwise records are written together. Refuses with body_invalid, and the errors of all members.
  */
-import type { Resource } from '../../model/model.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -11,8 +10,6 @@ import { answerRefused, requireAccepted } from '../../foundation/http/refused.ts
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { Turns } from '../../foundation/async/turns.ts'
-import type { Target } from '../../records/access/resolve-path.ts'
-import { findListedResource } from './conditional.ts'
 
 interface BulkParts {
   readonly limits: Limits
@@ -21,10 +18,6 @@ interface BulkParts {
   /** Writes all by few statements; `undefined`: each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
   readonly answer: (body: unknown) => Awaitable<RestResponse>
-}
-
-export function findBulkResource(method: string, target: Target): Resource | undefined {
-  return method === 'POST' ? findListedResource(target) : undefined
 }
 
 /** The first refusal, also by a wrapper, is the answer of all. */

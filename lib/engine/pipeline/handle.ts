@@ -29,7 +29,7 @@ import { formatIso } from '../../foundation/values/iso-time.ts'
 import { NO_CONTEXT, type Arrival, type StageParts } from './arrival.ts'
 import { answerFailure, isMisuse } from './answer-failure.ts'
 import type { Growth } from './served-versions.ts'
-import { createEach, findBulkResource } from './bulk.ts'
+import { findListedResource } from './conditional.ts'
 import { operate, writeTogether, type Operation, type Services } from './operate.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.ts'
@@ -102,7 +102,7 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
 
 function answerResolved(resolved: ResolvedRequest, parts: StageParts): Awaitable<RestResponse> {
   const { request, target, parameters } = resolved
-  const bulk = Array.isArray(request.body) ? findBulkResource(request.method, target) : undefined
+  const bulk = Array.isArray(request.body) && request.method === 'POST' ? findListedResource(target) : undefined
   if (bulk !== undefined) return answerBulk(resolved, bulk, parts)
   if (target.kind === 'collection' && changesMany(request.method, target)) return answerMany(resolved, parts)
   return parameters.upsert === undefined ? answerOne(resolved, parts) : answerUpsert(resolved, parts)
@@ -283,6 +283,7 @@ async function answerBulk(resolved: ResolvedRequest, resource: Resource, parts: 
   const transaction = <T>(work: () => Promise<T>, until?: RequestAbort): Promise<T> =>
     writeTogether(services, resource, () => begin(work), until)
   if (bodies.length <= limits.maxBulk) await services.hashes?.prepare(bodies, resource, end)
+  const { createEach } = await import('./bulk.ts')
   const create = (): Promise<readonly unknown[] | RestResponse> => createEach(bodies, { limits, end, transaction, together, answer })
   const records = await (upsert === undefined ? create() : upsert.retry(create))
   if ('status' in records) return records

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
+/** The form of the date-times in a file's column. */
 export interface StoredTime {
   readonly unit: 'text' | 'seconds' | 'milliseconds' | 'julian'
   /** Of texts: between date and time. */

@@ -2,8 +2,7 @@
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
-import { bind, literal, name, sql, text, type Sql } from '../../sql/sql.ts'
-import { inDocument, jsonKey } from './json-path.ts'
+import { bind, literal, name, sql, type Sql, text } from '../../sql/sql.ts'
 import { findForm } from './stored-time.ts'
 
 export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScope): Sql {
@@ -94,4 +93,12 @@ export function compileOperand(operand: Operand, scope: ColumnScope): Sql {
 export function findOperandColumn({ hops, attribute: { source, name } }: Operand, scope: ColumnScope): string {
   if (source.kind !== 'column') throw new Error(`"${name}" is not a column.`)
   return scope.through(hops).column(source.column)
+}
+
+function jsonKey(key: string): string {
+  return `.${JSON.stringify(key)}`
+}
+
+export function inDocument(column: string, keys: readonly string[]): string {
+  return `json_extract(${column}, ${literal(`$${keys.map(jsonKey).join('')}`)})`
 }

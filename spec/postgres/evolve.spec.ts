@@ -328,7 +328,7 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     assert.deepEqual(await own.run('select * from other'), [{ x: 1 }])
   })
 
-  it('begins again when the server ends it, since it and another session wait for each other', async () => {
+  it('begins again when the server ends it, since it and another session wait for each other', { timeout: 60_000 }, async () => {
     await using own = ownSchema()
     await make(own, `${NOTES} create table tag (id serial primary key, name text)`)
     const other = new Client({ connectionString: SERVER_URL })

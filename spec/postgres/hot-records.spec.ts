@@ -1,9 +1,11 @@
 /** Many writes of one record at once on PostgreSQL: none is refused, and none is lost. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import { Client } from 'pg'
 import { RestEngine } from '../../lib/index.ts'
-import { findNoServer, ownSchema } from './server-database.ts'
+import { SERVER_URL, findNoServer, ownSchema } from './server-database.ts'
 import type { OwnSchema } from './server-database.ts'
 
 /** All of them wait while the others write: as many as a busy machine does in good time. */
@@ -98,6 +100,25 @@ describe('many writes of one record at once', { skip: await findNoServer() }, ()
     assert.deepEqual(await all([engine], '/v1/hookeds/1', index => ({ text: String(index) })), fine(SOME))
     const { hooked } = (await engine.handle('GET', '/v1/hookeds/1')).body as { hooked: { hits: number } }
     assert.equal(hooked.hits, SOME)
+  })
+
+  it('begin anew where another session commits a change of the record behind what they have read', { timeout: 60_000 }, async () => {
+    await using schema = ownSchema()
+    await using engine = await open(schema, { seed })
+    const { headers } = await engine.handle('GET', '/v1/counteds/1')
+    const other = new Client({ connectionString: SERVER_URL })
+    await other.connect()
+    try {
+      await other.query(`begin; update ${schema.database.schema}.counted set text = 'theirs', version = 2 where id = 1`)
+      const answer = engine.send('PATCH /v1/counteds/1', { body: { text: 'ours' }, headers: { 'if-match': String(headers?.['etag']) } })
+      const waiting = 'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'
+      while ((await other.query(waiting)).rows.length === 0) await sleep(20)
+      await other.query('commit')
+      assert.equal((await answer).status, 412)
+      assert.deepEqual(await schema.run('select text from counted'), [{ text: 'theirs' }])
+    } finally {
+      await other.end()
+    }
   })
 
   it('wait no longer than their requests may take, and end with their clients', async () => {

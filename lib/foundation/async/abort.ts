@@ -64,7 +64,7 @@ export class LazyClient implements RequestClient, Connected {
 
   /** Milliseconds for a request, unless the engine's limits say otherwise. Undefined: no limit. */
   readonly budget: number | undefined
-  /** The path before the version, for this client. Undefined: the engine's. */
+  /** The path before the version. Undefined: the engine's. */
   readonly base: string | undefined
   readonly readOnly: boolean
   readonly isSecure: boolean
@@ -185,7 +185,7 @@ export class RequestAbort {
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
-  /** For work that waits. Made on first use: a signal costs more than reading a record, which never waits. */
+  /** Made on first use, by work that waits: a signal costs more than reading a record. */
   get signal(): AbortSignal {
     if (this.#both !== undefined) return this.#both
     const { signal } = this.#sender

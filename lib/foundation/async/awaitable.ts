@@ -26,10 +26,12 @@ export function wait<T>(value: Awaitable<T>): Iterable<Promise<unknown>, T> {
 }
 
 class Ready<T> implements IterableIterator<never, T>, IteratorReturnResult<T> {
-  readonly done = true
-  readonly value: T
+  // Fields without `declare` would cost an initialiser for each value.
+  declare readonly done: true
+  declare readonly value: T
 
   constructor(value: T) {
+    this.done = true
     this.value = value
   }
 

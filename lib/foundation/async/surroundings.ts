@@ -11,7 +11,6 @@ interface SurroundingFrame {
   readonly outer: SurroundingFrame | undefined
 }
 
-/** Made with the first frame. */
 let frames: WorkContext<SurroundingFrame> | undefined
 
 /** Of synchronous work; undefined: look into the context. */

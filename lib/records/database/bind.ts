@@ -150,7 +150,7 @@ function parseKey(
   filter: RawFilter,
   value: RawValue,
 ): readonly ScalarValue[] | undefined {
-  const text = unescape(value)
+  const text = textOf(value)
   if (oneOf !== undefined) {
     const typed = typedKeyFromText(text, oneOf)
     if (typed === undefined) throw wrongValue(filter, text, describeTypedKey(oneOf))
@@ -196,18 +196,18 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   const filter = filters[binding.filter]!
   const value = filter.values[binding.value]!
   if (form !== 'value' && form.of === 'pattern') {
-    const pieces = value.kind === 'pattern' ? value.pieces : [unescape(value)]
+    const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
     if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
     return form.encode(pieces)
   }
   if (
     misfits !== undefined &&
     mayBeMisfit(filter, type) &&
-    isSpelledAsShown(unescape(value)) &&
-    parseScalar(unescape(value), type) === undefined
+    isSpelledAsShown(textOf(value)) &&
+    parseScalar(textOf(value), type) === undefined
   ) {
     misfits.refusal = wrongValueError(value, type, filter)
-    return form === 'value' || form.takesMisfits === true ? unescape(value) : null
+    return form === 'value' || form.takesMisfits === true ? textOf(value) : null
   }
   const bound = parseBound(value, type, filter, dialect)
   return bound === null ? null : encode(bound, binding, dialect)
@@ -221,7 +221,7 @@ function mayBeMisfit({ operator, negated, paths, values, isGrouped }: RawFilter,
 
 /** Null if no stored value can be equal. */
 function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialect: Dialect): unknown {
-  const text = unescape(value)
+  const text = textOf(value)
   const typed = parseScalar(text, type)
   if (typed === undefined) throw wrongValueError(value, type, filter)
   return dialect.findBound(typed, type, filter.operator)
@@ -235,7 +235,7 @@ function isSpelledAsShown(text: string): boolean {
 }
 
 function wrongValueError(value: RawValue, type: ScalarType, filter: RawFilter) {
-  const text = unescape(value)
+  const text = textOf(value)
   return wrongValue(filter, text, describeScalar(type), { allowed: type.items, spelling: suggestPlus(text, type) })
 }
 
@@ -255,7 +255,7 @@ function longPattern(filter: RawFilter) {
   })
 }
 
-function unescape(value: RawValue): string {
+function textOf(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 

@@ -13,6 +13,8 @@ export interface Tally {
 }
 
 export class AnswerBudget {
+  /** Bytes of the largest answer. */
+  readonly most: number
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
   /** Records that still fit, times `IDS`. */
@@ -28,11 +30,7 @@ export class AnswerBudget {
     this.#limits = limits
     this.#vocabulary = vocabulary
     this.#places = limits.maxRecords * IDS
-    this.#bytes = limits.maxAnswerBytes
-  }
-
-  get most(): number {
-    return this.#limits.maxAnswerBytes
+    this.most = this.#bytes = limits.maxAnswerBytes
   }
 
   /**

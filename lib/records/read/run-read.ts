@@ -43,8 +43,15 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   }
   // A page that is not full shows the count, except past the end.
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
+  const { counted: compile } = read
+  const countedPage: CountedPage | undefined = compile && {
+    limit,
+    offset,
+    statement: compile,
+    bind: most => bindParameters(compile(), { ...given, most }, dialect),
+  }
   const [rows, counted] = (yield [
-    { ...page, take, counted: read.counted === undefined ? undefined : requestCounted(read.counted, given, dialect) },
+    { ...page, take, counted: countedPage },
     new CountStep(read.count!, given, dialect, { isLast, isNeeded }),
   ]) as [readonly Row[], readonly Row[]]
   if (rows.length > 0 && read.node.children.length > 0) yield* attachAll({ rows, records, times: undefined }, read.node, given, dialect)
@@ -163,11 +170,6 @@ export function* readTogether<T, U>(one: Reading<T>, other: Reading<U>): Reading
 
 function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
-}
-
-function requestCounted(statement: () => Statement, given: Arguments, dialect: Dialect): CountedPage {
-  const { limit, offset } = given
-  return { limit, offset, statement, bind: most => bindParameters(statement(), { ...given, most }, dialect) }
 }
 
 /** Most pages of a filtered list need no count: the statement is compiled and bound where it runs. */

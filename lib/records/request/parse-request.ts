@@ -65,7 +65,9 @@ class ParsedRequest implements Request {
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return (this.#headers ??= lowerCase(this.#sender.headers ?? NO_HEADERS))
+    if (this.#headers !== undefined) return this.#headers
+    const { headers } = this.#sender
+    return (this.#headers = headers === undefined ? NO_HEADERS : lowerCase(headers))
   }
 
   get connected(): Connected {

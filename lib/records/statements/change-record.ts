@@ -130,7 +130,7 @@ export class RecordChanger {
       if (!isUnseen) record = yield* this.#admit(address, body, view, rules)
     } else if (this.#connection.mayHoldMisfits && !(yield* wait(this.#reader.exists(resource, key, view.visibility))))
       throw notFound(resource, id)
-    yield* this.#versions.read(address, view, false)
+    if (isLookedAt) yield* this.#versions.read(address, view, false)
     const before = view.trace?.enter('validate')
     const changed = shape.mayBeShown ? yield* this.#omitShown(shape, address, body) : { shape, body }
     const { shape: changedShape } = changed
@@ -142,7 +142,7 @@ export class RecordChanger {
       return yield* this.#writeRow(change, shape.row, given, { ...NO_VERSION, address, rules, shown: address, before: record })
     }
     if (before !== undefined) view.trace?.enter(before)
-    yield* wait(this.#reader.prepare(resource, view))
+    if (view.visibility !== EVERYTHING) yield* wait(this.#reader.prepare(resource, view))
     const { row, columns, statement } = changedShape
     const change = { row, columns: { columns, parameters }, statement, address, shown: address, isUnseen, before: record }
     return (yield* this.#rows.update(change, view, rules))!

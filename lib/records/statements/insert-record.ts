@@ -153,9 +153,12 @@ export class RecordInserter {
       return yield* this.#insertChange(change, { stored: shape.row.stored, isWide: false, given, own, rules })
     }
     if (before !== undefined) view.trace?.enter(before)
-    yield* wait(this.#reader.prepare(resource, view))
-    const writing = WriteRules.of(this.#reader, view)
-    if (writing !== undefined) yield* wait(writing.prepare(resource))
+    let writing: WriteRules | undefined
+    if (view.visibility !== EVERYTHING) {
+      yield* wait(this.#reader.prepare(resource, view))
+      writing = WriteRules.of(this.#reader, view)
+      if (writing !== undefined) yield* wait(writing.prepare(resource))
+    }
     const bound = bindNewRow({ shape, resource, body: linkedBody, fields }, this.#connection)
     const key = yield* insertRow(bound, this.#connection, { behind: 'reads', isGuarded: given.again !== true })
     return yield* this.#answer(key, given, writing)

@@ -1,4 +1,5 @@
 /** Hold answer: compares an answer with its version's document, and lists faults in plain words. Throws TypeError for other values. */
+import type { HeldRequest } from '../pipeline/arrival.ts'
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
 import { NO_VERSION, formatRoot, decodeSegment } from '../../records/request/address.ts'
@@ -7,7 +8,6 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Descriptions } from './descriptions.ts'
 import type { Services } from '../pipeline/operate.ts'
 import type { CheckedOptions } from '../options/options.ts'
-import type { HeldRequest } from '../pipeline/held-request.ts'
 
 interface HoldingParts {
   readonly descriptions: Descriptions

@@ -27,6 +27,14 @@ export interface HandleContext {
 
 export const NO_CONTEXT: HandleContext = Object.freeze({})
 
+/** The parts of a request that matter for its answer. */
+export interface HeldRequest {
+  readonly method: string
+  /** Begins with base and version; may have a `?query`. */
+  readonly path: string
+  readonly query?: QueryInput | undefined
+}
+
 export interface Arrival {
   readonly method: string
   readonly path: string

@@ -1,4 +1,4 @@
-/** Records: ID, label and values of a record. */
+/** Records: ID, label and values of a record, and editable values. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
@@ -33,4 +33,10 @@ export function valueOf(record: AnyRecord, { name, ids }: OutlinedAttribute): un
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+export function isEditable(resource: OutlinedResource, column: OutlinedAttribute, record: AnyRecord): boolean {
+  const { name, kind, readOnly } = column
+  const isWritable = resource.updates && !readOnly && kind !== 'toMany' && name !== resource.version
+  return isWritable && !resource.key.includes(name) && valueOf(record, column) !== undefined
 }

@@ -1,9 +1,8 @@
 /** World engine: what test controls and transports use of `RestEngine`. */
-import type { HeldRequest } from '../../../engine/pipeline/held-request.ts'
 import type { RestResponse } from '../../../foundation/base/response.ts'
 import type { Change } from '../../../engine/journal/changes.ts'
 import type { Explanation } from '../../../engine/journal/explanation.ts'
-import type { HandleContext } from '../../../engine/pipeline/arrival.ts'
+import type { HandleContext, HeldRequest } from '../../../engine/pipeline/arrival.ts'
 import type { RequestPoint, Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { FaultHandle, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FaultOptions, FailOptions, DropOptions } from '../../../engine/testing/fault-options.ts'

@@ -8,7 +8,7 @@ import { ask, command } from './server/sessions.ts'
 
 const MOST_COUNTED = 1_000_000
 
-const MANY = 1000
+const MANY_ROWS = 1000
 
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete)\b/i
 
@@ -26,7 +26,7 @@ export async function explainStatements(session: PoolClient, statements: readonl
       plan: plan === undefined ? [] : [buildStep(plan, tables, facts)],
       holdsValues: true,
     })
-    if (plan !== undefined) for (const index of adviseIndexes(plan, tables, facts, MANY)) advice.set(index.sql, index)
+    if (plan !== undefined) for (const index of adviseIndexes(plan, tables, facts, MANY_ROWS)) advice.set(index.sql, index)
   }
   return { statements: explained, advice: dropPrefixes([...advice.values()]) }
 }
@@ -46,7 +46,7 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
   )
   if (found.length === 0) return { rows: undefined, indexes: [] }
   const [[rows] = []] = await ask(session, `select count(*) from (select from ${tableName(table)} limit ${MOST_COUNTED}) as t`)
-  if (Number(rows) >= MANY) await measure(session, table, Number(rows))
+  if (Number(rows) >= MANY_ROWS) await measure(session, table, Number(rows))
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
 }
 
@@ -79,7 +79,7 @@ function buildStep(
     detail: formatDetail(node),
     ...(table === undefined ? {} : { table }),
     ...(rows === undefined || rows === 0 ? {} : { rows }),
-    isCostly: isInVain && (rows ?? 0) >= MANY,
+    isCostly: isInVain && (rows ?? 0) >= MANY_ROWS,
     children: (node.Plans ?? []).map(child => buildStep(child, tables, facts, isSort)),
   }
 }

@@ -41,6 +41,7 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
+  /** As in SQL. */
   readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */

@@ -10,6 +10,7 @@ export interface ServerColumn extends Column {
   readonly type: ServerType
   /** By an identity or a sequence. */
   readonly counted: boolean
+  /** Only the server gives values. */
   readonly always: boolean
   /** Allowed by a check. */
   readonly items: readonly (string | number)[] | undefined

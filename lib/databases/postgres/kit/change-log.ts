@@ -25,6 +25,7 @@ export interface LoggedTable {
   readonly schema: string
   readonly table: string
   readonly quoted: string
+  /** Writable columns. */
   readonly columns: readonly string[]
   readonly key: readonly string[]
 }

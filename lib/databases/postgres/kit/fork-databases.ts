@@ -29,6 +29,7 @@ export class ForkDatabases {
     this.#url = new URL(url)
   }
 
+  /** Adds a user, until `leave`. */
   join(): this {
     this.#users++
     return this

@@ -35,6 +35,7 @@ interface LogRecorderParts {
 }
 
 interface OpenChanges {
+  /** Before the first entry. */
   readonly start: number
   /** Entries are read up to this position. */
   read: number
@@ -46,6 +47,7 @@ interface OpenChanges {
 }
 
 interface AskedEntries {
+  /** Entries are read behind these positions. */
   readonly limits: readonly number[]
   /** Recently changed tables, read at once. */
   readonly guessed: readonly WatchedRows[]

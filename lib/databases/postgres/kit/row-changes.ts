@@ -12,6 +12,7 @@ export interface TableChanges {
   readonly oid: number
   /** Rows with the keys of all changes. */
   readonly touched: readonly string[]
+  /** Of the same keys, at the end. */
   readonly rows: readonly string[]
 }
 

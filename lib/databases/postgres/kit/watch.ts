@@ -37,6 +37,7 @@ export type WatchedRows = {
 )
 
 export interface CompiledWatch {
+  /** Reads the changed tables, each with the last position. */
   readonly touched: string
   readonly byTable: ReadonlyMap<number, readonly WatchedRows[]>
 }

@@ -124,6 +124,7 @@ function findNumberType(value: number): string {
 }
 
 interface ParameterPlace {
+  /** From the place before. */
   readonly before: string
   readonly isName: boolean
   /** What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */
@@ -132,6 +133,7 @@ interface ParameterPlace {
 
 interface Template {
   readonly places: readonly ParameterPlace[]
+  /** Behind the last place. */
   readonly rest: string
   readonly isBindable: boolean
   /** A `create table` takes no parameters. */

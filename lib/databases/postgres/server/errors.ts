@@ -17,7 +17,7 @@ interface ServerError {
   readonly position?: string
   readonly internalQuery?: string
   readonly where?: string
-  /** Of the server. */
+  /** A source file. */
   readonly file?: string
 }
 

@@ -142,11 +142,13 @@ export class SqliteDatabase {
   followsTime = false
   /** The statements that have begun the transaction, as long as nothing has changed. */
   #begun: string[] | undefined
+  /** Foreign keys are off until the transaction is over. */
   #isUnchecked = false
   #sizing: RawStatement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
   readonly place: FileIdentity | undefined
+  /** Last numbers of counted columns other than keys. */
   readonly #numbers = new Map<string, bigint>()
 
   #hasTriggers: boolean | undefined

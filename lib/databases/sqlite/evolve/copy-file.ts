@@ -6,7 +6,7 @@ import { openRaw } from '../driver/open-raw.ts'
 import { fileError } from '../database/check-file.ts'
 import { openReadOnly } from '../database/open-read-only.ts'
 
-const PAGES = 4096
+const PAGES_AT_ONCE = 4096
 
 /** Time, number within a second, extension. */
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
@@ -73,7 +73,7 @@ export async function copyFile(path: string, copy: string): Promise<void> {
   // Closing without SQLite would drop the locks of the process.
   const source = openRaw(path, { readonly: true, fileMustExist: true })
   try {
-    await source.backup(partial, { progress: () => PAGES })
+    await source.backup(partial, { progress: () => PAGES_AT_ONCE })
     const made = openRaw(partial, { readonly: true })
     const isWhole = made.pragma('page_count', { simple: true }) === source.pragma('page_count', { simple: true })
     made.close()
@@ -103,7 +103,7 @@ export async function copyForTrial(path: string): Promise<{ readonly path: strin
     const source = openReadOnly(path)
     try {
       const copy = join(folder, basename(path))
-      await source.db.backup(copy, { progress: () => PAGES })
+      await source.db.backup(copy, { progress: () => PAGES_AT_ONCE })
       return { path: copy, remove }
     } finally {
       source.close()

@@ -53,8 +53,10 @@ export interface TableChange {
   readonly text: CreateText
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
+  /** New columns without a value for the rows. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
+  /** Columns that may be empty no more, without a value to fill in. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]

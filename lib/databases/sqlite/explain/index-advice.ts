@@ -10,9 +10,9 @@ import { readPlan, type PlanLine } from './query-plan.ts'
 import { name } from '../../sql/sql.ts'
 import { findTables, type IndexPart, type UsedTable } from '../../sql/sql-text.ts'
 
-const WIDEST = 4
+const MOST_COLUMNS = 4
 
-const PAIRS = 300
+const MOST_PAIRS = 300
 
 interface Problem {
   readonly alias: string
@@ -88,7 +88,7 @@ function findBest(
     candidates.flatMap((two, index) => (index > at && two.table !== one.table ? [[one, two]] : [])),
   )
   // Sometimes only two indexes help together.
-  for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, PAIRS)]) {
+  for (const sets of [candidates.map(candidate => [candidate]), pairs.slice(0, MOST_PAIRS)]) {
     const tried = sets.flatMap(indexes => {
       const left = withIndexes(db, indexes, readProblems)
       return left === undefined || left.length >= problems.length ? [] : [{ indexes, left }]
@@ -124,7 +124,7 @@ function listCandidates(tables: ReadonlyMap<string, UsedTable>): Candidate[] {
       const distinct = columns.filter((column, index) => columns.findIndex(other => other.text === column.text) === index)
       const candidate = { table, columns: distinct }
       const text = formatCreateIndex(candidate)
-      if (distinct.length > WIDEST || texts.has(text)) return []
+      if (distinct.length > MOST_COLUMNS || texts.has(text)) return []
       texts.add(text)
       return [candidate]
     })

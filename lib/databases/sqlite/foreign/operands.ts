@@ -48,4 +48,5 @@ export function readType(tokens: readonly SqlToken[], start: number): { type: st
 /** A token that no rewrite reads. */
 export const asText = (text: string, gap: string): SqlToken => ({ kind: 'text', text, gap })
 
+/** @returns false where not applicable */
 export type Rewrite = (tokens: SqlToken[], at: number) => boolean

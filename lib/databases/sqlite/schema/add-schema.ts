@@ -24,6 +24,7 @@ interface SchemaDatabase {
  * @throws Error in one line, with the differences that can be neither served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
+  /** Violated by existing rows. */
   const broken = new Set<string>()
   for (;;) {
     // One state of the file.

@@ -7,6 +7,7 @@ interface ExistingIndex {
   readonly name: string
   readonly unique: boolean
   readonly partial: boolean
+  /** Undefined: an expression. */
   readonly columns: readonly (string | undefined)[]
 }
 

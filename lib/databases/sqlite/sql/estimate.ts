@@ -6,6 +6,7 @@ import { name } from '../../sql/sql.ts'
 /** In milliseconds. */
 const FRESH = 1000
 
+/** Place, length, number and header of a row in a file. */
 const ROW_BYTES = 5
 
 interface IndexStatistics {

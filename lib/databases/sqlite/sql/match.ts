@@ -56,6 +56,7 @@ export function matchFunction(checkClock: () => void): (value: unknown, pieces: 
   }
 }
 
+/** Characters between two checks of the clock. */
 const CHECK_EVERY = 10_000
 
 type Matcher = (text: string, checkClock: () => void) => boolean

@@ -11,6 +11,7 @@ const PAGE_BYTES = 65_536
 const RANDOM_FILE = '/dev/urandom'
 const RANDOM_DESCRIPTOR = 3
 
+/** The most of one call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65_536
 
 export const MAX_MEMORY = 2 ** 31

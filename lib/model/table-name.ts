@@ -1,4 +1,5 @@
 /** Table name: has the schema where an entity names a schema. */
+import type { EntityMetadata } from '@mikro-orm/core'
 
 /** Impossible in names. */
 const SEPARATOR = '\0'
@@ -7,12 +8,16 @@ export function qualifyTable(name: string, schema: string | undefined): string {
   return schema === undefined ? name : `${schema}${SEPARATOR}${name}`
 }
 
-/** The schema, if any, and the name. */
+/** A comment holds a name that MikroORM cannot take. */
+export function findTableName(meta: EntityMetadata): string {
+  const isDescribed = meta.readonly === true && meta.tableName === `(${meta.className})`
+  return isDescribed && meta.comment !== undefined ? meta.comment : qualifyTable(meta.tableName, meta.schema)
+}
+
 export function splitTable(table: string): string[] {
   return table.split(SEPARATOR)
 }
 
-/** Used in messages. */
 export function showTable(table: string): string {
   return table.replace(SEPARATOR, '.')
 }

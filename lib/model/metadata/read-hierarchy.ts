@@ -6,7 +6,7 @@ import { indexAttributes } from '../ids-name.ts'
 import { isRaw, type EntityManager, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 import { isValue, tableColumns, listTargets, type Attribute, type Hierarchy, type Resource, type TableSource } from '../model.ts'
 import { unsupported } from './unsupported.ts'
-import { findTableName } from './table-of.ts'
+import { findTableName } from '../table-name.ts'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<EntityMetadata, Mutable<Resource>>

@@ -9,7 +9,7 @@ import { DescribedType } from './described-type.ts'
 import { hasRelatedKey, isOwning, readForeignColumns } from './foreign-key.ts'
 import { scalarType } from './property-type.ts'
 import { readDocument } from './read-stored-document.ts'
-import { findTableName } from './table-of.ts'
+import { findTableName } from '../table-name.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 

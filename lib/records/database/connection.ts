@@ -1,5 +1,4 @@
 /** Connection: runs work on an open database, and answers at once (SQLite) or with a promise (PostgreSQL). */
-import type { Repeatable } from './repeatable.ts'
 import type { EntityManager, EntityName, MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -11,6 +10,9 @@ import type { RunStatement, Traces } from '../../foundation/async/trace.ts'
 import type { ChangeOwner, ChangeRecorder, Watched } from './changes.ts'
 import type { StatementsExplained, UnindexedLink } from './explained-statements.ts'
 import type { Dialect, Reading, Statement } from './dialect.ts'
+
+/** Whether a write may run again after a conflict. `declared`: the application's code in the write declares itself repeatable. */
+export type Repeatable = boolean | 'declared'
 
 /** Behind a write in the transaction: more writes, readings that may be refused, or nothing that can fail. */
 export type BehindWrite = 'writes' | 'reads' | 'nothing'

@@ -23,6 +23,8 @@ import { NO_PARAMETERS, type Parameters, type Vocabulary } from '../request/quer
 import { estimateRead, findOrMake, type CachedRead, type Plans } from './plan-cache.ts'
 import {
   checkFound,
+  checkStart,
+  finishPage,
   finishRender,
   readBranch,
   readExists,
@@ -33,8 +35,7 @@ import {
   readRows,
   readWithin,
 } from './run-read.ts'
-import type { JsonRecord, LinkedRecord } from './run-read.ts'
-import { checkStart, finishPage, type OrderedPage } from './ordered-page.ts'
+import type { JsonRecord, LinkedRecord, OrderedPage } from './run-read.ts'
 import { StoredReader } from './stored-reader.ts'
 import type { PageRange, View } from './view.ts'
 

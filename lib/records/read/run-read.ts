@@ -8,6 +8,8 @@ import { bindParameters, type Arguments, type PendingRender } from '../database/
 import type { HookContext } from '../../model/hook-context.ts'
 import { isPlain, toJson } from '../../foundation/json/json.ts'
 import type { CompiledNode, CompiledRead, CountedPage, Dialect, Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
+import type { Resource } from '../../model/model.ts'
+import { formatStart, refuseStart, type KeyStart } from '../request/key-start.ts'
 import { attachAll } from './attach-relations.ts'
 import { build, weigh, type JsonRecord } from './build-records.ts'
 
@@ -19,6 +21,17 @@ export interface RecordPage {
   readonly count: number
   /** By keys: where the next page begins; undefined: no page follows. */
   readonly last?: readonly unknown[] | undefined
+}
+
+/** A page with its order, and the cursor of the next page by keys. */
+export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after?: string }
+
+export function checkStart(start: KeyStart, { plural }: Resource, sort: string): void {
+  if (start.after !== undefined && start.after.of !== `${plural} ${sort}`) throw refuseStart(start, 'is a cursor of another list or order')
+}
+
+export function finishPage({ records, count, last = [] }: RecordPage, { plural }: Resource, sort: string): OrderedPage {
+  return { records, count, sort, after: formatStart(`${plural} ${sort}`, last) }
 }
 
 /** A wrong type is refused, unless some record holds such a value. */

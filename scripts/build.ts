@@ -1,7 +1,7 @@
 /**
  * Builds dist/ for publication: the scripts (bundle.ts), and the types of the library, which are files as in lib/. `npm run build` runs it,
- * and npm before it packs. With `--types FOLDER` the types are those that the compiler has written there: for specs, which compile against
- * them, too.
+ * and npm before it packs. Specs have most of it already: with `--types FOLDER` the types are those that the compiler has written there,
+ * with `--scripts FOLDER` the scripts are those of another dist/, and with `--page FOLDER` those for pages are there.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,10 @@ import { bundlePage } from './bundle-page.ts'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
 
+const given = parseArgs({ options: { types: { type: 'string' }, scripts: { type: 'string' }, page: { type: 'string' } } }).values
+
 function declareTypes(): void {
-  const { types } = parseArgs({ options: { types: { type: 'string' } } }).values
+  const { types } = given
   if (types !== undefined) return cpSync(join(types, 'lib'), join(dist, 'lib'), { recursive: true })
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
   const { status, error } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build-types.json'], { cwd: root, stdio: 'inherit' })
@@ -73,7 +75,9 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const file = join(dist, name)
   if (name.endsWith('.d.ts') && !needed.has(file)) rmSync(file)
 }
-await bundle(root, dist)
-await bundlePage(root, join(dist, 'browser'))
+if (given.scripts === undefined) await bundle(root, dist)
+else cpSync(given.scripts, dist, { recursive: true })
+if (given.page === undefined) await bundlePage(root, join(dist, 'browser'))
+else cpSync(given.page, join(dist, 'browser'), { recursive: true })
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
 console.log(`dist/: ${scripts.length} scripts, types of ${needed.size}.`)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { Command, send } from '../helpers/command.ts'
+import { Command, COMMAND, send } from '../helpers/command.ts'
 import { NO_SERVER, WITH_POSTGRES } from '../helpers/stores.ts'
 import { ownDatabase } from '../postgres/server-database.ts'
 
@@ -39,6 +39,14 @@ class Watched extends Command {
   }
 }
 
+/**
+ * Compiles WebAssembly plainly, in the processes that a watching one starts, too: to optimise PGlite costs each a second of a processor,
+ * which so few requests never give back.
+ */
+class WatchedPglite extends Watched {
+  protected static override script = ['--liftoff-only', COMMAND]
+}
+
 /** Why a model is refused, as the page of the workbench reads it. */
 async function outlined(origin: string): Promise<string | undefined> {
   return ((await (await fetch(`${origin}/_ui/outline.json`)).json()) as { refused?: string }).refused
@@ -52,12 +60,17 @@ describe('--watch', () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** @param text of model.mjs */
-  function begin(text: string, ...args: string[]): Watched {
+  /** Makes a folder that holds a model.mjs alone. */
+  function makeProject(text: string): string {
     const own = join(folder, String(++count))
     mkdirSync(own)
     writeFileSync(join(own, 'model.mjs'), text)
-    return new Watched(own, ...args)
+    return own
+  }
+
+  /** @param text of model.mjs */
+  function begin(text: string, ...args: string[]): Watched {
+    return new Watched(makeProject(text), ...args)
   }
 
   it('serves the former model while the module has a syntax error, and says why on the page of the workbench and in its events', async () => {
@@ -239,7 +252,8 @@ describe('--watch', () => {
   })
 
   it('serves the former model from a folder of PGlite, of which a try opens a copy', { skip: NO_PGLITE }, async () => {
-    await using command = begin(model('days: p.integer().nullable()'), 'pglite:data', '--config', 'model.mjs', '--evolve')
+    const own = makeProject(model('days: p.integer().nullable()'))
+    await using command = new WatchedPglite(own, 'pglite:data', '--config', 'model.mjs', '--evolve')
     const origin = await command.origin()
     await send(origin, 'POST', '/v1/trips', { title: 'One' })
     command.write(model('days: p.integer(), place: p.string().nullable()'))

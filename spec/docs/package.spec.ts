@@ -10,6 +10,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { bundledPage } from '../helpers/bundled-page.ts'
+import { COMMAND, SOURCE_COMMAND } from '../helpers/command.ts'
 import { declaredTypes } from '../helpers/declared-types.ts'
 import { describeApps, describeGuides, describeSample } from '../helpers/guides.ts'
 import { namesBelow } from '../helpers/markdown.ts'
@@ -277,10 +279,12 @@ describe('the package', { timeout: TIMEOUT }, () => {
   before(
     async () => {
       folder = await mkdtemp(join(tmpdir(), 'mikro-rest-package-'))
-      // What npm runs before it packs, on the types that the compiler writes once for all specs.
+      // What npm runs before it packs, on what is written once for all specs: the types, the scripts of the command, those for pages.
       const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
       assert.deepEqual([scripts['prepack'], scripts['build']], ['npm run build', 'node scripts/build.ts'])
-      await succeed(process.execPath, ['scripts/build.ts', '--types', declaredTypes()], root)
+      const bundled = COMMAND === SOURCE_COMMAND ? [] : ['--scripts', join(dirname(COMMAND), '../dist')]
+      const made = ['--types', declaredTypes(), '--page', await bundledPage(), ...bundled]
+      await succeed(process.execPath, ['scripts/build.ts', ...made], root)
       const output = await succeed('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root)
       const listed = JSON.parse(output) as Record<string, typeof packed>
       packed = Object.values(listed)[0]!

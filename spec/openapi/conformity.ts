@@ -37,6 +37,15 @@ interface Resolved {
   readonly node: Node
 }
 
+/** An operation whose template is split once: thousands of paths are looked for. */
+interface SplitOperation {
+  readonly operation: Operation
+  /** Method and number of parts, which a path has in common with its template. */
+  readonly form: string
+  readonly parts: readonly string[]
+  readonly parameters: number
+}
+
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
 export class Conformity {
@@ -45,6 +54,7 @@ export class Conformity {
   readonly #ajv: Ajv
   /** Whether the document tells no statuses of refusals apart. */
   readonly #isShort: boolean
+  readonly #byForm: ReadonlyMap<string, readonly SplitOperation[]>
   readonly #found = new Map<string, Operation | undefined>()
   readonly #validators = new Map<string, Validate>()
   readonly #resolved = new Map<string, Resolved>()
@@ -52,6 +62,7 @@ export class Conformity {
   constructor(document: OpenApiDocument) {
     this.#document = document
     this.operations = operationsOf(document)
+    this.#byForm = Map.groupBy(this.operations.map(splitTemplate), ({ form }) => form)
     this.#isShort = this.operations.some(({ node }) => '4XX' in (node['responses'] as Node))
     this.#ajv = new Ajv2020.default({ strict: false, allErrors: true, validateSchema: false, inlineRefs: false, code: { optimize: false } })
     addFormats.default(this.#ajv)
@@ -71,13 +82,9 @@ export class Conformity {
       .replace(/(.)\/$/, '$1')
       .split('/')
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
-    const meets = ({ template, pointer }: Operation): boolean => {
-      if (!pointer.endsWith(`/${wanted}`)) return false
-      const parts = template.split('/')
-      return parts.length === segments.length && parts.every((part, index) => part.startsWith('{') || part === segments[index])
-    }
-    const found = this.operations.filter(meets)
-    return found.toSorted((a, b) => a.template.split('{').length - b.template.split('{').length)[0]
+    const candidates = this.#byForm.get(formOf(wanted, segments)) ?? []
+    const found = candidates.filter(({ parts }) => parts.every((part, index) => part.startsWith('{') || part === segments[index]))
+    return found.toSorted((a, b) => a.parameters - b.parameters)[0]?.operation
   }
 
   /** The paths of a template, with the names of attributes that its operation takes. */
@@ -160,6 +167,15 @@ export class Conformity {
     const { $ref } = node as { readonly $ref?: string }
     return $ref === undefined ? { pointer, node: node as Node } : this.#resolve($ref.slice(1))
   }
+}
+
+const formOf = (method: string, parts: readonly string[]): string => `${method} ${parts.length}`
+
+function splitTemplate(operation: Operation): SplitOperation {
+  const { template, pointer } = operation
+  const parts = template.split('/')
+  const form = formOf(pointer.slice(pointer.lastIndexOf('/') + 1), parts)
+  return { operation, form, parts, parameters: template.split('{').length }
 }
 
 function operationsOf(document: OpenApiDocument): Operation[] {

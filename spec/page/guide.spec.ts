@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { bundlePage } from '../../scripts/bundle-page.ts'
+import { bundledPage } from '../helpers/bundled-page.ts'
 import { NO_BROWSER, borrowBrowser } from '../helpers/chromium.ts'
 import { markedBlocks } from '../helpers/markdown.ts'
 import { servePage, type ServedPage } from './serve-page.ts'
@@ -23,7 +23,7 @@ describe('the guide for pages', { skip: NO_BROWSER }, () => {
       folder = await mkdtemp(join(tmpdir(), 'mikro-rest-guide-'))
       const library = join(folder, 'node_modules/mikro-rest')
       await mkdir(library, { recursive: true })
-      await bundlePage(root, join(library, 'dist/browser'))
+      await cp(await bundledPage(), join(library, 'dist/browser'), { recursive: true })
       await cp(join(root, 'package.json'), join(library, 'package.json'))
       for (const name of ['@mikro-orm', '@sqlite.org', 'kysely', 'msw'])
         await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')

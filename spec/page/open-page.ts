@@ -1,11 +1,10 @@
 /** Opens a page in Chromium that runs a file, with the library as pages have it: the bundle of `npm run build`. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { build, type Plugin } from 'esbuild'
-import { bundlePage } from '../../scripts/bundle-page.ts'
+import { bundledPage } from '../helpers/bundled-page.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
 import { serveFiles } from './serve-page.ts'
 
@@ -39,8 +38,6 @@ export async function openPage(
   entry: string,
   { policy, worker }: { readonly policy?: string; readonly worker?: string } = {},
 ): Promise<OpenedPage> {
-  const folder = await mkdtemp(join(tmpdir(), 'mikro-rest-page-'))
-  await bundlePage(root, folder)
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: { page: entry, ...(worker === undefined ? {} : { worker }) },
@@ -52,7 +49,7 @@ export async function openPage(
     format: 'esm',
     platform: 'browser',
     target: 'es2024',
-    plugins: [asBuilt(folder)],
+    plugins: [asBuilt(await bundledPage())],
     nodePaths: [join(root, 'node_modules')],
     logLevel: 'warning',
   })
@@ -78,7 +75,6 @@ export async function openPage(
       await context.close()
       await borrowed.close()
       await served.close()
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -162,7 +162,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
   const versions = new ServedVersions({ options, connection, shared, clock, describe })
   const served = versions.byName
   const [first] = listVersions(options.versions) as [string]
-  const context = ({ plural }: Resource): RequestContext => createContext(origin, 'POST', first, plural)
+  const context = ({ plural }: Resource): RequestContext => createContext(origin, first, plural)
   const given = new Given({ served: () => versions.first, connection, clock, context })
   const authentication = shared.auth?.create(createAuthServices(database, served, clock, options.envelope), parent?.authentication)
   const descriptions = new Descriptions({
@@ -170,7 +170,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
     served,
     runsHooks: () => runsHooks(options, connection.orm),
     login: version => authentication?.describe(version),
-    context: version => createContext(origin, 'GET', version, undefined),
+    context: version => createContext(origin, version),
     hasWire: () => shared.hasWire,
   })
   const { model } = versions.first
@@ -202,16 +202,11 @@ interface ContextOrigin {
 }
 
 /** @param resource its plural name; `undefined`: the index */
-function createContext(
-  { address, ...origin }: ContextOrigin,
-  method: 'GET' | 'POST',
-  version: string,
-  resource: string | undefined,
-): RequestContext {
+function createContext({ address, ...origin }: ContextOrigin, version: string, resource?: string): RequestContext {
   const root = formatRoot(address.base, version)
-  const path = resource === undefined ? root || '/' : `${root}/${resource}`
+  const [method, path] = resource === undefined ? ['GET', root || '/'] : ['POST', `${root}/${resource}`]
   const request = parse({ method, path, query: undefined, body: undefined, context: NO_CONTEXT }, address, false, new QueryCache())
-  const action = method === 'POST' ? 'create' : undefined
+  const action = resource === undefined ? undefined : 'create'
   return new RequestContext({
     ...origin,
     request,

@@ -15,7 +15,7 @@ export interface OldRows {
 }
 
 interface KeyedRow {
-  /** For the statement. */
+  /** Names the row in the statement. */
   readonly place: string
   /** Such as `id 3`. */
   readonly shown: string

@@ -40,6 +40,7 @@ export class Readings {
       : this.#readInside(reading, { started, batch: first.value, behind }, current)
   }
 
+  /** Joins the transaction of the session, if any. */
   readOn<T>(session: PoolClient, reading: Reading<T>): Promise<T> {
     const first = reading.next()
     return first.done === true

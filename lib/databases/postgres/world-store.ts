@@ -28,7 +28,7 @@ interface ForkParts {
   readonly copy?: { readonly databases: ForkDatabases; readonly ownDatabase: string }
 }
 
-/** A session with the only right to write. */
+/** A session while nobody else writes. */
 interface WorldReplacement {
   readonly session: PoolClient
   readonly log: ChangeLog

@@ -135,6 +135,7 @@ function fieldValue(field: Field, context: NodeContext): RowValue {
 function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
   const linked = new Map<string, RowValue>()
+  // All branches have one column.
   let discriminator = source.constant(null)
   for (const { branch, node } of shown) {
     const { column, value } = branch.discriminator

@@ -11,6 +11,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
+/** Second argument of `mikro_changed`. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2

@@ -6,9 +6,10 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** In bytes, for `reset`. */
+/** The largest file to keep for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
+/** Never changes. */
 export class SqliteImage implements WorldImage {
   readonly bytes: Uint8Array
   /** Undefined where the bytes show the keys. */

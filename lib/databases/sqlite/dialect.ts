@@ -39,7 +39,7 @@ function readCursor(value: string): unknown {
   return value[0] === 't' ? text : runtime.parseBytes(text, 'base64')
 }
 
-/** Views, generated columns, and internal tables. */
+/** Refusals to write to views, generated columns, and internal tables. */
 const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 

@@ -14,10 +14,10 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** Then others wait for a turn. */
+/** After so long a reading, others wait for a turn. */
 const LONG_MS = 50
 
-/** Then clients that left are known. */
+/** Turns of the event loop, until clients that left are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])

@@ -67,7 +67,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   #pending: PendingChange[] = []
   #hasLinks = false
   readonly #savepoints = new Map<string, number>()
-  /** By the key's name and the linking value. */
+  /** Keys of gone records, by the name of the key and the linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
   #installed: RawDatabase | undefined
   /** Made inside a transaction: a rollback takes the triggers away. */
@@ -198,6 +198,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     }
   }
 
+  /** Reports a statement outside of any transaction. */
   afterStatement(): void {
     if (this.#pending.length === 0 || this.#content.handle.db.inTransaction) return
     this.beforeCommit()

@@ -59,7 +59,7 @@ export class Transactions {
     return this.#within === undefined || this.surroundings.current !== undefined ? undefined : this.#within
   }
 
-  /** For statements of the transaction, until the result is called. */
+  /** Keeps the surroundings for statements of the transaction, until the result is called. */
   keep(): () => void {
     const before = this.#within
     this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined

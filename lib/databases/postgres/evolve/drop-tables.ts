@@ -62,6 +62,7 @@ export async function dropTables(difference: SchemaDifference, from: DroppedFrom
   await dropInOrder(taken, session, plan)
 }
 
+/** Tables with references go first. */
 async function dropInOrder(taken: readonly CountedTable[], session: PoolClient, plan: Plan): Promise<void> {
   const left = new Set(taken)
   for (let before = Infinity; left.size > 0 && left.size < before;) {

@@ -12,7 +12,7 @@ interface ReadTable {
   readonly quoted: string
   readonly keys: readonly string[]
   readonly where?: string
-  /** Limits the columns to read. */
+  /** The table with the columns to read; undefined: all columns. */
   readonly before?: DatabaseTable
   readonly modelled: ReadonlyMap<string, EvolvedColumn> | undefined
 }

@@ -11,13 +11,13 @@ export interface RelationRow {
   readonly name: string
   /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
-  /** In some columns at least. */
+  /** For the role, at least in some columns. */
   readonly readable: boolean
-  /** In some columns at least. */
+  /** For the role, at least in some columns. */
   readonly writable: boolean
   /** `false` for a materialised view without data. */
   readonly filled: boolean
-  /** The owner of the table. */
+  /** The extension of the table; null: none. */
   readonly extension: string | null
 }
 
@@ -49,14 +49,14 @@ export interface TypeRow {
   readonly category: string
   /** Of an array; 0 for other types, boxes and `int2vector`. */
   readonly element: string
-  /** Of a domain. */
+  /** The base of a domain. */
   readonly base: string
   readonly modifier: number
   readonly notNull: boolean
   readonly defaultSql: string | null
-  /** Of an enum. */
+  /** Labels of an enum. */
   readonly labels: readonly string[] | null
-  /** Of a domain. */
+  /** Checks of a domain. */
   readonly checks: readonly string[] | null
 }
 
@@ -72,6 +72,7 @@ interface ConstraintRow {
   readonly definition: string | null
 }
 
+/** A unique index over all rows. */
 interface UniqueRow {
   readonly relation: string
   readonly columns: readonly string[]
@@ -152,6 +153,7 @@ export async function readCatalogue(session: PoolClient, schemas: readonly strin
   return { relations, columns, types, constraints, uniques }
 }
 
+/** Omits the server's own schemas. */
 export async function listSchemas(session: PoolClient): Promise<string[]> {
   const rows = await ask(
     session,

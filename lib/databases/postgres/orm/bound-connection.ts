@@ -31,6 +31,7 @@ function splitContext(context: LoggingOptions | undefined): {
 }
 
 export class BoundPostgresConnection extends PostgreSqlConnection {
+  /** The engine joins a transaction that the application has around a call. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
     const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()

@@ -84,6 +84,7 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
+/** Omits changes, removals, and additions in the place of a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)

@@ -127,6 +127,7 @@ export class Sessions {
     session.release(isGone || this.#unusable.has(session))
   }
 
+  /** Closes the session on release. */
   discard(session: PoolClient): void {
     this.#unusable.add(session)
   }

@@ -35,6 +35,7 @@ export function isNullWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`coalesce(jsonb_typeof(${compileOperandWithin(operand, columns)}), 'null') = 'null'`
 }
 
+/** NULL unless the value is a text. */
 export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   const value = compileOperandWithin(operand, columns)
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`

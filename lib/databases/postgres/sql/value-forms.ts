@@ -51,6 +51,7 @@ export const NUMBER: OwnForm = {
   },
 }
 
+/** A stored number, or NULL. Booleans sort as numbers. */
 export const STORED_NUMBER: OwnForm = {
   of: 'value',
   encode: value =>

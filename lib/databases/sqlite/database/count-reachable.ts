@@ -148,6 +148,7 @@ export class ReachableCounter {
     })
   }
 
+  /** To be called after each statement. */
   clear(): void {
     this.isUsed = false
     this.#links = []

@@ -18,7 +18,9 @@ export function hasAutoincrement(sql: string): boolean {
   return /autoincrement/i.test(sql) && tokenize(sql, 'sqlite').some(token => word(token) === 'autoincrement')
 }
 
+/** By lower-case names. */
 interface Ddl {
+  /** Columns with a collation other than BINARY. */
   readonly collated: ReadonlySet<string>
   /** Values in checks of the form `column in (...)`. */
   readonly items: ReadonlyMap<string, readonly (string | number)[]>

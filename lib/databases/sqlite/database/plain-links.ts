@@ -11,9 +11,10 @@ import { findBrokenKey } from './broken-keys.ts'
 interface LinkTable {
   /** By lower case. */
   readonly affinities: ReadonlyMap<string, Affinity>
+  /** No collation applies to texts. */
   readonly isExact: boolean
   readonly hasTriggers: boolean
-  /** In lower case. */
+  /** Columns in lower case whose foreign keys each statement checks. */
   readonly checked: ReadonlySet<string>
 }
 

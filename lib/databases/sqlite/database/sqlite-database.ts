@@ -21,7 +21,7 @@ import { followTime } from './time-functions.ts'
 
 const READERS = 2000
 const PREPARED = 500
-/** Outside of the heap. */
+/** Bytes of cached statements, outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
 function weigh(_: unknown, sql: string): number {

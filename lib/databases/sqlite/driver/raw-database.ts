@@ -10,13 +10,17 @@ export interface RawColumn {
   readonly name: string
   readonly column: string | null
   readonly table: string | null
+  /** As declared. */
   readonly type: string | null
 }
 
+/** Binds texts, numbers, bigints, bytes and null. */
 export interface RawStatement {
   readonly database: RawDatabase
   readonly source: string
+  /** Gives rows. */
   readonly reader: boolean
+  /** Writes nothing. */
   readonly readonly: boolean
   run(...parameters: readonly unknown[]): RawResult
   get(...parameters: readonly unknown[]): unknown
@@ -63,6 +67,7 @@ export interface RawDatabase {
   aggregate<Total>(name: string, options: RawAggregate<Total>): unknown
   transaction<Result>(work: () => Result): (() => Result) & { readonly immediate: () => Result }
   serialize(): Uint8Array
+  /** Copies `progress` pages at once. */
   backup(path: string, options?: { readonly progress: () => number }): Promise<unknown>
   close(): unknown
 }

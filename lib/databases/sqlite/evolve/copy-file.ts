@@ -8,7 +8,7 @@ import { openReadOnly } from '../database/open-read-only.ts'
 
 const PAGES_AT_ONCE = 4096
 
-/** Time, number within a second, extension. */
+/** The end of a copy's name: time, number within a second, extension. */
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
 const BEGUN = /\.part(?:-journal)?$/
 
@@ -60,6 +60,7 @@ export function removeOldCopies(path: string, copy: string, kept: number): void 
   for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
 }
 
+/** Called where the file has not changed. */
 export function removeCopy(path: string, copy: string): void {
   rmSync(copy, { force: true })
   if (existsSync(folderOf(path)) && readdirSync(folderOf(path)).length === 0) rmdirSync(folderOf(path))

@@ -14,7 +14,7 @@ import { listLoneTables } from './drop-tables.ts'
 import type { FileEvolution } from './table-change.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 
-/** Tells the rows of a table apart. */
+/** SQL of a text that tells the rows of a table apart. */
 export function placeOf({ rowid, key }: ExistingTable): string {
   return rowid === undefined ? key.map(column => `quote(${quoted(column)})`).join(" || ',' || ") : `cast(${rowid} as text)`
 }

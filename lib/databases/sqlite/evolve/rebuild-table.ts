@@ -17,7 +17,7 @@ import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
 
-/** Until the old table is gone. */
+/** Begins the name of a table being written. */
 const NEW_PREFIX = 'mikro_evolved_'
 
 interface Rebuilding {

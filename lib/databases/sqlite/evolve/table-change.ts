@@ -21,7 +21,7 @@ export interface FileEvolution {
   readonly isMentioned: (table: string) => boolean
 }
 
-/** For an empty column whose name another column gets. */
+/** Begins the name of an empty column whose own name another column gets. */
 export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {

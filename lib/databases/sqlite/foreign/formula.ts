@@ -14,6 +14,7 @@ function inMain(formula: FormulaFunction): FormulaFunction {
   }
 }
 
+/** Runs once the schema is made. */
 export function adaptFormulas(orm: MikroORM, db: RawDatabase, model: ForeignModel, addFunctions: () => void): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {

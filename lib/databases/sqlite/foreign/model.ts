@@ -100,6 +100,7 @@ export class ForeignModel {
     else places.add(place)
   }
 
+  /** Called after the last `mapped`. */
   noteMapped(): void {
     for (const [what, places] of this.#mapped) {
       const shown = [...places].slice(0, SHOWN).join(', ')

@@ -35,6 +35,7 @@ export class ForeignSchema {
     this.#platform = orm.config.getPlatform()
   }
 
+  /** Called before the schema is made. */
   adapt(): void {
     for (const meta of this.#orm.getMetadata()) {
       for (const prop of meta.props) this.#adaptProperty(meta, prop)

@@ -13,7 +13,7 @@ import { name as quoted } from '../../sql/sql.ts'
 /** MySQL declares booleans so, and other programs follow. */
 const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i
 
-/** From each end of a table. */
+/** Rows from each end of a table. */
 const SAMPLES = 50
 
 /** More exact than an affinity. */

@@ -30,6 +30,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
+  /** The engine joins a transaction that the application has around a call. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {

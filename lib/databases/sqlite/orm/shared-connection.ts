@@ -98,6 +98,7 @@ export class SharedConnection implements DatabaseConnection {
         yield { rows: [row as R] }
       }
     } finally {
+      // Includes the time of the taker.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }

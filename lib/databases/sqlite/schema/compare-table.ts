@@ -14,7 +14,7 @@ export interface Addition {
   /** Such as `the column "product"."price"`. */
   readonly what: string
   readonly sql: string
-  /** For a unique index over equal values. */
+  /** The note in the place of a unique index, if rows have equal values. */
   readonly orNote?: string
 }
 

@@ -27,10 +27,12 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
   }
 }
 
+/** As MikroORM joins a list. */
 function splitList(stored: string): readonly string[] {
   return stored === '' ? [] : stored.split(',')
 }
 
+/** A column of JSON in a file may hold any text. */
 function parse(stored: string): unknown {
   try {
     return JSON.parse(stored)

@@ -87,6 +87,7 @@ function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
+/** Integers beyond a JavaScript number become texts. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)

@@ -110,6 +110,7 @@ export class Estimate {
     return rows
   }
 
+  /** Called after a change of the schema. */
   forget(): void {
     this.#tables.clear()
     this.#schema = -1

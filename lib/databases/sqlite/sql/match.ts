@@ -104,6 +104,7 @@ function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
     const first = pieces[0]!.length
     const end = text.length - pieces[last]!.length
     if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
+    // First places are enough, if the pattern matches at all.
     let position = first
     for (let index = 1; index < last; index++) {
       const found = finders[index]!(text, position, checkClock)

@@ -31,6 +31,7 @@ export class Heap {
     this.#room = allocate(ROOM)
   }
 
+  /** The memory has grown: old views have no bytes. */
   refresh(): void {
     this.#bytes = new Uint8Array(this.#memory.buffer)
     this.#view = new DataView(this.#memory.buffer)
@@ -89,6 +90,7 @@ export class Heap {
     return work(at, length)
   }
 
+  /** Allocates the text anew, with a byte 0 behind. */
   withKeptText<T>(text: string, work: (at: number, length: number) => T): T {
     const bytes = encoder.encode(text)
     return this.#allocated(bytes.length + 1, at => {
@@ -108,6 +110,7 @@ export class Heap {
     return text.length
   }
 
+  /** The work must copy the bytes. */
   withBytes<T>(bytes: Uint8Array, work: (at: number, length: number) => T): T {
     return bytes.length > ROOM ? this.#allocated(bytes.length, at => this.#placed(bytes, at, work)) : this.#placed(bytes, this.#room, work)
   }

@@ -14,6 +14,7 @@ const RANDOM_DESCRIPTOR = 3
 /** The most of one call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65_536
 
+/** Of WebAssembly of 32 bits. */
 export const MAX_MEMORY = 2 ** 31
 
 type SystemCall = (...values: never[]) => number | undefined
@@ -62,6 +63,7 @@ function growMemory(memory: WasmMemory, heap: Heap, bytes: number): boolean {
   try {
     memory.grow(Math.ceil((wanted - had) / PAGE_BYTES))
   } catch (error) {
+    // SQLite gives an error for lack of memory.
     if (error instanceof RangeError) return false
     throw error
   }

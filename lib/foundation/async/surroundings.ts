@@ -42,9 +42,9 @@ export class Surroundings<T extends object | true> {
 
   #enter(value: T): SurroundingFrame {
     const outer = now ?? frames?.getStore()
-    const own = find(outer, this)
-    if (own?.value === value) return outer!
-    return { owner: this, value, outer: own === undefined ? outer : without(own, outer!) }
+    const known = find(outer, this)
+    if (known?.value === value) return outer!
+    return { owner: this, value, outer: known === undefined ? outer : without(known, outer!) }
   }
 }
 

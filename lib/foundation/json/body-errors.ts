@@ -65,8 +65,8 @@ export class FieldErrors {
     const rest =
       this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed${this.#isLimit ? ' (limits.maxErrors)' : ''}.`]
     // The attributes of a composite key share one sentence.
-    const said = errors.filter(({ code, detail }, index) => code !== 'not_unique' || detail !== errors[index - 1]?.detail)
-    const detail = [...said.map(error => error.detail), ...rest].join(' ')
+    const distinct = errors.filter(({ code, detail }, index) => code !== 'not_unique' || detail !== errors[index - 1]?.detail)
+    const detail = [...distinct.map(error => error.detail), ...rest].join(' ')
     return briefError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }

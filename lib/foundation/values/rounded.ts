@@ -17,13 +17,13 @@ export function findRoundedBound(text: string, scale: number, end: 'low' | 'high
   // Cut off, a number is nearer to zero.
   const units = sign === '-' ? -digits : digits
   // Where doubles are coarser than the scale, `toFixed` shows digits that nobody has given.
-  const own = isExact ? Number(text) : Number.NaN
+  const double = isExact ? Number(text) : Number.NaN
   if (end === 'low') {
     const bound = least(isExact || sign === '-' ? units : units + 1n, scale)
-    return own < bound ? own : bound
+    return double < bound ? double : bound
   }
   const bound = before(least((isExact || sign !== '-' ? units : units - 1n) + 1n, scale))
-  return own > bound ? own : bound
+  return double > bound ? double : bound
 }
 
 /** The least double shown as so many units of the last digit. */

@@ -107,8 +107,8 @@ function makeClient<M extends ClientEntities>(
     me: async callOptions => readUser(await send('GET', 'me', undefined, callOptions)),
     updateMe: async (body, callOptions) => {
       const answer = await send('PATCH', 'me', body, callOptions)
-      const own = mergeHeaders(headers, authorize(findToken(answer)))
-      return { user: readUser(answer), api: makeClient<M>(withRefreshToken(wire, answer), names, own) }
+      const loggedIn = mergeHeaders(headers, authorize(findToken(answer)))
+      return { user: readUser(answer), api: makeClient<M>(withRefreshToken(wire, answer), names, loggedIn) }
     },
     withToken: token => withHeaders(authorize(token)),
     withHeaders,

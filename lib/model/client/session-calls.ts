@@ -80,8 +80,8 @@ export function findToken(answer: unknown): string | undefined {
 
 function findMember(answer: unknown, name: string): string | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
-  const own = (answer as LogInAnswer)[name]
-  if (typeof own === 'string') return own
+  const value = (answer as LogInAnswer)[name]
+  if (typeof value === 'string') return value
   for (const member of Object.values(answer)) {
     const found = findMember(member, name)
     if (found !== undefined) return found

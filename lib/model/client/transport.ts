@@ -161,8 +161,8 @@ function readAnswer(
   if (status >= 400) {
     const { code, detail, errors } = (isObject ? body : {}) as ClientRefusal
     const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT.includes(name)))
-    const said = typeof detail === 'string' ? detail : `${method} ${path} is answered with ${status}, and no error body of this API.`
-    throw new RestError(status, typeof code === 'string' ? code : 'unknown', said, {
+    const message = typeof detail === 'string' ? detail : `${method} ${path} is answered with ${status}, and no error body of this API.`
+    throw new RestError(status, typeof code === 'string' ? code : 'unknown', message, {
       ...(errors === undefined ? {} : { errors }),
       headers: kept,
     })

@@ -93,12 +93,12 @@ function readFilters(filter: Filter, vocabulary: Vocabulary): AskedFilters {
 }
 
 export function withDefaults(given: Parameters, method: string, target: Target, defaults: DefaultsOfLists): Parameters {
-  const own = target.kind === 'collection' && READS.has(method) ? defaults.get(target.resource) : undefined
-  if (own === undefined) return given
-  let merged = own.merged.get(given)
+  const ofResource = target.kind === 'collection' && READS.has(method) ? defaults.get(target.resource) : undefined
+  if (ofResource === undefined) return given
+  let merged = ofResource.merged.get(given)
   if (merged === undefined) {
-    const { filters, asked } = given.filters.length === 0 ? own : given
-    own.merged.set(given, (merged = { ...given, sort: given.sort ?? own.sort, filters, asked }))
+    const { filters, asked } = given.filters.length === 0 ? ofResource : given
+    ofResource.merged.set(given, (merged = { ...given, sort: given.sort ?? ofResource.sort, filters, asked }))
   }
   return merged
 }

@@ -48,10 +48,10 @@ export function planOrder(
 
 /** Without a key and an order, rows are sorted by all attributes, so that pages do not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: PlanContext): Order {
-  const asked = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
+  const terms = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
   const all = columns.map(attribute => ({ hops: [], attribute, descending: false }))
-  return { terms: [...asked, ...all], sort: keys.map(formatSortKey).join() }
+  return { terms: [...terms, ...all], sort: keys.map(formatSortKey).join() }
 }
 
 function listColumns(attribute: Attribute): ScalarAttribute[] {

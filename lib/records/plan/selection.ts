@@ -135,8 +135,8 @@ function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
 function buildNode(resource: Resource, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): RecordNode {
   const shown = resource.attributes.flatMap(attribute => {
     const ids = findIds(attribute, resource)
-    const own = isWanted(attribute, selection) && (ids === undefined || isNamed(attribute, depth, selection)) ? [attribute] : []
-    return ids !== undefined && isWanted(ids, selection) ? [ids, ...own] : own
+    const itself = isWanted(attribute, selection) && (ids === undefined || isNamed(attribute, depth, selection)) ? [attribute] : []
+    return ids !== undefined && isWanted(ids, selection) ? [ids, ...itself] : itself
   })
   const fields = shown.flatMap(attribute => buildField(attribute, depth, selection, visibility) ?? [])
   return { resource, fields, exact: depth === 'links' && resource.open?.exact === true }

@@ -117,9 +117,9 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
 
 /** Sees the record alone, if visible for the caller. */
 export function onlyRecord(resource: Resource, key: readonly unknown[], visibility: Visibility): Visibility {
-  const own = visibility.findValues(undefined)
-  const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: own.length, resource }] }
-  const values = [...own, key]
+  const custom = visibility.findValues(undefined)
+  const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: custom.length, resource }] }
+  const values = [...custom, key]
   return {
     ...visibility,
     shape: `${visibility.shape}\0only`,

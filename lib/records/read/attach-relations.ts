@@ -47,9 +47,15 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
     const steps: ReadingStep[] = []
     const next: RelationLevel[] = []
     const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
-    for (const { owners, node, given: own } of level)
+    for (const { owners, node, given: ofLevel } of level)
       for (const child of node.children)
-        requestChild(child, owners, { given: child.list === undefined ? own : argumentsOf(child.list, own), dialect, isLast, steps, next })
+        requestChild(child, owners, {
+          given: child.list === undefined ? ofLevel : argumentsOf(child.list, ofLevel),
+          dialect,
+          isLast,
+          steps,
+          next,
+        })
     if (steps.length > 0) yield steps
     level = next
   }
@@ -131,8 +137,8 @@ function requestLinked(child: CompiledChild, link: readonly unknown[], take: Tak
   const { single } = child
   const isAll = single.bindings.length === link.length
   const list = child.list === undefined ? undefined : given.lists![child.list]!
-  const own = { ...given, link }
-  const parameters = isAll ? link : list === undefined ? bindParameters(single, own, dialect) : bindWithin(list, single, own, dialect)
+  const linked = { ...given, link }
+  const parameters = isAll ? link : list === undefined ? bindParameters(single, linked, dialect) : bindWithin(list, single, linked, dialect)
   return { statement: single, parameters, bound: findBound(child, 1, given), take, isLast, list }
 }
 
@@ -148,8 +154,8 @@ function requestLists(
 ): ReadingStep {
   const { statement } = child
   const list = child.list === undefined ? undefined : given.lists![child.list]!
-  const own = { ...given, links: parameter }
-  const parameters = list === undefined ? bindParameters(statement, own, dialect) : bindWithin(list, statement, own, dialect)
+  const linked = { ...given, links: parameter }
+  const parameters = list === undefined ? bindParameters(statement, linked, dialect) : bindWithin(list, statement, linked, dialect)
   return { statement, parameters, bound: findBound(child, count, given), take, isLast, list }
 }
 

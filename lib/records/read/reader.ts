@@ -81,9 +81,8 @@ export class Reader {
   /** Does not count the records. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, 'list', view), ({ read }) => {
-      const { dialect } = this.#connection
       const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
-      return this.#finish(given, view, () => readFirst(read, given, dialect))
+      return this.#finish(given, view, () => readFirst(read, given, this.#connection.dialect))
     })
   }
 
@@ -178,12 +177,14 @@ export class Reader {
     const targets = yield* wait(retryWithRules(visibility, () => branchesFor(relation, visibility)))
     const keys: CompiledRead[] = []
     for (const branch of targets) keys.push(yield* wait(this.#planKeys(owner, key, branch, NO_PARAMETERS, visibility)))
-    const own: Arguments = { filters: [], key: idValues(key), findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
+    const ofOwner: Arguments = { filters: [], key: idValues(key), findValues: visibility.findValues, ctx: view.ctx, ...WHOLE }
     const planned = new Map<PolymorphicTarget, { readonly read: CompiledRead; readonly given: RenderArguments }>()
     const running: Pick<RenderArguments, 'filters' | 'pending'> = { filters: [] }
     for (;;) {
       const branches = targets.map((branch, at) => ({ branch, keys: keys[at]!, record: planned.get(branch) }))
-      const found = yield* wait(this.#finish(running, view, () => readWithin(exists, own, dialect, readBranch(branches, own, dialect))))
+      const found = yield* wait(
+        this.#finish(running, view, () => readWithin(exists, ofOwner, dialect, readBranch(branches, ofOwner, dialect))),
+      )
       if (found === undefined || found === null) return found
       if (found.record !== undefined) return found
       const { branch } = found
@@ -272,14 +273,8 @@ export class Reader {
     return chain(statement, known => {
       if (known === undefined) return undefined
       const { parameter } = dialect.encodeLinks(keys, { from: [0], parts: resource.key })
-      const given: Arguments = {
-        filters: [],
-        key: NO_KEY,
-        findValues: visibility.findValues,
-        ctx: visibility.ctx,
-        links: parameter,
-        ...WHOLE,
-      }
+      const { findValues, ctx } = visibility
+      const given: Arguments = { filters: [], key: NO_KEY, findValues, ctx, links: parameter, ...WHOLE }
       return chain(
         this.#connection.read(() => readRows(known, given, dialect)),
         rows => new Set(rows.map(([key]) => String(key))),

@@ -89,10 +89,10 @@ export class Routes {
   }
 
   listMethods(segments: readonly string[], passed: readonly object[] = NO_ROUTES): readonly string[] {
-    const own = this.#routes
+    const methods = this.#routes
       .filter(({ route }) => this.#find(route.method, segments, passed)?.route === route)
       .map(({ route }) => route.method)
-    return own.includes('GET') && !own.includes('HEAD') ? [...own, 'HEAD'] : own
+    return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
   }
 }
 

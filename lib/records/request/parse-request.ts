@@ -103,8 +103,8 @@ export function takeQuery({ method, path, base, readOnly, segments, query, body,
         : `has ${body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`} for its body`
     throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
   }
-  const asked = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as QueryConditions)
-  const whole = new ParsedQuery([...query.pairs, ...asked])
+  const pairsOfBody = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as QueryConditions)
+  const whole = new ParsedQuery([...query.pairs, ...pairsOfBody])
   return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
 }
 

@@ -86,14 +86,14 @@ export class RequestContext implements HookContext {
   }
   /** Call the result before each run of a handler: later runs get the present body and state. */
   startAgain(): () => void {
-    const [asked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
+    const [wasAsked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true
     return () => {
       if (isFirst) {
         isFirst = false
         return
       }
-      this.#asked = asked
+      this.#asked = wasAsked
       this.#data = structuredClone(data)
       this.#state = state && { ...state }
     }

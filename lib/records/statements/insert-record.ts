@@ -66,9 +66,9 @@ export class RecordInserter {
     const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
     const shape = this.#shapes.findInsert(resource, body)
     if (shape?.callsEarly === false) return { given, run: again => this.#insertFlat(shape, body, again ? { ...given, again } : given) }
-    const asked = findAskedClass(resource, body)
-    const row = planRows(asked)
-    const plan = row === null ? undefined : planNew(row, asked, body, this.#connection)
+    const recordClass = findAskedClass(resource, body)
+    const row = planRows(recordClass)
+    const plan = row === null ? undefined : planNew(row, recordClass, body, this.#connection)
     if (row === null || plan === undefined || !writesPivots(plan, this.#connection)) return undefined
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
   }

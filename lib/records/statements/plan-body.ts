@@ -263,12 +263,12 @@ class BodyWalk implements BodyPlan {
 
 function listPivotColumns({ via, target }: ToManyAttribute, resource: Resource): LinkColumn[] {
   const { table, ownerColumns, targetColumns } = via as ToManyAttribute['via'] & { kind: 'pivot' }
-  const [own, other] = [resource, target].map(each => each.readStored())
-  if (own === undefined || other === undefined) return []
+  const [owner, other] = [resource, target].map(each => each.readStored())
+  if (owner === undefined || other === undefined) return []
   return [
-    { table, column: ownerColumns[0]!, type: own.key[0]!.type },
+    { table, column: ownerColumns[0]!, type: owner.key[0]!.type },
     { table, column: targetColumns[0]!, type: other.key[0]!.type },
-    ...linkColumns(own),
+    ...linkColumns(owner),
     ...linkColumns(other),
   ]
 }
@@ -337,13 +337,13 @@ function listNeeded({ required, keyProperties, constructed, properties }: Stored
 /** Whether a new record may link itself: before its key is counted (`{ "slug": "a", "parent": "a" }`), or as another class of its table. */
 export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   const { shownKey, hierarchy, keyNames } = resource
-  const own = shownKey === undefined ? undefined : nameGiven(body, resource)
-  if (own === undefined && (hierarchy === undefined || !keyNames.every(name => (body[name] ?? null) !== null))) return false
+  const ownName = shownKey === undefined ? undefined : nameGiven(body, resource)
+  if (ownName === undefined && (hierarchy === undefined || !keyNames.every(name => (body[name] ?? null) !== null))) return false
   for (const name in body) {
     const attribute = resource.byName.get(name)
     const value = body[name] ?? null
     if (attribute?.kind !== 'toOne' || !attribute.owner || value === null || !mayLeadBack(attribute, resource)) continue
-    if (own === undefined ? attribute.target !== resource : nameGiven({ [shownKey!.name]: value }, resource) === own) return true
+    if (ownName === undefined ? attribute.target !== resource : nameGiven({ [shownKey!.name]: value }, resource) === ownName) return true
   }
   return false
 }

@@ -49,10 +49,10 @@ export class PlannedRelations {
 
   /** Inserts the new records linked by the row. Returns the change with the new keys, without links held by other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
-    const own = change.links.filter(({ attribute }) => attribute.owner)
-    const created = own.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
+    const owned = change.links.filter(({ attribute }) => attribute.owner)
+    const created = owned.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
     const keys = yield* this.#insert(created)
-    const links = own.map((input): LinkInput => {
+    const links = owned.map((input): LinkInput => {
       if (input.link?.kind !== 'new') return input
       const { record } = input.link
       return { ...input, link: { kind: 'existing', key: keys[created.indexOf(record)]!, path: record.path, given: undefined } }
@@ -201,8 +201,8 @@ export class PlannedRelations {
         yield* wait(this.#statements.run(statement, parameters))
       return
     }
-    const own = leaving.map(each => this.#statements.toParameter(each, target))
-    if (planRows(target)!.touched.length > 0) yield* this.#setEach(own, linking, null)
+    const parameters = leaving.map(each => this.#statements.toParameter(each, target))
+    if (planRows(target)!.touched.length > 0) yield* this.#setEach(parameters, linking, null)
     else {
       const link = this.#find('link', linking, () => this.#connection.dialect.writing.link(stored, column))
       yield* wait(this.#statements.run(link, [null, this.#statements.encodeKeys(leaving, target), null]))

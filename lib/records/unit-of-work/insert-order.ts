@@ -53,8 +53,8 @@ function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetad
 
 function listNeeded(table: EntityMetadata, all: readonly EntityMetadata[]): EntityMetadata[] {
   if (table.inheritanceType === 'tpt') {
-    const own = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
-    return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...own.flatMap(needed)]
+    const relations = table.tptParent === undefined ? table.relations : (table.ownProps ?? [])
+    return [...(table.tptParent === undefined ? [] : [table.tptParent]), ...relations.flatMap(needed)]
   }
   // In a table of several classes, columns may be null.
   return all.filter(({ root }) => root.class === table.class).flatMap(({ relations }) => relations.flatMap(needed))

@@ -1,6 +1,4 @@
-/**
- * Arguments: parses and checks the command line. A mistake is a usage error (exit code 2) that names the input and the nearest option.
- */
+/** Parses and checks the command line. A mistake is a usage error (exit code 2) that names the input and the nearest option. */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeModel, type EvolveArguments } from './evolve-arguments.ts'

@@ -1,4 +1,4 @@
-/** Command error: ends the command with one line on standard error. */
+/** Ends the command with one line on standard error. */
 import { escapeControls } from './explanation-text.ts'
 
 /** Exit code 2: a wrong command line; 1: any other failure. */

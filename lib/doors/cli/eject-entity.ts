@@ -1,6 +1,6 @@
 /**
- * Eject entity: writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part
- * without code by name; eject.ts proves that the rest means the same.
+ * Writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part without code by
+ * name; eject.ts proves that the rest means the same.
  */
 import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'

@@ -1,4 +1,4 @@
-/** Evolve options: adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` evolves or migrates. */
+/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` evolves or migrates. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'

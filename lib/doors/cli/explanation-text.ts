@@ -1,4 +1,4 @@
-/** Explanation text: formats an explanation for a terminal. */
+/** Formats an explanation for a terminal. */
 import { styleText } from 'node:util'
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../../engine/journal/explanation.ts'

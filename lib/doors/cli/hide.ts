@@ -1,6 +1,5 @@
 /**
- * Hide: hides attributes by names of the command line, as `hidden: true` of an entity does. Refuses an unknown name before anything is
- * written.
+ * Hides attributes by names of the command line, as `hidden: true` of an entity does. Refuses an unknown name before anything is written.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { EngineOptions } from '../../engine/options/options.ts'

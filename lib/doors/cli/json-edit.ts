@@ -1,6 +1,4 @@
-/**
- * JSON edit: edits records in a JSON text, and leaves every other character. New text follows the style of its neighbours.
- */
+/** Edits records in a JSON text, and leaves every other character. New text follows the style of its neighbours. */
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type MemberSpan, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'

@@ -1,4 +1,4 @@
-/** JSON file: infers the model of a file of collections, as json-server serves. */
+/** Infers the model of a file of collections, as json-server serves. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { findOddities, parseLong, type JsonFinding } from '../../foundation/json/json-numbers.ts'

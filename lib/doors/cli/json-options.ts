@@ -1,6 +1,6 @@
 /**
- * JSON options: adds options of a module to the inferred model of a JSON file. Throws CommandError for options in the place of the file's
- * model or records.
+ * Adds options of a module to the inferred model of a JSON file. Throws CommandError for options in the place of the file's model or
+ * records.
  */
 import type { EngineOptions } from '../../engine/options/options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'

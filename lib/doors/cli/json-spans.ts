@@ -1,4 +1,4 @@
-/** JSON spans: finds values in a JSON text, without making them. */
+/** Finds values in a JSON text, without making them. */
 
 /** `end` is behind the last character. */
 export interface Span {

@@ -1,4 +1,4 @@
-/** JSON text: parses a text, with errors that name file and place. */
+/** Parses a text, with errors that name file and place. */
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { CommandError } from './command-error.ts'
 

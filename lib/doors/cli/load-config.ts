@@ -1,4 +1,4 @@
-/** Load config: makes engine options of an application's MikroORM config. Throws CommandError for a project of another MikroORM. */
+/** Makes engine options of an application's MikroORM config. Throws CommandError for a project of another MikroORM. */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { chooseConfig, type OrmConfig } from '../../engine/config/choose-config.ts'

@@ -1,6 +1,6 @@
 /**
- * Load seed: reads a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by name. Throws CommandError
- * for anything else.
+ * Reads a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by name. Throws CommandError for
+ * anything else.
  */
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'

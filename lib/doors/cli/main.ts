@@ -1,4 +1,4 @@
-/** Main: runs the command. */
+/** Runs the command. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/assembly/internals.ts'

@@ -1,4 +1,4 @@
-/** Notes: formats an engine's notes. */
+/** Formats an engine's notes. */
 import type { RestEngine } from '../../engine.ts'
 import { escapeControls } from './explanation-text.ts'
 

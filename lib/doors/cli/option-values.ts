@@ -1,4 +1,4 @@
-/** Option values: reads values of options. Throws CommandError for a bad value. */
+/** Reads values of options. Throws CommandError for a bad value. */
 import { isIPv6 } from 'node:net'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { readBase } from '../../records/request/address.ts'

@@ -1,4 +1,4 @@
-/** Own package: reads this package's manifest, for the versions inside. */
+/** Reads this package's manifest, for the versions inside. */
 import { readFile } from 'node:fs/promises'
 
 interface Manifest {

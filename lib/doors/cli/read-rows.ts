@@ -1,4 +1,4 @@
-/** Read rows: reads records in the form of the JSON file. */
+/** Reads records in the form of the JSON file. */
 import type { RestEngine } from '../../engine.ts'
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'

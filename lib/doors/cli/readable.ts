@@ -1,4 +1,4 @@
-/** Readable: checks that a file of the command line can be read. */
+/** Checks that a file of the command line can be read. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { findScheme, SERVERS } from '../../engine/options/database-option.ts'

@@ -1,4 +1,4 @@
-/** Recording: serves a FILE of `engine.record`. Refuses options for other files. */
+/** Serves a FILE of `engine.record`. Refuses options for other files. */
 import { open } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { RestEngine } from '../../engine.ts'

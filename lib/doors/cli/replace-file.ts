@@ -1,4 +1,4 @@
-/** Replace file: puts a temporary file in the place of the old. A reader finds one of both whole, after a crash, too. */
+/** Puts a temporary file in the place of the old. A reader finds one of both whole, after a crash, too. */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

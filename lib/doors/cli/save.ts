@@ -1,6 +1,6 @@
 /**
- * Save: writes changes back to the JSON file. Hands changed rows to the thread with the text (save-worker.ts): the cost here does not
- * depend on the size of the file.
+ * Writes changes back to the JSON file. Hands changed rows to the thread with the text (save-worker.ts): the cost here does not depend on
+ * the size of the file.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Serve: serves the engine over HTTP until a signal. */
+/** Serves the engine over HTTP until a signal. */
 import { listPathsOf } from './other-grammar.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'

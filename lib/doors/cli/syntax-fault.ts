@@ -1,6 +1,4 @@
-/**
- * Syntax fault: finds the module with a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS.
- */
+/** Finds the module with a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'

@@ -1,6 +1,6 @@
 /**
- * Try model: opens a changed model on a copy of the data, on a server in a transaction that is rolled back. A refusal leaves the serving
- * process as it is.
+ * Opens a changed model on a copy of the data, on a server in a transaction that is rolled back. A refusal leaves the serving process as it
+ * is.
  */
 import { existsSync } from 'node:fs'
 import { copyForTrial, copyPglite } from '../../engine/assembly/open-database.ts'

@@ -1,6 +1,6 @@
 /**
- * TypeScript: loads a project's TypeScript with the project's loader. Decorators that take types from the compiler
- * (`emitDecoratorMetadata`) need a loader that writes types, as for MikroORM's command; anything else goes through tsx.
+ * Loads a project's TypeScript with the project's loader. Decorators that take types from the compiler (`emitDecoratorMetadata`) need a
+ * loader that writes types, as for MikroORM's command; anything else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * Watch: runs the command in a child process, and another child when a module, the JSON file or the seed changes: Node never unloads a
- * module. The new child tries its model first (try-model.ts): under a refused model the former child serves on. Changed rows may make the
- * model fit, so the database file is watched, too. Saves of the child restart nothing.
+ * Runs the command in a child process, and another child when a module, the JSON file or the seed changes: Node never unloads a module. The
+ * new child tries its model first (try-model.ts): under a refused model the former child serves on. Changed rows may make the model fit, so
+ * the database file is watched, too. Saves of the child restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Creation place: finds in a stack the application's line that made an engine. */
+/** Finds in a stack the application's line that made an engine. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

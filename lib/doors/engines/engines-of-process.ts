@@ -1,4 +1,4 @@
-/** Engines of process: lists this process's engines at a port. Only a waiting engine keeps the process running. */
+/** Lists this process's engines at a port. Only a waiting engine keeps the process running. */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'

@@ -1,4 +1,4 @@
-/** Settings: reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
+/** Reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
 
 /** Engines that wait at their end until the reader lets go. */
 type Waiting = 'none' | 'all' | 'failed'

@@ -1,6 +1,6 @@
 /**
  * Shown engine: an engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine may
- * wait at its end, as the settings say.
+ * wait at the end, as the settings say.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'

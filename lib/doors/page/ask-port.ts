@@ -1,4 +1,4 @@
-/** Ask port: sends requests of a page to an engine in a worker, the entry `mikro-rest/port`. The page loads no engine. */
+/** Sends requests of a page to an engine in a worker, the entry `mikro-rest/port`. The page loads no engine. */
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import type { Origins } from '../server/intercept/addresses.ts'
 import type { InterceptOptions, Interception } from '../server/intercept/intercept.ts'

@@ -1,4 +1,4 @@
-/** Intercept page: puts engines in the place of origins for `fetch` and XMLHttpRequest of a page. Refuses options that need Node. */
+/** Puts engines in the place of origins for `fetch` and XMLHttpRequest of a page. Refuses options that need Node. */
 import { anything, flag, readOptions } from '../../foundation/base/option-table.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from '../server/intercept/addresses.ts'

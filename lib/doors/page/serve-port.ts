@@ -1,4 +1,4 @@
-/** Serve port: lets the engine of a worker answer requests of pages. */
+/** Lets the engine of a worker answer requests of pages. */
 import { readMessage, sendMessage, type AskedRequest, type MessageEnd, type PortAnswer } from './port-messages.ts'
 
 interface ServedEngine {

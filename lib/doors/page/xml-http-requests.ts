@@ -1,4 +1,4 @@
-/** XML HTTP requests: takes the place of the page's XMLHttpRequest, and sends each request to an engine, or as before. */
+/** Takes the place of the page's XMLHttpRequest, and sends each request to an engine, or as before. */
 import { XmlHttpExchange, type XmlHttpTarget } from './xml-http-exchange.ts'
 
 interface XmlHttpRequest extends XmlHttpTarget {

@@ -1,4 +1,4 @@
-/** World of test: forks an engine for each test, reports unmet faults, and records failed tests. */
+/** Forks an engine for each test, reports unmet faults, and records failed tests. */
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'
 import { anything, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'

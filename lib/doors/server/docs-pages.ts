@@ -1,6 +1,6 @@
 /**
- * Docs pages: answers `/docs` and below with pages of the caller's OpenAPI document, else with a log-in page. Refuses with
- * method_not_allowed, path_unknown, version_unknown and parameter_invalid.
+ * Answers `/docs` and below with pages of the caller's OpenAPI document, else with a log-in page. Refuses with method_not_allowed,
+ * path_unknown, version_unknown and parameter_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'

@@ -1,4 +1,4 @@
-/** Fetch: answers a WHATWG `Request` with a `Response`, without a socket. */
+/** Answers a WHATWG `Request` with a `Response`, without a socket. */
 import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
 import { WholeClient } from '../../foundation/async/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/errors/errors.ts'

@@ -1,4 +1,4 @@
-/** HTTP body: reads a body from the socket, and answers a client that still sends. */
+/** Reads a body from the socket, and answers a client that still sends. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'

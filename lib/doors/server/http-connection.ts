@@ -1,4 +1,4 @@
-/** HTTP connection: orders the requests of a connection, and breaks connections. */
+/** Orders the requests of a connection, and breaks connections. */
 import type { Socket } from 'node:net'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 

@@ -1,4 +1,4 @@
-/** Mount: finds the whole target of a request, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`. */
+/** Finds the whole target of a request, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`. */
 import type { IncomingMessage } from 'node:http'
 import { findTargetBelow } from '../../records/request/address.ts'
 import { originForm } from './transport.ts'

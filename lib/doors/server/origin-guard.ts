@@ -1,7 +1,7 @@
 /**
- * Origin guard: decides by Host and Origin which requests a server takes. A loopback address is open to every browser of this machine: a
- * page whose name points to 127.0.0.1 (DNS rebinding) could read, any page could send without a preflight. Refuses with request_malformed,
- * host_not_allowed and origin_not_allowed.
+ * Decides by Host and Origin which requests a server takes. A loopback address is open to every browser of this machine: a page whose name
+ * points to 127.0.0.1 (DNS rebinding) could read, any page could send without a preflight. Refuses with request_malformed, host_not_allowed
+ * and origin_not_allowed.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { AddressInfo, BlockList } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Pages: answers with the docs page, unless the engine has the path, and leads browsers from the root address to the workbench, else to the
- * docs page.
+ * Answers with the docs page, unless the engine has the path, and leads browsers from the root address to the workbench, else to the docs
+ * page.
  */
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'

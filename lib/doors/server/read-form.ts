@@ -1,6 +1,4 @@
-/**
- * Read form: makes a FormBody of bytes, or of an app's parsed value. Refuses unreadable forms and files with body_invalid.
- */
+/** Makes a FormBody of bytes, or of an app's parsed value. Refuses unreadable forms and files with body_invalid. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { isObject } from '../../foundation/json/json.ts'

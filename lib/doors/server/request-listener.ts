@@ -1,6 +1,6 @@
 /**
- * Request listener: reads target and body of a `node:http` request, asks the engine, and writes the answer with one `end`. Passes on
- * requests of others, where asked to.
+ * Reads target and body of a `node:http` request, asks the engine, and writes the answer with one `end`. Passes on requests of others,
+ * where asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
- * Static files: answers GET and HEAD with a file, a folder's `index.html`, a redirect to a folder's path, or the page of a single-page app.
- * No path leads out of the folder, neither by encoded dots, nor by a link.
+ * Answers GET and HEAD with a file, a folder's `index.html`, a redirect to a folder's path, or the page of a single-page app. No path leads
+ * out of the folder, neither by encoded dots, nor by a link.
  */
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'

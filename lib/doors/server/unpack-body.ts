@@ -1,5 +1,5 @@
 /**
- * Unpack body: decodes a body by its `Content-Encoding`. The limit holds for the decoded body: a kilobyte may hold a gigabyte. Refuses with
+ * Decodes a body by its `Content-Encoding`. The limit holds for the decoded body: a kilobyte may hold a gigabyte. Refuses with
  * media_type_unsupported, body_too_large and body_invalid.
  */
 import { builtin } from '../../foundation/base/builtins.ts'

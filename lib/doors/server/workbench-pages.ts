@@ -1,6 +1,6 @@
 /**
- * Workbench pages: answers `/_ui` and below; the guard has checked the origin, as for a test control. Refuses with method_not_allowed,
- * path_unknown, version_unknown and body_invalid.
+ * Answers `/_ui` and below; the guard has checked the origin, as for a test control. Refuses with method_not_allowed, path_unknown,
+ * version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
@@ -48,7 +48,7 @@ const PATH = `/${WORKBENCH}`
 const READS = 'GET, HEAD, OPTIONS'
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
-/** `look`: a GET of the page itself. `plain`: a request of the user. Both get the engine's own form, the only one the page knows. */
+/** `look`: a GET of the page itself. `plain`: a request of the user. Both get the engine's own form: the page knows no other. */
 const HEADER = 'x-workbench'
 
 export function isWorkbenchPath(target: string): boolean {

@@ -1,4 +1,4 @@
-/** Assemble: composes an engine on an open database, copies the world for a fork, closes the engine. */
+/** Composes an engine on an open database, copies the world for a fork, closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication, KnownPaths } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/async/clock.ts'

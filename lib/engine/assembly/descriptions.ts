@@ -1,4 +1,4 @@
-/** Descriptions: makes OpenAPI documents, with examples of present records; changed examples make a new document. */
+/** Makes OpenAPI documents, with examples of present records; changed examples make a new document. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'

@@ -1,4 +1,4 @@
-/** Hold answer: compares an answer with its version's document, and lists faults in plain words. Throws TypeError for other values. */
+/** Compares an answer with its version's document, and lists faults in plain words. Throws TypeError for other values. */
 import type { HeldRequest } from '../pipeline/arrival.ts'
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'

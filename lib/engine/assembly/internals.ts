@@ -1,6 +1,6 @@
 /**
- * Internals: finds the internals of an engine, which has public members alone, at run time, too. Loads nothing: the command refuses a wrong
- * command line without the engine.
+ * Finds the internals of an engine, which has public members alone, at run time, too. Loads nothing: the command refuses a wrong command
+ * line without the engine.
  */
 import type { EngineInternals } from './engine-internals.ts'
 

@@ -1,4 +1,4 @@
-/** Note unreachable: notes keys no path can name, such as the empty text. Other programs make such keys. */
+/** Notes keys no path can name, such as the empty text. Other programs make such keys. */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'

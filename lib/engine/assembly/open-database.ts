@@ -1,6 +1,6 @@
 /**
- * Open database: opens what the option `database` names. Loads the code, MikroORM's driver included, with the first engine: importing the
- * library costs little.
+ * Opens what the option `database` names. Loads the code, MikroORM's driver included, with the first engine: importing the library costs
+ * little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'

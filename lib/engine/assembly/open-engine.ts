@@ -1,4 +1,4 @@
-/** Open engine: opens a new engine's database, and begins the engine's life. Loaded where an engine is made. */
+/** Opens a new engine's database, and begins the engine's life. Loaded where an engine is made. */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
 import { whenReadable } from '../../foundation/expressions/load-expressions.ts'

@@ -1,6 +1,4 @@
-/**
- * Auth: checks every request's token. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked.
- */
+/** Checks every request's token. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked. */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'

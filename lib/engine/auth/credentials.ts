@@ -1,6 +1,6 @@
 /**
- * Credentials: finds credentials in a body, and the user. Refuses with login_failed, login_throttled; malformed credentials with
- * body_invalid and validation_failed.
+ * Finds credentials in a body, and the user. Refuses with login_failed, login_throttled; malformed credentials with body_invalid and
+ * validation_failed.
  */
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Fold text: removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end
- * (`char(20)`). A guesser gains nothing by another spelling.
+ * Removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end (`char(20)`). A
+ * guesser gains nothing by another spelling.
  */
 
 /** Of a path, removes blanks at the end of each segment. */

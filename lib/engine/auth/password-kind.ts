@@ -1,6 +1,6 @@
 /**
- * Password kind: decides whether the engine hashes passwords. Default: if the property is hidden, and nothing else may hash; a note reports
- * a doubt. Refuses a column too short for a hash.
+ * Decides whether the engine hashes passwords. Default: if the property is hidden, and nothing else may hash; a note reports a doubt.
+ * Refuses a column too short for a hash.
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'

@@ -1,6 +1,6 @@
 /**
- * Read config: turns a MikroORM config into options of an engine with connections of its own. Throws TypeError for an invalid config.
- * Leaves config and classes unchanged.
+ * Turns a MikroORM config into options of an engine with connections of its own. Throws TypeError for an invalid config. Leaves config and
+ * classes unchanged.
  */
 import { Utils, type Options, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { isInMemory } from '../../records/database/describe-database.ts'

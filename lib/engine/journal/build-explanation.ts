@@ -1,4 +1,4 @@
-/** Build explanation: explains a request by its statements. Loaded with the first explanation. */
+/** Explains a request by its statements. Loaded with the first explanation. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

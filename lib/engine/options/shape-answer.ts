@@ -1,6 +1,4 @@
-/**
- * Shape answer: gives outside requests the application's envelope. Inner requests keep the engine's form, which stages read.
- */
+/** Gives outside requests the application's envelope. Inner requests keep the engine's form, which stages read. */
 import { isObject, assertJson, type JsonObject } from '../../foundation/json/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'

@@ -1,4 +1,4 @@
-/** Claim name: lets one engine of all tabs use a world (Web Locks), until the engine or the page ends. */
+/** Lets one engine of all tabs use a world (Web Locks), until the engine or the page ends. */
 
 interface LockManager {
   request(name: string, options: { readonly signal: AbortSignal }, held: () => Promise<void>): Promise<void>

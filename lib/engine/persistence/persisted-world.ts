@@ -1,6 +1,6 @@
 /**
- * Persisted world: continues the world of an earlier page under a name, or begins a new world, and stores all changes. Refuses an open
- * world, and a world with other tables than the entities have.
+ * Continues the world of an earlier page under a name, or begins a new world, and stores all changes. Refuses an open world, and a world
+ * with other tables than the entities have.
  */
 import { reportFailure, type OnError } from '../../foundation/errors/report-failure.ts'
 import type { KeptContent, WorldImage } from '../../records/database/world-store.ts'

@@ -1,4 +1,4 @@
-/** World bytes: writes the state of an engine as bytes, a line of JSON before the database, and reads the bytes. */
+/** Writes the state of an engine as bytes, a line of JSON before the database, and reads the bytes. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { ContentBytes } from '../../records/database/world-store.ts'
 import type { AuthState } from '../auth/authentication.ts'

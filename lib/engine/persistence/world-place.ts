@@ -1,4 +1,4 @@
-/** World place: keeps the parts of a world in the browser, as private files of the origin (OPFS), or in IndexedDB. */
+/** Keeps the parts of a world in the browser, as private files of the origin (OPFS), or in IndexedDB. */
 
 /** The state for `reset`, and the present state. */
 type WorldPart = 'origin' | 'now'

@@ -1,7 +1,4 @@
-/**
- * Answer failure: answers an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the
- * client.
- */
+/** Answers an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the client. */
 import { AskedError, RestError, restError } from '../../foundation/errors/errors.ts'
 import { findReason, reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'

@@ -1,4 +1,4 @@
-/** Answer wire: hands a request to its wire, with an API whose calls are whole requests of the engine's grammar. */
+/** Hands a request to its wire, with an API whose calls are whole requests of the engine's grammar. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'

@@ -1,6 +1,6 @@
 /**
- * Change many: changes or deletes what filters choose, each as by a request, all or none. Refuses with limit_exceeded where more records
- * match than the request expects.
+ * Changes or deletes what filters choose, each as by a request, all or none. Refuses with limit_exceeded where more records match than the
+ * request expects.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'

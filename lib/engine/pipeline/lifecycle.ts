@@ -1,6 +1,6 @@
 /**
- * Lifecycle: counts running requests, so that `engine.close` can wait. `engine.reset` aborts the requests of the old generation: none may
- * write into data that it has not read.
+ * Counts running requests, so that `engine.close` can wait. `engine.reset` aborts the requests of the old generation: none may write into
+ * data that it has not read.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 

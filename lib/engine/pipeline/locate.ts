@@ -1,6 +1,5 @@
 /**
- * Locate: finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). A reading finds the row
- * itself.
+ * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). A reading finds the row itself.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'

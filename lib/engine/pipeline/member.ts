@@ -1,6 +1,4 @@
-/**
- * Member: reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found.
- */
+/** Reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'

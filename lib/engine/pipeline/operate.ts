@@ -1,4 +1,4 @@
-/** Operate: does what a method means for a target, inside the application's wrapper. Takes a resolved and checked request. */
+/** Does what a method means for a target, inside the application's wrapper. Takes a resolved and checked request. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'

@@ -1,4 +1,4 @@
-/** Wire message: makes requests for a wire, and responses of a wire's answers and refusals. */
+/** Makes requests for a wire, and responses of a wire's answers and refusals. */
 import { checkHeaders } from '../../foundation/base/headers.ts'
 import { JSON_TYPE, type RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'

@@ -1,4 +1,4 @@
-/** Record: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
+/** Writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readOptions, text } from '../../foundation/base/option-table.ts'

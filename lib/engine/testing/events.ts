@@ -1,6 +1,6 @@
 /**
- * Events: tells of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events, and `lost`
- * counts the dropped: listeners never hold the engine up.
+ * Tells of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events, and `lost` counts
+ * the dropped: listeners never hold the engine up.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything, integer, readOptions } from '../../foundation/base/option-table.ts'

@@ -1,7 +1,4 @@
-/**
- * Fill drafts: draws values for slots, until unique sets are free among rows and drafts. Rejects an attribute whose type takes no made-up
- * value.
- */
+/** Draws values for slots, until unique sets are free among rows and drafts. Rejects an attribute whose type takes no made-up value. */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { RowConnection } from '../../records/database/connection.ts'

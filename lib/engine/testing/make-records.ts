@@ -1,6 +1,6 @@
 /**
- * Make records: inserts minimal valid graphs for `engine.given`, values and parents made up, in one transaction. The same seed and data
- * give the same records. Rejects with body_invalid, validation_failed, unique_conflict.
+ * Inserts minimal valid graphs for `engine.given`, values and parents made up, in one transaction. The same seed and data give the same
+ * records. Rejects with body_invalid, validation_failed, unique_conflict.
  */
 import { CheckConstraintViolationException, type EntityManager } from '@mikro-orm/core'
 import type { Dialect } from '../../records/database/dialect.ts'

@@ -1,6 +1,6 @@
 /**
- * Record drafts: completes overrides to a graph, with a draft for each record. Slots are attributes without a value yet. Rejects relations
- * that need each other in a circle.
+ * Completes overrides to a graph, with a draft for each record. Slots are attributes without a value yet. Rejects relations that need each
+ * other in a circle.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'

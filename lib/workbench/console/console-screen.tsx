@@ -1,4 +1,4 @@
-/** Console screen: sends any request, and shows the answer. */
+/** Sends any request, and shows the answer. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { parameterNames } from '../data/parameter-names.ts'
 import { CopyMenu } from '../parts/copy-menu.tsx'

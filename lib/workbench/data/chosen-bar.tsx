@@ -1,4 +1,4 @@
-/** Chosen bar: sets a value of chosen records, or deletes the records. */
+/** Sets a value of chosen records, or deletes the records. */
 import { useState } from 'preact/hooks'
 import { findResource, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { importable } from './csv.ts'

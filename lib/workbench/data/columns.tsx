@@ -1,4 +1,4 @@
-/** Columns: hides and sizes columns. The browser keeps the choice by resource. */
+/** Hides and sizes columns. The browser keeps the choice by resource. */
 import { signal } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'

@@ -1,4 +1,4 @@
-/** Delete dialog: asks before a deletion, and lists effects on other records. */
+/** Asks before a deletion, and lists effects on other records. */
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'

@@ -1,4 +1,4 @@
-/** Edit cell: edits a value in its cell. Enter, Tab and leaving the cell save, Escape cancels; a refusal appears below the field. */
+/** Edits a value in its cell. Enter, Tab and leaving the cell save, Escape cancels; a refusal appears below the field. */
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'

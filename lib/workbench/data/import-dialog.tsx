@@ -1,4 +1,4 @@
-/** Import dialog: matches columns, tries the import in a separate world, then imports all in a single transaction. */
+/** Matches columns, tries the import in a separate world, then imports all in a single transaction. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Refusal } from '../state/ask.ts'

@@ -1,4 +1,4 @@
-/** Link field: searches for a record to link, by name or ID. */
+/** Searches for a record to link, by name or ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'

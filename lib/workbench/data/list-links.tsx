@@ -1,4 +1,4 @@
-/** List links: links and unlinks records of a list. */
+/** Links and unlinks records of a list. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'

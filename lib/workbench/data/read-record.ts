@@ -1,4 +1,4 @@
-/** Read record: reads a record, with the names of linked records. */
+/** Reads a record, with the names of linked records. */
 import { look } from '../state/ask.ts'
 import { findResource, parameterOf, type OutlinedResource } from '../state/outline.ts'
 import type { AnyRecord } from '../state/records.ts'

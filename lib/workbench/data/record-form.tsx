@@ -1,4 +1,4 @@
-/** Record form: edits a record, and sends all changes in one request. Errors appear below the fields. */
+/** Edits a record, and sends all changes in one request. Errors appear below the fields. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'

@@ -1,4 +1,4 @@
-/** Request bar: edits a screen's request with completion, and explains what the request runs. */
+/** Edits a screen's request with completion, and explains what the request runs. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { Combobox, type Choice } from '../parts/combobox.tsx'

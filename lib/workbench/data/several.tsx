@@ -1,4 +1,4 @@
-/** Several: writes several records, with a text for each refused. */
+/** Writes several records, with a text for each refused. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OutlinedResource } from '../state/outline.ts'

@@ -1,4 +1,4 @@
-/** Undo: takes back the page's last change, unless others have changed something since. */
+/** Takes back the page's last change, unless others have changed something since. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'

@@ -1,4 +1,4 @@
-/** Tabs: shows a single part, by the ARIA pattern. */
+/** Shows a single part, by the ARIA pattern. */
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 

@@ -1,4 +1,4 @@
-/** Use load: reads again for changed dependencies. Ignores answers to older reads. */
+/** Reads again for changed dependencies. Ignores answers to older reads. */
 import { useEffect, useState } from 'preact/hooks'
 
 interface Loaded<T> {

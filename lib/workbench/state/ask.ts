@@ -1,4 +1,4 @@
-/** Ask: sends requests to the chosen world (`x-world`), also as the chosen user. */
+/** Sends requests to the chosen world (`x-world`), also as the chosen user. */
 import { signal } from '@preact/signals'
 import { userId, world } from './place.ts'
 

@@ -1,4 +1,4 @@
-/** Sizes: writes bytes and durations for readers. */
+/** Writes bytes and durations for readers. */
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`

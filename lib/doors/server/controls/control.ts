@@ -1,4 +1,4 @@
-/** Control: what a test control is, and the reading of its requests. */
+/** Control: test controls, and the reading of requests. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'

@@ -1,6 +1,4 @@
-/**
- * Exchange: answers undici and `fetch` through a dispatcher's handler, without a socket. Refuses what undici refuses, with undici's errors.
- */
+/** Answers undici and `fetch` through a dispatcher's handler, without a socket. Refuses what undici refuses, with undici's errors. */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'

@@ -1,6 +1,6 @@
 /**
- * HTTP agents: intercepts `node:http` and `node:https`: `createConnection` of the agents gives a connection inside the process, or an error
- * for a forbidden origin.
+ * Intercepts `node:http` and `node:https`: `createConnection` of the agents gives a connection inside the process, or an error for a
+ * forbidden origin.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'

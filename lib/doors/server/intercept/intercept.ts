@@ -1,6 +1,6 @@
 /**
- * Intercept: puts engines in the place of origins, by one layer over the global dispatchers and the agents of `node:http`; standing.ts
- * decides who answers.
+ * Puts engines in the place of origins, by one layer over the global dispatchers and the agents of `node:http`; standing.ts decides who
+ * answers.
  */
 import type { Server } from 'node:http'
 import { toCurrent, type AnyHandler, type Dispatcher, type DispatchOptions, type Handler } from './undici-types.ts'

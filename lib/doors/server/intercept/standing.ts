@@ -1,6 +1,6 @@
 /**
- * Standing: decides which interception answers a request: of the asynchronous context, else of the whole process, else the only one.
- * Refuses a request that several could answer.
+ * Decides which interception answers a request: of the asynchronous context, else of the whole process, else the only one. Refuses a
+ * request that several could answer.
  */
 import { findIntercepted, formatAddress, type InterceptedAddress } from './addresses.ts'
 import { Boundary, Contexts } from './contexts.ts'

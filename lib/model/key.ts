@@ -41,7 +41,6 @@ export function idValues(key: RecordKey): readonly ScalarValue[] {
   return isShownKey(key) ? [key.shown] : key
 }
 
-/** The parts of the key, or of the shown attribute. */
 export function idParts({ key, shownKey }: Resource): readonly KeyPart[] {
   return shownKey === undefined ? key : [shownKey.part]
 }

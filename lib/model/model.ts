@@ -107,7 +107,7 @@ export interface ToOneAttribute extends AttributeBase {
   readonly owner: boolean
   /** SQL in the place of a foreign key. Read-only. */
   readonly formula?: Formula | undefined
-  /** The foreign key. Owner: in this table, in the order of the target's key. Inverse: in the target's table, in that of this key. */
+  /** The foreign key. Owner: in this table, ordered as the target's key. Inverse: in the target's table, ordered as this key. */
   readonly columns: readonly string[]
   /** The key referred to, unless primary. Owner: the target's. Inverse: this resource's. */
   readonly targetKey: TargetKey | undefined
@@ -211,7 +211,6 @@ export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
 
-/** An inner relation holds its foreign key. */
 export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 

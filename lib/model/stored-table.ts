@@ -79,7 +79,6 @@ export interface PivotTable {
   readonly members: { readonly table: string; readonly key: string } | undefined
 }
 
-/** A column that links rows, or the linked key. */
 export interface LinkColumn {
   readonly table: string
   readonly column: string

@@ -57,7 +57,6 @@ export class Trace {
     return this.#stage
   }
 
-  /** Returns the stage before. */
   enter(stage: Stage): Stage {
     const before = this.#stage
     if (stage !== before) {

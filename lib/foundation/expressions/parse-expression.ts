@@ -203,7 +203,6 @@ class ExpressionReader {
     return [[first, last]]
   }
 
-  /** An end of a range, or a class. */
   #end(): { readonly ranges: readonly CharacterRange[]; readonly isClass: boolean } {
     if (this.#at >= this.#text.length) throw this.#refuse(OPEN_BRACKET)
     if (this.#sees('[.') || this.#sees('[=')) throw this.#notTaken('"[." or "[="')

@@ -20,7 +20,6 @@ function findJsonKind(json: unknown): string {
   return Array.isArray(json) ? 'array' : json === null ? 'null' : typeof json
 }
 
-/** Of `12`, the text and the number. */
 function readings(text: string, runtime: string): unknown[] {
   const number = parseNumber(text)
   if (runtime === 'number') return typeof number === 'number' ? [number] : []

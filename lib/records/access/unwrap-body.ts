@@ -11,7 +11,6 @@ import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Target } from './resolve-path.ts'
 
-/** Returns undefined for a body that is no record. */
 export function findBodyResource(method: string, target: Target): Resource | undefined {
   if (target.kind === 'collection' || target.kind === 'record') return target.resource
   if (target.kind !== 'attribute') return undefined

@@ -39,7 +39,6 @@ export type Binding =
       readonly forms: readonly ValueForm[]
       readonly oneOf?: ToOneOfAttribute
     }
-  /** A part of the key in the path. */
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
   /** The keys of all rows above, to read a relation of all. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }

@@ -238,7 +238,6 @@ export interface WritingDialect {
    * number in a column of texts. Undefined: types with several forms.
    */
   updatePlain?(table: StoredTable, columns: readonly StoredColumn[]): Statement | undefined
-  /** The parameter is the key. */
   delete(table: StoredTable): Statement
   deleteAll(table: StoredTable): Statement
   /** Sets the link in rows of a list of keys. Parameters: value, list, value. */

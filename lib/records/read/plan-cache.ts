@@ -78,7 +78,6 @@ export class Plans {
     record: new LastPlans(),
     shown: new LastPlans(),
   }
-  /** By kind of visibility. */
   readonly lastExists: Readonly<Record<Visibility['kind'], LastPlans<Statement>>> = {
     everything: new LastPlans(),
     caller: new LastPlans(),

@@ -23,7 +23,6 @@ export interface RecordPage {
   readonly last?: readonly unknown[] | undefined
 }
 
-/** A page with its order, and the cursor of the next page by keys. */
 export type OrderedPage = Omit<RecordPage, 'last'> & { readonly sort: string; readonly after?: string }
 
 export function checkStart(start: KeyStart, { plural }: Resource, sort: string): void {

@@ -18,7 +18,7 @@ export function formatRoot(base: string, version: string): string {
   return version === NO_VERSION ? base : `${base}/${version}`
 }
 
-/** The rest of a path behind the base; undefined if the path is not below the base. */
+/** Begins with a slash; undefined if the path is not below the base. */
 export function findPathBelow(path: string, base: string): string | undefined {
   if (base === '') return path
   if (!path.startsWith(base)) return undefined

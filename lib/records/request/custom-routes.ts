@@ -96,7 +96,7 @@ export class Routes {
   }
 }
 
-/** Compares decoded texts. The version, the first segment, has a single spelling. */
+/** Compares decoded texts. The version, which comes first, has a single spelling. */
 function isSameText(text: string, segment: string, at: number): boolean {
   return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }

@@ -37,7 +37,6 @@ function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<
 type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
 
 export class InnerClient<Caller extends object = object> extends LazyClient {
-  /** The sender of the outer request. */
   readonly principal: Caller | undefined
   /** The headers say who asks, not the outer request. */
   readonly logsIn: boolean = false

@@ -218,7 +218,6 @@ function makeComparison(left: string, right: string | undefined): Pair {
   return { name: named.slice(0, 1 - operator.length), operator, value: right, bare: false }
 }
 
-/** The text reads as the same pair. */
 export function textOfPair(pair: Pair): string {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%20', '+')
   const name = encode(pair.name)

@@ -261,7 +261,6 @@ class Loader {
     return arrange(this.#records, record => this.#needs.get(record)!)!
   }
 
-  /** Returns the links still open. */
   async #linkAll(links: readonly OpenLink[]): Promise<OpenLink[]> {
     const later: OpenLink[] = []
     for (const link of links) if (!(await this.#link(link))) later.push(link)

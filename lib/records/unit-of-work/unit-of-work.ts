@@ -13,7 +13,6 @@ import type { WriteRules } from '../validate/write-rules.ts'
 export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
-  /** Whether the record exists for the caller. */
   exists(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Only the model's fixed filters hide the record: a change may move a record out of such a filter. */
   mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>

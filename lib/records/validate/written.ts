@@ -11,7 +11,6 @@ export interface Written {
   readonly removed?: boolean
 }
 
-/** `id`: the key as sent. */
 export interface RecordAddress {
   readonly resource: Resource
   readonly key: KeyValues

@@ -42,6 +42,40 @@ describeStores('match and imatch', () => {
     assert.deepEqual(await idsOf('title=match.[12]$&select=id,users!inner(name)&users.name=imatch.^(ann|bob)$', 'posts'), [1])
   })
 
+  it('do not mean a search, which finds words, phrases and alternatives, and nothing where there are none', async () => {
+    const Post = defineEntity({
+      name: 'Post',
+      tableName: 'posts',
+      properties: { id: p.integer().primary(), title: p.string().nullable() },
+    })
+    const titles = ['a fat cat', 'fat and a cat', 'a rat', 'a rat, a dog', '50%', null]
+    await using engine = await createEngine({
+      entities: [Post],
+      versions: [],
+      wire: postgrest(),
+      seed: { posts: titles.map((title, at) => ({ id: at + 1, title })) },
+    })
+    const found = async (operator: string, text: string): Promise<unknown> => {
+      const { body } = await ask(engine, `posts?select=id&order=id&title=${operator}.${encodeURIComponent(text)}`)
+      return (body as { id: number }[]).map(({ id }) => id)
+    }
+    assert.deepEqual(await found('fts', 'Fat & cat'), [1, 2])
+    assert.deepEqual(await found('plfts', 'cat fat'), [1, 2])
+    assert.deepEqual(await found('phfts', 'fat cat'), [1])
+    assert.deepEqual(await found('wfts', '"fat cat" or dog'), [1, 4])
+    assert.deepEqual(await found('wfts', 'rat -dog'), [3])
+    assert.deepEqual(await found('wfts', '-rat'), [1, 2, 5])
+    assert.deepEqual(await found('plfts', '50%'), [5])
+    for (const operator of ['fts', 'plfts', 'phfts', 'wfts'])
+      for (const text of ['', ' ', '-', '""', 'or']) {
+        if (text === 'or' && operator !== 'wfts') continue
+        assert.deepEqual(await found(operator, text), [], `${operator}.${text}`)
+        const removed = await engine.fetch(`http://api.test/posts?title=${operator}.${encodeURIComponent(text)}`, { method: 'DELETE' })
+        assert.equal(removed.status, 204)
+      }
+    assert.equal((await engine.handle('GET', '/posts')).body['count'], titles.length)
+  })
+
   it('are regexMatch and regexIMatch of supabase-js', async () => {
     await using engine = await createEngine({ entities, seed, versions: [], wire: supabase() })
     const opened = await openClient(engine)

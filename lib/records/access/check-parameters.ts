@@ -89,11 +89,11 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what, upserts }
 /** OPTIONS takes any parameters and ignores all. */
 export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
-  const { last } = query
+  const { lastRead } = query
   if (method === 'OPTIONS') return NO_PARAMETERS
   const vocabulary = words.of === undefined ? words : vocabularyOf(words, findRoot(target)?.plural)
   const allowed = takenBy(method, target)
-  if (last !== undefined && last.allowed === allowed && last.vocabulary === vocabulary) return last.parameters
+  if (lastRead !== undefined && lastRead.allowed === allowed && lastRead.vocabulary === vocabulary) return lastRead.parameters
   const pairs = choosePairs(query.pairs, vocabulary)
   checkLength(pairs, limits)
   const isUpsert = ({ name, operator }: Pair): boolean =>
@@ -107,7 +107,7 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   for (const filter of parameters.filters) checkFilter(filter, limits)
   if (parameters.lists.length > 0) checkLists(parameters, limits, vocabulary)
   if (allowed === BY_CHANGE) checkChange(method, parameters, limits, vocabulary)
-  query.last = { parameters, vocabulary, allowed }
+  query.lastRead = { parameters, vocabulary, allowed }
   return parameters
 }
 

@@ -123,7 +123,8 @@ export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 /** @throws TypeError for a method or path that is not a string */
 export function parse(parts: RequestParts, address: Address, readOnly: boolean, queries: QueryCache): Request {
   const { method, path: target, body, context } = parts
-  if (typeof method !== 'string') throw new TypeError(`handle: method must be a string, got ${typeof method}.`)
+  if (typeof method !== 'string')
+    throw new TypeError(`handle: method must be a string, as in handle('GET', '/v1/users'), got ${typeof method}.`)
   if (typeof target !== 'string')
     throw new TypeError(
       `handle: path must be a string, got ${typeof target}.` +

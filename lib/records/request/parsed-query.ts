@@ -14,7 +14,8 @@ interface ReadQuery {
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
-  last: ReadQuery | undefined = undefined
+  /** What the query said when it was last read. All resources share it: what depends on one of them is checked each time. */
+  lastRead: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {
     this.pairs = pairs

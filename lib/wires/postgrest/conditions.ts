@@ -81,7 +81,7 @@ function isDocument({ kind, type }: WireAttribute): boolean {
 
 function compare(subject: FilterSubject, { operator, quantifier, text }: Expression): WireCondition {
   if (OF_RANGES.has(operator)) throw refuseOperator(subject, operator)
-  if (SEARCH.has(operator)) return search(subject, text)
+  if (SEARCH.has(operator)) return search(subject, operator, text)
   if (quantifier === undefined) return compareOne(subject, operator, text)
   const inner = /^\{([^]*)\}$/.exec(text)?.[1]
   if (inner === undefined) throw unreadable('filter', text, 'expecting "{"')
@@ -98,27 +98,28 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
     case 'gte':
     case 'lt':
     case 'lte':
-      return place(subject, { [`$${operator}`]: readOne(subject, text) })
+      return onColumn(subject, { [`$${operator}`]: readOne(subject, text) })
     case 'like':
     case 'ilike':
       needText(subject, `${SIGNS[operator]!} unknown`)
-      return place(subject, { [`$${operator}`]: pattern(text) })
+      return onColumn(subject, { [`$${operator}`]: pattern(text) })
     case 'match':
     case 'imatch':
       needText(subject, `${SIGNS[operator]!} unknown`)
-      return place(subject, { [operator === 'match' ? '$re' : '$ire']: readText(text, 'text') })
+      return onColumn(subject, { [operator === 'match' ? '$re' : '$ire']: readText(text, 'text') })
     case 'in':
       return isAnyOf(subject, text)
     case 'is':
       return is(subject, text)
     case 'isdistinct':
-      return { $or: [{ $not: equals(subject, text) }, place(subject, { $eq: null })] }
+      // `$not` leaves NULL out.
+      return { $or: [{ $not: equals(subject, text) }, onColumn(subject, { $eq: null })] }
     case 'cs':
       return contains(subject, text)
     case 'cd':
-      return subject.type === 'array' ? place(subject, { $contained: readArray(text) }) : isContained(subject, text)
+      return subject.type === 'array' ? onColumn(subject, { $contained: readArray(text) }) : isContained(subject, text)
     case 'ov':
-      if (subject.type === 'array') return place(subject, { $overlap: readArray(text) })
+      if (subject.type === 'array') return onColumn(subject, { $overlap: readArray(text) })
       throw refuseOperator(subject, operator)
     default:
       throw unreadable('filter', `${operator}.${text}`, `unexpected "${operator[0]!}" expecting "not" or operator (eq, gt, ...)`)
@@ -126,7 +127,7 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
 }
 
 /** Below the attribute, and inside JSON below the path. */
-function place({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
+function onColumn({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
   const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
   const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
   if (attribute.kind !== 'toOne' || plain) return { [attribute.name]: inner }
@@ -137,10 +138,10 @@ function place({ api, attribute, steps }: FilterSubject, comparison: WireConditi
 
 function equals(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
-  if (steps.at(-1)?.isText === true) return place(subject, { $in: listForms(text) })
+  if (steps.at(-1)?.isText === true) return onColumn(subject, { $in: listForms(text) })
   if (type === 'json' && steps.length === 0) throw noOperator('json = unknown')
   if (attribute.kind === 'toOneOf') throw notServed(`A filter on "${columnOf(attribute)}"`)
-  return place(subject, { $eq: readOne(subject, text) })
+  return onColumn(subject, { $eq: readOne(subject, text) })
 }
 
 /** JSON values with the text: `5` is a text and a number. */
@@ -185,25 +186,25 @@ function isAnyOf(subject: FilterSubject, text: string): WireCondition {
   if (inner === undefined) throw unreadable('filter', `in.${text}`, 'expecting "("')
   const values = splitList(inner, text)
   const { steps } = subject
-  return place(subject, {
+  return onColumn(subject, {
     $in: steps.at(-1)?.isText === true ? values.flatMap(listForms) : values.map(value => readOne(subject, value)),
   })
 }
 
 function is(subject: FilterSubject, text: string): WireCondition {
   const value = text.toLowerCase()
-  if (value === 'null') return place(subject, { $eq: null })
-  if (value === 'not_null') return { $not: place(subject, { $eq: null }) }
+  if (value === 'null') return onColumn(subject, { $eq: null })
+  if (value === 'not_null') return { $not: onColumn(subject, { $eq: null }) }
   if (!['true', 'false', 'unknown'].includes(value))
     throw unreadable('filter', `is.${text}`, 'expecting isVal: (null, not_null, true, false, unknown)')
   if (subject.type !== 'boolean')
     throw new Failure(400, '42804', `argument of IS ${value.toUpperCase()} must be type boolean, not type ${subject.type ?? 'record'}`)
-  return place(subject, { $eq: value === 'unknown' ? null : value === 'true' })
+  return onColumn(subject, { $eq: value === 'unknown' ? null : value === 'true' })
 }
 
 function contains(subject: FilterSubject, text: string): WireCondition {
   const { attribute, steps, type } = subject
-  if (type === 'array') return place(subject, { $contains: readArray(text) })
+  if (type === 'array') return onColumn(subject, { $contains: readArray(text) })
   if (!isDocument(attribute)) throw refuseOperator(subject, 'cs')
   const value = readText(text, 'json')
   if (attribute.kind === 'embedded') return containsParts(subject, value)
@@ -220,11 +221,11 @@ function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
     if (Array.isArray(value)) throw notServed('The operator "cs" of a list inside an embedded object')
-    if (typeof value !== 'object' || value === null) return void parts.push(place({ ...subject, steps: names }, { $eq: value }))
+    if (typeof value !== 'object' || value === null) return void parts.push(onColumn({ ...subject, steps: names }, { $eq: value }))
     for (const [name, inner] of Object.entries(value)) walk(inner, [...names, { name, isText: false }])
   }
   walk(whole, subject.steps)
-  return parts.length === 0 ? { $not: place(subject, { $eq: null }) } : { $and: parts }
+  return parts.length === 0 ? { $not: onColumn(subject, { $eq: null }) } : { $and: parts }
 }
 
 function isContained(subject: FilterSubject, text: string): WireCondition {
@@ -248,16 +249,43 @@ function readArray(text: string): unknown[] {
   return items
 }
 
-/** Finds all words, unlike full-text search with endings as written. */
-function search(subject: FilterSubject, text: string): WireCondition {
+/**
+ * Finds words as they are written, where PostgreSQL finds other endings, too: `fts` and `plfts` all of them, `phfts` the phrase, `wfts`
+ * words, `"phrases"`, `or` and `-without`.
+ */
+function search(subject: FilterSubject, operator: string, text: string): WireCondition {
   needText(subject, '@@ tsquery')
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
-  const words = text
+  const words = wordsOf(text)
+  if (operator === 'wfts') return searchWeb(subject, text)
+  // Without words nothing is found: `DELETE ?title=fts.` must not remove all rows.
+  if (words.length === 0) return { $or: [] }
+  return { $and: (operator === 'phfts' ? [words.join(' ')] : words).map(each => containsPhrase(subject, each)) }
+}
+
+function searchWeb(subject: FilterSubject, text: string): WireCondition {
+  const alternatives: WireCondition[][] = [[]]
+  for (const token of text.match(/-?"[^"]*"?|\S+/g) ?? []) {
+    const phrase = wordsOf(token).join(' ')
+    if (token.toLowerCase() === 'or') alternatives.push([])
+    else if (phrase !== '') {
+      const found = containsPhrase(subject, phrase)
+      alternatives.at(-1)!.push(token.startsWith('-') ? { $not: found } : found)
+    }
+  }
+  return { $or: alternatives.filter(({ length }) => length > 0).map($and => ({ $and })) }
+}
+
+/** Without the quotes and dashes around words. */
+function wordsOf(text: string): string[] {
+  return text
     .split(/[\s&]+/)
-    .map(word => word.replaceAll(/^["']+|["']+$/g, ''))
+    .map(word => word.replaceAll(/^["'-]+|["'-]+$/g, ''))
     .filter(word => word !== '')
-  const literal = (word: string): string => word.replaceAll(/[\\%_]/g, String.raw`\$&`)
-  return { $and: words.map(word => place(subject, { $ilike: pattern(`%${literal(word)}%`) })) }
+}
+
+function containsPhrase(subject: FilterSubject, phrase: string): WireCondition {
+  return onColumn(subject, { $ilike: pattern(`%${phrase.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`) })
 }
 
 /**

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { defineEntity, p } from '@mikro-orm/core'
 import { internalsOf } from '../../lib/engine/assembly/internals.ts'
-import { auth, createServer, hashPassword, resource, RestEngine } from '../../lib/index.ts'
+import { auth, createServer, resource, RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { Author, Book, create, entities, serve } from './world.ts'
 
 const User = defineEntity({
@@ -209,7 +210,7 @@ describe('the log-in at another address', () => {
   ]) {
     it(`is below ${root || '/'}, and keeps its secrets`, async () => {
       const module = auth({ entity: User, public: [`GET ${versions.length === 0 ? '' : '/v1'}/users/2`] })
-      const password = await hashPassword('sesame')
+      const password = cheapHash('sesame')
       await using engine = await RestEngine.create({ entities: [User], base, versions, auth: module })
       await engine.seed({ users: ['a', 'b'].map(email => ({ email, password })) })
       const login = await engine.handle('POST', `${root}/login`, undefined, { email: 'a', password: 'sesame', pin: 'hush' })

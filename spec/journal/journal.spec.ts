@@ -8,8 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import Database from 'better-sqlite3'
 import type { EventArgs, FlushEventArgs } from '@mikro-orm/sqlite'
-import { RestEngine, RestError, auth, hashPassword, resource } from '../../lib/index.ts'
+import { RestEngine, RestError, auth, resource } from '../../lib/index.ts'
 import type { Change, EngineOptions, JournalEntry } from '../../lib/index.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { entities as plainEntities } from '../kinds/plain.ts'
 
 /** What hooks of orders do, set by each test. */
@@ -886,7 +887,7 @@ describe('what the journal never holds', () => {
     return RestEngine.create({
       entities: [User, Post],
       auth: auth({ entity: User, public: ['* /*'] }),
-      seed: { users: [{ id: 1, email: 'ann@x.test', password: await hashPassword('correct horse') }] },
+      seed: { users: [{ id: 1, email: 'ann@x.test', password: cheapHash('correct horse') }] },
       ...options,
     })
   }

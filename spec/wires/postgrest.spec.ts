@@ -8,6 +8,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import Database from 'better-sqlite3'
 import { auth, resource, type RestEngine } from '../../lib/index.ts'
 import { postgrest, supabase, type RpcFunction } from '../../lib/wires/postgrest/index.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { Command } from '../helpers/command.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 import { Comment, entities, openClient, seed, User, type ClientAnswer, type ClientQuery, type Supabase } from './supabase-model.ts'
@@ -340,6 +341,9 @@ const Note = defineEntity({
   properties: () => ({ id: p.integer().primary(), text: p.string(), owner: () => p.manyToOne(Account) }),
 })
 
+/** The password of both accounts, "pw". */
+const PW = cheapHash('pw')
+
 /** Notes are those of their owner; the anonymous see none. */
 async function withAccounts(work: (sb: Supabase, engine: RestEngine) => Promise<void>, more: object = {}): Promise<void> {
   await using engine = await createEngine({
@@ -350,8 +354,8 @@ async function withAccounts(work: (sb: Supabase, engine: RestEngine) => Promise<
     resources: [resource(Note, { scope: ctx => ({ owner: (ctx.user?.['id'] as number | undefined) ?? 0 }) })],
     seed: {
       accounts: [
-        { id: 1, email: 'a@x.test', password: 'pw', nick: 'Ann' },
-        { id: 2, email: 'b@x.test', password: 'pw' },
+        { id: 1, email: 'a@x.test', password: PW, nick: 'Ann' },
+        { id: 2, email: 'b@x.test', password: PW },
       ],
       notes: [
         { id: 1, text: 'of a', owner: 1 },

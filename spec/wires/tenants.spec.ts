@@ -10,6 +10,7 @@ import { auth } from '../../lib/index.ts'
 import type { Wire } from '../../lib/index.ts'
 import { jsonServer } from '../../lib/wires/json-server/index.ts'
 import { postgrest, supabase } from '../../lib/wires/postgrest/index.ts'
+import { cheapHash } from '../helpers/cheap-hash.ts'
 import { check } from '../helpers/check.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
@@ -54,7 +55,7 @@ const tenantOf = (id: number): number => (id % 2) + 1
 const rows = (count: number, make: (id: number) => object): object[] => Array.from({ length: count }, (_, index) => make(index + 1))
 const own = (id: number): object => ({ id, tenant: tenantOf(id), note: `of tenant${tenantOf(id)}` })
 const seed = {
-  members: rows(4, id => ({ id, email: `m${id}-tenant${tenantOf(id)}@x.test`, password: `secret${id}`, tenant: tenantOf(id) })),
+  members: rows(4, id => ({ id, email: `m${id}-tenant${tenantOf(id)}@x.test`, password: cheapHash(`secret${id}`), tenant: tenantOf(id) })),
   labels: rows(6, own),
   tasks: rows(20, id => ({
     ...own(id),

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { Command, COMMAND, send } from '../helpers/command.ts'
+import { copyNewPglite } from '../helpers/new-pglite.ts'
 import { NO_SERVER, WITH_POSTGRES } from '../helpers/stores.ts'
 import { ownDatabase } from '../postgres/server-database.ts'
 
@@ -253,6 +254,7 @@ describe('--watch', () => {
 
   it('serves the former model from a folder of PGlite, of which a try opens a copy', { skip: NO_PGLITE }, async () => {
     const own = makeProject(model('days: p.integer().nullable()'))
+    await copyNewPglite(join(own, 'data'))
     await using command = new WatchedPglite(own, 'pglite:data', '--config', 'model.mjs', '--evolve')
     const origin = await command.origin()
     await send(origin, 'POST', '/v1/trips', { title: 'One' })

@@ -1,4 +1,4 @@
-/** Checks every request's token. Refuses with token_missing, token_malformed, token_invalid, token_expired, token_revoked. */
+/** Checks every request's token. Refuses with token_missing, -malformed, -invalid, -expired, -revoked, and origin_not_allowed. */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -175,7 +175,7 @@ class TokenAuthentication implements Authentication {
     }
   }
 
-  /** `undefined`: nobody, where allowed. */
+  /** @returns `undefined` for a log-in, and for a public request without a token */
   authenticate(request: Request): Awaitable<Principal | undefined> {
     // A log-in may come with an expired token.
     if (this.#isFree(request)) {
@@ -262,7 +262,7 @@ class TokenAuthentication implements Authentication {
     })
   }
 
-  /** Log-in and the like take a request with any token. */
+  /** Log-in, sign-up and refresh ignore the request's token. */
   #isFree({ method, segments }: Request): boolean {
     const action = findSession(this.paths, method, segments.slice(1))
     return action === 'login' || action === 'signUp' || action === 'refresh'

@@ -1,4 +1,4 @@
-/** Authentication: what the engine asks of auth.ts, loaded only for log-in. */
+/** Authentication: what the engine asks of auth.ts, loaded for log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -15,9 +15,9 @@ import type { AuthServices } from './services.ts'
 
 /** The meaning of paths, for `PublicRequests`. */
 export interface KnownPaths {
-  /** With the routes of log-in. */
+  /** Routes of the application and of log-in. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
-  /** With names as in links. */
+  /** `/v1/user*` as `/v1/users*`, the name in links. */
   readonly rename: (path: string) => readonly string[]
   readonly split: (path: string) => readonly string[]
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
@@ -67,7 +67,7 @@ export interface Authentication {
    */
   knowPaths(paths: KnownPaths): void
   describe(version: string): DescribedLogin
-  /** `undefined`: nobody, where allowed. */
+  /** @returns `undefined` for a log-in, and for a public request without a token */
   authenticate(request: Request): Awaitable<Principal | undefined>
   /**
    * @param user an entity or ID

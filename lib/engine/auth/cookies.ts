@@ -1,6 +1,6 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page, so a write must come from the server's own. Refuses with
- * origin_not_allowed.
+ * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page, so a write must come from the server's own or a trusted
+ * page. Refuses with origin_not_allowed.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
@@ -9,7 +9,7 @@ import { formatRoot } from '../../records/request/address.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { CookieOptions } from './auth-module.ts'
 
-/** A token (RFC 9110 section 5.6.2). */
+/** An HTTP token (RFC 9110 section 5.6.2). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const SITES = ['Lax', 'Strict', 'None'] as const
 
@@ -28,7 +28,7 @@ export function readCookie(given: unknown): CookieOptions | undefined {
       `auth: cookie: "sameSite" must be one of ${SITES.map(each => `"${each}"`).join(', ')}, got ${JSON.stringify(sameSite)}.`,
     )
   if (secure !== undefined && typeof secure !== 'boolean') throw new TypeError('auth: cookie: "secure" must be true or false.')
-  // Browsers drop such cookies otherwise.
+  // Browsers drop such cookies without `Secure`.
   const needed = site === 'None' ? 'sameSite "None"' : /^__(?:Host|Secure)-/i.test(name) ? `the name "${name}"` : undefined
   if (needed !== undefined && secure === false) throw new TypeError(`auth: cookie: ${needed} needs "secure".`)
   return Object.freeze({ name, sameSite: site, secure: needed === undefined ? secure : true })
@@ -64,7 +64,7 @@ export class TokenCookies {
     return this.#format({ name: this.#refreshName, token, life, path }, request)
   }
 
-  /** A name with `__Host-` requires the path `/`: not the path of this cookie. */
+  /** A name with `__Host-` requires the path `/`, not this cookie's. */
   get #refreshName(): string {
     return `${this.#options.name.replace(/^__Host-/i, '__Secure-')}_refresh`
   }
@@ -89,7 +89,7 @@ function findCookie(header: string | undefined, name: string): string | undefine
   return undefined
 }
 
-/** Refuses a write by cookie of another origin's page. No page can change the origin; a client without origin is no browser. */
+/** Refuses a write by cookie from a foreign page. No page can change the header `Origin`; a client without is no browser. */
 export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>): void {
   if (READ_METHODS.includes(request.method)) return
   const senderUrl = request.header('origin') ?? request.header('referer')

@@ -34,7 +34,7 @@ export class Credentials {
     this.#isPlain = isPlain
   }
 
-  /** Reads credentials, or in a sign-up the attributes. */
+  /** Reads credentials, or attributes of a user to write. */
   async read(body: unknown): Promise<unknown> {
     const { credentials } = this.#options
     if (credentials === undefined) return body
@@ -60,7 +60,7 @@ export class Credentials {
     return found ?? failed()
   }
 
-  /** A change of the checked password meanwhile ends the token, too. */
+  /** Takes the checked password, not the row's: a change meanwhile ends the token, too. */
   withCheckedPassword(user: unknown, { password }: StateColumns, row: readonly unknown[]): readonly unknown[] {
     const { authenticate, password: property } = this.#options
     const checked = authenticate === undefined && password?.type.codec === undefined ? (user as Entity)[property] : undefined

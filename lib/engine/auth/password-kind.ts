@@ -17,7 +17,7 @@ export function findPasswordKind(
   orm: MikroORM,
   notes: Notes,
 ): PasswordKind | undefined {
-  // The start of the module refuses what auth() has not made.
+  // auth.ts refuses an object not made by `auth()`.
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false || options.plain === true) return undefined
   const meta = orm.getMetadata().get(options.entity)
@@ -40,7 +40,7 @@ export function findPasswordKind(
   return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
 }
 
-/** By default, where the property is not hidden. */
+/** Stored texts may be passwords: by default, where the property is not hidden. */
 export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
   const options = auth?.options
   if (options?.entity === undefined) return false
@@ -49,7 +49,7 @@ export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM):
   return options.plain ?? (options.hash === undefined && property !== undefined && !isHidden(property, meta, resources))
 }
 
-/** Names another hasher, and the way out. */
+/** Says why hashing is in doubt, and the way out. */
 function findDoubt(
   property: EntityProperty,
   meta: EntityMetadata,
@@ -90,7 +90,7 @@ const PLAIN_TYPES: ReadonlySet<unknown> = new Set([StringType, TextType, Charact
 /** MikroORM's hooks before the row is written. */
 const STORING_HOOKS = ['onInit', 'beforeCreate', 'beforeUpdate', 'beforeUpsert', 'beforeFlush', 'onFlush'] as const
 
-/** Whatever sees the value before the row is written. */
+/** Names code around the value before the row is written. */
 function findOtherHasher(
   property: EntityProperty,
   { hooks, class: entity, className }: EntityMetadata,

@@ -12,7 +12,7 @@ const MIN_HASH = 16
 export const HASH_LENGTH = `scrypt$${COST.N}$${COST.r}$${COST.p}$$`.length + 24 + 44
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/
 
-/** Of other programs: a seen hash must not serve as a password. */
+/** Hashes of other programs: a seen hash must not serve as a password. */
 const OF_OTHERS = /^(?:\$\w+\$|\{\w+\}|(?:scrypt|bcrypt|argon2\w*|pbkdf2\w*|sha\d+|md5)[$:]|[\da-f]{32,}$)/i
 
 export function isOtherHash(text: string): boolean {
@@ -34,13 +34,13 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${COST.N}$${COST.r}$${COST.p}$${runtime.formatBytes(salt, 'base64')}$${runtime.formatBytes(hash, 'base64')}`
 }
 
-/** Of bearable cost: a client's hash must not decide the memory of a log-in. */
+/** Refuses unbearable cost: a client's hash must not decide the memory of a log-in. */
 export function isPasswordHash(text: string): boolean {
   return readHash(text) !== undefined
 }
 
 /**
- * For an unknown user, takes the same time without a hash.
+ * Takes as long for an unknown user, without a hash, as for a hash.
  *
  * @param isPlain a stored text without a hash is the password itself
  */

@@ -12,7 +12,7 @@ import { compilePattern, meetsMethod, meetsPath, meetsTemplate, type RequestPatt
 interface PublicPattern extends RequestPattern {
   readonly segments: readonly string[] | undefined
   readonly isOfRoutes: boolean
-  /** With names as in links. */
+  /** `/v1/user*` as `/v1/users*`, the name in links. */
   readonly renamed: readonly RequestPattern[]
   readonly folded: readonly RequestPattern[]
 }
@@ -66,7 +66,7 @@ export class PublicRequests {
     return this.has(method, this.#paths.split(path))
   }
 
-  /** Whether a custom route answers a like request. */
+  /** Whether a route answers the request, or GET of the path. */
   #hasRoute(method: string, segments: readonly string[]): boolean {
     const { isRoute } = this.#paths
     return isRoute(method, segments) || (READS.has(method) && isRoute('GET', segments))
@@ -92,7 +92,7 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** `/v1/posts/1/author` may be the user of a pattern. */
+  /** `/v1/posts/1/author` may be a pattern's `/v1/users/1`. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
     // The pattern may name the linked record.

@@ -1,4 +1,4 @@
-/** Refusals: missing tokens and log-ins. */
+/** Refusals: of tokens and log-ins. */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export function missing(): RestError {
@@ -7,7 +7,7 @@ export function missing(): RestError {
   })
 }
 
-/** The user of the token has changed, or is gone. */
+/** The token has ended, is of another kind, or of a changed or removed user. */
 export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

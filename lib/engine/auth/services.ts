@@ -1,4 +1,4 @@
-/** Services: what the authentication module calls of the engine. */
+/** Services: calls of the authentication module to the engine. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -16,7 +16,7 @@ export interface AuthServices {
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
   /** A user's stored plain attributes, with bare column values. Undefined: no user. */
   readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
-  /** As `stored`, together with another reading. */
+  /** Like `stored`, together with another reading. */
   readonly storedBeside: <T>(
     resource: Resource,
     key: KeyValues,
@@ -27,11 +27,11 @@ export interface AuthServices {
   readonly refuses: (error: Error) => boolean
   /** `undefined`: log-ins are kept in memory. */
   readonly store: LogInStore | undefined
-  /** Between a client's ID and the row's key. `undefined`: no row. */
+  /** The row's key of an ID in a path. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
-  /** For a body wrapped like answers. */
+  /** Takes the record out of a body wrapped like answers. */
   readonly unwrap: (body: unknown, resource: Resource) => unknown
-  /** The record as the user sees the record. */
+  /** Reads the user's record by the user's rights. */
   readonly shown: (resource: Resource, key: KeyValues, principal: Principal, ctx: HookContext) => Promise<JsonRecord | undefined>
 }

@@ -1,6 +1,4 @@
-/**
- * Session routes: log-in, log-out, sign-up and the token's user. Reads and writes of a user are requests to the resource, by its rules.
- */
+/** Session routes: log-in, log-out, refresh, sign-up and `me`. The last two are requests to the resource. */
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { joinSetCookies } from '../../foundation/http/set-cookie.ts'
@@ -148,7 +146,7 @@ export class SessionRoutes {
       if (stored === undefined || !isOfState(claims, columns, stored.row, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
       return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
     } catch (error) {
-      // The first or the second user of the token is a thief.
+      // One sender of a used token is a thief.
       if (error instanceof RestError && error.code === 'token_revoked') await pairs.endFamily(claims.fam)
       throw error
     }
@@ -165,7 +163,7 @@ export class SessionRoutes {
     return token
   }
 
-  /** As a POST without a token, then a log-in. */
+  /** Creates the user as by a POST without a token, then logs in. */
   async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)
@@ -209,7 +207,7 @@ export class SessionRoutes {
     return { ...answer, headers: { ...answer.headers, ...headers }, body: { ...(done.body as object), auth_token: renewed.token, ...more } }
   }
 
-  /** The record in the body, where `credentials` finds the record. */
+  /** Unwraps a body wrapped like answers, unless `credentials` reads the body. */
   #recordIn({ data }: RequestContext, resource: Resource): unknown {
     const { options, services } = this.#parts
     return options.credentials === undefined ? services.unwrap(data, resource) : data

@@ -1,4 +1,4 @@
-/** Throttle: after failures within a minute, an identifier has to wait. Refuses with login_throttled. */
+/** Throttle: after five failures within a minute, an identifier has to wait. Refuses with login_throttled. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets } from '../../foundation/runtime/secrets.ts'
 import { pause } from '../../foundation/async/turns.ts'
@@ -10,7 +10,7 @@ import type { FailedLogins } from './authentication.ts'
 /** Failures before a wait, and how long failures count. */
 const MAX_FAILURES = 5
 const FAILURE_WINDOW_MS = 60_000
-/** Remembered at most; the oldest failure goes first. */
+/** Remembered at most. The longest without a failure goes first. */
 const MAX_IDENTIFIERS = 10_000
 /** Longer identifiers are hashed. */
 const MAX_IDENTIFIER_LENGTH = 200
@@ -104,7 +104,7 @@ export class SharedThrottle {
   }
 
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    // Who reads the table need not learn who tried.
+    // A reader of the table need not learn who tried.
     const name = runtime.hash('sha256', identifier, 'base64')
     const { attempt, window } = await this.#begin(name)
     let outcome: LogInOutcome = 'void'

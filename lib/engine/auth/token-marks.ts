@@ -1,6 +1,6 @@
 /**
- * Token marks: for tokens made before the user's state was read, by promises of some databases. An engine remembers marks, with forks; the
- * database keeps marks for other processes.
+ * Token marks: for tokens made before the user's state was read, as on PostgreSQL. An engine and its forks remember marks; the database
+ * keeps marks for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { pause } from '../../foundation/async/turns.ts'
@@ -20,7 +20,7 @@ export class TokenMarks {
   readonly #store: LogInStore | undefined
   readonly #unfinished = new Set<Promise<unknown>>()
 
-  /** @param store default: no other process */
+  /** @param store `undefined`: no other process reads marks */
   constructor(key: SigningKey, store: LogInStore | undefined) {
     this.#key = key
     this.#store = store
@@ -41,7 +41,7 @@ export class TokenMarks {
     keptMark.then(settle, settle)
   }
 
-  /** `undefined`: the token carries the mark, or the mark is not known here. */
+  /** @returns `undefined` where the token carries the mark, or another process has made the token */
   remembered({ jti }: Claims): Promise<string> | undefined {
     return this.#key.marks.get(jti)
   }

@@ -47,7 +47,7 @@ export class SigningKey {
   readonly markKey: Uint8Array
   /** Verifying takes longer than reading a record. */
   readonly verified = new Map<string, Claims>()
-  /** By token ID, for tokens without a mark inside. */
+  /** Marks of tokens without a mark inside, by token ID. */
   readonly marks = new Map<string, Promise<string>>()
 
   /** @param secret determines the key pair; `undefined`: random */
@@ -136,12 +136,12 @@ export class Tokens {
     return claims
   }
 
-  /** Other processes may have ended the token, too. */
+  /** Other processes may have ended more tokens. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }
 
-  /** A revoked token is read, too. */
+  /** Reads a revoked token, too. */
   read(token: string): Claims {
     if (token.length > MAX_LENGTH) throw refuseToken('token_malformed', `The token is longer than ${MAX_LENGTH} characters.`)
     let claims = this.key.verified.get(token)
@@ -170,9 +170,9 @@ export class Tokens {
     const head = jsonObject(header)
     const claims = jsonObject(payload)
     if (head === undefined || claims === undefined) throw refuseToken('token_malformed', 'The token is not a JSON Web Token.')
-    // The server determines the algorithm, never the token (RFC 8725 section 3.1).
     const bytes = runtime.parseBytes(signature, 'base64url')
-    // Unused bits of the last character would allow several spellings.
+    // The server determines the algorithm, never the token (RFC 8725 section 3.1). Unused bits of the last character would allow several
+    // spellings.
     if (
       head['alg'] !== 'EdDSA' ||
       bytes.length !== nacl.sign.signatureLength ||

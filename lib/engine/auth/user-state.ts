@@ -8,7 +8,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** More removals are kept as one time. */
+/** More removals share one time, `#floor`. */
 const MAX_REMOVALS = 10_000
 
 const MARK_BYTES = 18
@@ -29,7 +29,7 @@ export function findStateColumns({ attributes }: Resource, password: string, ide
 }
 
 /**
- * A text of the stored password, or, without a password, of the identifier's columns.
+ * A text of the stored password, or, without a password, of the identifier.
  *
  * @param row the values of the columns; `undefined`: no such user
  */
@@ -44,7 +44,7 @@ function formatValue(value: unknown): string {
   return value instanceof Uint8Array ? runtime.formatBytes(value, 'hex') : JSON.stringify(value ?? null)
 }
 
-/** By the system's clock, in microseconds: tokens outlive engines, and clocks of engines may stand still. */
+/** By the system's clock: tokens outlive engines, and clocks of engines may stand still. */
 function readMicroseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }
@@ -102,7 +102,7 @@ export function readIssueTime({ jti }: Claims): number {
 export class Removals {
   /** By token subject, in order of removal. */
   #times = new Map<string, number>()
-  /** The time of the last removal not kept singly. */
+  /** The latest removal left out. */
   #floor = 0
 
   get state(): RemovalState {

@@ -12,7 +12,7 @@ import { findStateColumns, type StateColumns } from './user-state.ts'
 
 export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>
-  /** Of the first version with users. */
+  /** The resource of the first version with users. */
   readonly #first: Resource
   readonly #passwordNames: ReadonlyMap<Resource, string>
   readonly #state: ReadonlyMap<Resource, StateColumns>
@@ -41,7 +41,7 @@ export class Users {
     this.#state = new Map(resources.map(each => [each, findStateColumns(each, password, identifier)]))
   }
 
-  /** Of the version, or of the first version with users. */
+  /** Falls back on the first version with users. */
   resource(version: string): Resource {
     return this.#byVersion.get(version) ?? this.#first
   }
@@ -54,7 +54,7 @@ export class Users {
     return this.#state.get(resource)!
   }
 
-  /** The model may not hide the hash. */
+  /** The model need not hide the hash. */
   withoutPassword(resource: Resource, record: JsonRecord): JsonRecord {
     const name = this.#passwordNames.get(resource)
     if (name === undefined || !(name in record)) return record

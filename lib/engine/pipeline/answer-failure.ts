@@ -1,4 +1,4 @@
-/** Answers an error of a stage, a fault of a test or a way in. Reports a fault of the server, and hides the reason from the client. */
+/** Answers an error of a stage, a test's fault or a way in (HTTP). Reports the server's faults, and hides the reason from the client. */
 import { AskedError, RestError, restError } from '../../foundation/errors/errors.ts'
 import { findReason, reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { DatabaseFailure } from '../../records/database/dialect.ts'
@@ -15,9 +15,9 @@ interface Failed {
   readonly method: string
   readonly path: string
   readonly accept: string | undefined
-  /** `undefined`: a way in refuses, and reports no `RestError`. */
+  /** `undefined`: a way in refuses, such as a body that is no JSON, and reports no `RestError`. */
   readonly context?: object
-  /** Of a test: its `RestError` is not reported. */
+  /** A fault of a test reports no `RestError`. */
   readonly isFault?: boolean
   readonly query?: QueryInput | undefined
   readonly body?: unknown
@@ -44,7 +44,7 @@ export function answerFailure(error: unknown, failed: Failed, parts: FailurePart
   return finishAnswer(response, 'refusal', { ...failed, method: method.toUpperCase(), path, context, request }, parts)
 }
 
-/** An inner request has reported its failure; after a conflict of writes, the outer request may begin anew. */
+/** An inner request has reported its failure (`AskedError`), but no conflict of writes: the outer request may begin anew. */
 function isToReport(error: unknown, { context, isFault }: Failed, { body }: RestResponse): boolean {
   if (error instanceof RestError && (context === undefined || isFault === true)) return false
   const isBusy = (body as { readonly code?: unknown } | undefined)?.code === 'database_busy'
@@ -65,7 +65,7 @@ function describeMisplacedBody(error: unknown, { method, query, body }: Failed):
   return restError('parameter_invalid', detail, error.errors === undefined ? {} : { errors: error.errors })
 }
 
-/** For the client; `onError` gets the cause. */
+/** Describes the failure to the client; `onError` gets the database's own error. */
 function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | undefined): unknown {
   if (failure === undefined || error instanceof RestError) return error
   if (failure === 'denied')

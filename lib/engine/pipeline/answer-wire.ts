@@ -1,4 +1,4 @@
-/** Hands a request to its wire, with an API whose calls are whole requests of the engine's grammar. */
+/** Hands a request of another grammar (`?title=eq.Hi`) to its wire, with an API whose calls are whole requests. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -74,7 +74,7 @@ function checkAnswer(answer: WireAnswer, end: RequestAbort): RestResponse {
 
 type WholeParts = Pick<CallParts, 'end' | 'tally'> & Pick<Services, 'transaction'>
 
-/** Runs the wire in one transaction, and once more where the wire says `again`: another request came between. */
+/** Runs the wire in one transaction, and once more where a repeatable wire refuses with `again`: another request came between. */
 async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, tally, transaction }: WholeParts): Promise<RestResponse> {
   let isLate = false
   const answer = async (): Promise<RestResponse> => {
@@ -92,7 +92,7 @@ async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, 
   return mayRepeat && isLate ? write() : response
 }
 
-/** The journal drops bodies by weight. The weight of records that a wire has read, but not shown, does not count. */
+/** Counts the weight of shown records alone, not of all records read: the journal drops bodies by weight. */
 function weighAnswer(record: Tally, { bytes, records }: Tally, body: unknown): void {
   const shown = countObjects(body, 0)
   record.records += shown
@@ -112,7 +112,7 @@ type Sender = ConstructorParameters<typeof WireCall>[0]
 
 interface CallParts {
   readonly version: string
-  /** `/api/v1` */
+  /** Base and version: `/api/v1`. */
   readonly root: string
   readonly arrival: Arrival
   readonly end: RequestAbort
@@ -225,7 +225,7 @@ function pathOf(resource: WireResource | string, id?: string | number | bigint):
 
 const PLAIN = /^[\w,-]+$/
 
-/** Before the name of an expanded relation: `posts.`, or nothing. */
+/** Before a relation of the root; `posts.` is before a relation of posts. */
 const NO_PATH = ''
 
 function readWireQuery(asked: WireQuery): CallOfWire {
@@ -249,7 +249,7 @@ function writeQuery(
   return query
 }
 
-/** Writes `posts(sort=id.desc;limit=3)`; conditions go to `lists`. */
+/** Writes `posts(sort=id.desc;limit=3)`; the conditions of `where` go to `lists`. */
 function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: string, lists: Map<string, object>): string {
   const written = Object.entries(expanded).map(([name, query]) => {
     checkNames(query, EXPANDED_NAMES, `expand of "${name}"`)
@@ -262,7 +262,7 @@ function writeExpanded(expanded: Readonly<Record<string, WireExpanded>>, path: s
   return written.join(',')
 }
 
-/** By model: new names in an open resource make another model. */
+/** By model: a new attribute of an open resource makes another model. */
 const described = new WeakMap<Model, readonly WireResource[]>()
 
 function describeResources(model: Model): readonly WireResource[] {
@@ -303,7 +303,7 @@ function describeAttribute(attribute: Attribute, isOfFile: boolean): WireAttribu
   })
 }
 
-/** A hidden attribute is named nowhere. */
+/** Names no hidden attribute. */
 function findInverse(attribute: RelationAttribute, target: Resource): string | undefined {
   const name = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : attribute.otherSide
   return target.attributes.find(each => each.name === name && !each.hidden)?.name

@@ -43,7 +43,7 @@ export interface Arrival {
   readonly context: HandleContext
   /** `undefined` where no time is measured. */
   readonly trace: Trace | undefined
-  /** `undefined` without a journal. */
+  /** `undefined` where nothing is recorded. */
   readonly record: JournalRecord | undefined
   /** Counts what the reader reads. Default: `record`. */
   readonly tally?: Tally | undefined
@@ -53,13 +53,13 @@ export interface StageParts {
   readonly engine: EngineHandle
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** Of the first version. */
+  /** The model of the first version. */
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
   readonly routes: Routes | undefined
   readonly queries: QueryCache
-  /** `undefined` when the module is off. */
+  /** `undefined` without the option `auth`. */
   readonly authentication: Authentication | undefined
   readonly fork: () => EntityManager
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined

@@ -1,6 +1,6 @@
 /**
- * Bulk: a posted array, all or none, in one transaction. Each member passes the stages, so that rules, scopes and wrappers see one record;
- * otherwise records are written together. Refuses with body_invalid, and the errors of all members.
+ * Bulk: writes a posted array, all or none, by few statements. Where rules, scopes or wrappers must see each record, each member passes
+ * the stages, in one transaction. Refuses with body_invalid, or with the errors of fields of all members.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -15,12 +15,12 @@ interface BulkParts {
   readonly limits: Limits
   readonly end: RequestAbort
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-  /** Writes all by few statements; `undefined`: each member must be a request. */
+  /** Gives `undefined` where each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** The first refusal, also by a wrapper, is the answer of all. */
+/** The answer has all errors of fields, or is the first other refusal, also by a wrapper. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')

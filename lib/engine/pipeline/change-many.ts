@@ -1,7 +1,4 @@
-/**
- * Changes or deletes what filters choose, each as by a request, all or none. Refuses with limit_exceeded where more records match than the
- * request expects.
- */
+/** Changes or deletes records chosen by filters, each as by a request, all or none. Refuses more than `limit` with limit_exceeded. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -19,13 +16,13 @@ interface ManyParts {
   readonly reader: Reader
   /** The client's name of `limit`. */
   readonly parameter: string
-  /** By deleting: one record may go with another. */
+  /** Deletes: a cascade from one record may have removed the next. */
   readonly removes: boolean
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
   readonly answer: (key: KeyValues, id: string) => Awaitable<RestResponse>
 }
 
-/** The first refusal, also by a wrapper, is the answer of all. */
+/** The first refusal, also by a wrapper, is the answer. */
 export function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
   return answerRefused(() => parts.transaction(() => changeEach(parts), parts.view.end))
 }

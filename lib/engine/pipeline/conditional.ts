@@ -1,6 +1,6 @@
 /**
- * Conditional: entity tags of GET and HEAD, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a
- * record's version, and every value must change the version: a 304 never hides a change. With `etag: 'answer'`, the tag is a hash.
+ * Conditional: entity tags of reads, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a record's
+ * version, and 304 needs values that cannot change without the version. With `etag: 'answer'`, the tag has a hash.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -40,7 +40,7 @@ function notModified({ headers }: RestResponse): RestResponse {
   return { status: 304, headers: Object.fromEntries(kept), body: undefined }
 }
 
-/** A weak tag of the content. A record's version comes first, so that `If-Match` takes the tag, too. */
+/** Sets `W/"hash"`, or for a record of version 3 `"3;hash"`: `If-Match` takes the tag, too. */
 function withContentTag(response: RestResponse, operation: ConditionalRequest): RestResponse {
   const { headers, body } = response
   const version = findVersionTag(response, operation)
@@ -48,7 +48,7 @@ function withContentTag(response: RestResponse, operation: ConditionalRequest): 
   if (headers['etag'] !== undefined && headers['etag'] !== version) return response
   const content = hashContent(headers['content-type'], body)
   const etag = version === undefined ? `W/"${content}"` : `${version.slice(0, -1)};${content}"`
-  // A list may be CSV.
+  // A list may be asked for as CSV.
   return { ...response, headers: { ...headers, etag, ...(findListedResource(operation.target) === undefined ? {} : { vary: 'Accept' }) } }
 }
 
@@ -79,12 +79,12 @@ function findRecord(body: unknown, { singular }: Resource): Readonly<Record<stri
   return resource === singular && typeof record === 'object' && record !== null ? (record as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Whether every change of the answer changes the tag. The application answers for own tags. */
+/** Whether every change of the answer changes the tag. The application answers for its tags. */
 function isToldByVersion(response: RestResponse, operation: ConditionalRequest): boolean {
   const { target, about, view } = operation
   const version = findVersionTag(response, operation)
   if (response.headers['etag'] !== version) return true
-  // A link may lead to another record by now, of the same version.
+  // `/posts/1/author` may lead to another author by now, of the same version.
   if (target.kind !== 'record' || about === undefined || about.resource.rules.wrappers[about.action] !== undefined) return false
   const { resource } = target
   const record = findRecord(response.body, resource)!
@@ -95,7 +95,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** Whether the value stands in the record's row, and changes with the version alone. */
+/** Whether the value stands in the record's row: each change has a new version. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)

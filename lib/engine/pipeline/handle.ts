@@ -1,4 +1,4 @@
-/** Handle: `passStages` calls the stages in order; record-request.ts stands around the stages. */
+/** Handle: `passStages` calls the stages in order. record-request.ts adds trace, journal and faults around the stages. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
@@ -35,7 +35,7 @@ import type { JsonRecord } from '../../records/read/run-read.ts'
 import { finishAnswer, respondCreatedAll, respondDeletedList } from './respond.ts'
 import type { Upsert } from './upsert.ts'
 
-/** Answers in the grammar of the way in. Signals of sender and world, and the time budget, end a request. */
+/** Answers in the grammar of the way in. The client's signal, a reset of the data and the time budget end a request. */
 export function answerRequest(arrival: Arrival, parts: StageParts): Awaitable<RestResponse> {
   const { context } = arrival
   const isTransport = context instanceof LazyClient
@@ -58,7 +58,7 @@ const loadWires = () => import('./answer-wire.ts')
 let wires: Awaited<ReturnType<typeof loadWires>> | undefined
 
 /**
- * `wait` waits where a stage must; no stage of a reading request does.
+ * Waits only for a stage that gives a promise, so that SQLite answers a read at once.
  *
  * @throws errors of the caller, and the reason of an aborted signal
  */
@@ -69,7 +69,7 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
   try {
     request = readRequest(arrival, parts)
 
-    // Inner requests have the user of the outer request.
+    // `ctx.ask` has the user of the outer request; a wire's call logs in by headers.
     trace?.enter('auth')
     const inner = context instanceof InnerClient ? (context as InnerClient<Principal>) : undefined
     const principal =
@@ -88,7 +88,7 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
 
     const answering = answerResolved(resolved, parts)
-    // Most answers are no promises.
+    // On SQLite, most answers are no promises.
     const answer = answering instanceof Promise ? yield* wait(answering) : answering
     if (answer.status < 400) growth?.adopt()
     return finishAnswer(answer, 'answer', { method: request.method, path, context, request }, parts)
@@ -115,7 +115,7 @@ interface AdmittedRequest {
   readonly end: RequestAbort
 }
 
-/** Answers of log-in routes have the engine's own form. */
+/** `envelope` forms answers of log-in routes alone. */
 async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: StageParts): Promise<RestResponse> {
   const { arrival, request, principal, end } = admitted
   const { engine, fork, options, served, authentication } = parts
@@ -162,7 +162,7 @@ function resolveRequest(admitted: AdmittedRequest, parts: StageParts, served: Re
   return { arrival, request: typed, principal, end, version, services, target, allowed, parameters, actions }
 }
 
-/** Keeps one object a query: the plan cache compares objects. */
+/** Keeps one object for each query: the plan cache compares objects. */
 const shownToWires = new WeakMap<Parameters, Parameters>()
 
 /** By default, a wire gets IDs of to-one relations, and no lists. */
@@ -173,7 +173,7 @@ function showLinks(parameters: Parameters): Parameters {
   return shown
 }
 
-/** Types the fields of a form. A body wrapped like an answer becomes the record inside. */
+/** Types the fields of a form. Takes the record out of a body wrapped like answers (`envelope.record`). */
 function readBody(request: Request, target: Target, arrival: Arrival, { options: { envelope } }: StageParts): Request {
   const { body, method } = request
   const template = arrival.context instanceof InnerClient || !TAKES_BODY.has(method) ? undefined : envelope?.record
@@ -199,7 +199,7 @@ const FROM_OUTSIDE = { passed: undefined, isEngine: false, conditions: undefined
 /**
  * Applies the rules, and answers.
  *
- * @param request that of `resolved`, or one of its members
+ * @param request default: the whole request; of an array, a request with one member as the body
  */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
@@ -332,7 +332,7 @@ function answerRecord(
   return answerOne({ ...resolved, target, parameters, actions: findActions(request.method, target) }, parts, request)
 }
 
-/** Writes all by few statements. `undefined`: code of the application sees each record. */
+/** @returns `undefined` where code of the application sees each record */
 function createTogether(resolved: ResolvedRequest, resource: Resource, parts: StageParts): Awaitable<readonly unknown[] | undefined> {
   const { request, target, services } = resolved
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
@@ -348,7 +348,7 @@ export function readRequest(arrival: Arrival, { options, queries }: Pick<StagePa
   const request = parse(arrival, base === undefined ? options : { base, versions: options.versions }, readOnly, queries)
   record?.parsed(request)
   if (request.body !== undefined && TAKES_BODY.has(request.method)) {
-    // Only the target gives form fields a meaning.
+    // Types of form fields follow from the target, not yet known.
     if (request.body instanceof FormBody) return request
     assertJson(request.body, 'handle: body')
     record?.keep(request.body)
@@ -365,13 +365,13 @@ function readQuery(request: Request, { record }: Arrival): Request {
   return withParameters
 }
 
-/** Log-in and log-out change no data, and stay possible. */
+/** Log-in, log-out and refresh change no data, and stay possible. */
 function refuseWrite(request: Request, parts: StageParts): void {
   const isSession = parts.authentication?.isSession('POST', request.segments) === true
   if (WRITE_METHODS.includes(request.method) && !isSession) throw readOnlyError(request.method, listMethods(request, parts))
 }
 
-/** `undefined` where a look-up fails: a write is refused all the same. */
+/** @returns `undefined` where a look-up fails: a write is refused all the same */
 function listMethods(request: Request, { options, model, served, routes }: StageParts): readonly string[] | undefined {
   try {
     const version = findVersion(request, options.versions, model)

@@ -30,7 +30,7 @@ export function findListFormat(accept: string): ListFormat | undefined {
   let best: { readonly format: ListFormat; readonly weight: number } | undefined
   for (const format of FORMATS) {
     const { weight, isNamed } = accepted.preferenceFor(format.media)
-    // Beside a name, `*/*` asks for JSON where the name cannot be met.
+    // In `text/csv, */*`, the `*/*` is for servers without CSV.
     const isPreferred = weight > json.weight || (weight === json.weight && !json.isNamed)
     if (isNamed && weight > 0 && isPreferred && (best === undefined || weight > best.weight)) best = { format, weight }
   }

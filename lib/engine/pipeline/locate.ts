@@ -1,5 +1,5 @@
 /**
- * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). A reading finds the row itself.
+ * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). The SQL of a read has that key.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
@@ -41,7 +41,7 @@ export function locateShown<T extends LocatedRecord>(
   )
 }
 
-/** For a record that clients know by another key. */
+/** Gives `ann` for the path `/users/ann`. */
 export function formatSegment({ resource, key, record }: Written, connection: ReadingConnection): Awaitable<string> {
   // The request may have left the attribute out.
   const shown = record[resource.shownKey!.name]

@@ -71,7 +71,7 @@ function checkList({ resource, attribute }: MemberTarget, { visibility }: View):
   return retryWithRules(visibility, () => refuseHidden(resource, resource.byName.get(attribute.name) ?? attribute, visibility))
 }
 
-/** The record may exist outside of the list; where listing is not open, nothing is said of records. */
+/** The record may exist outside of the list. The answer names no resource that is closed to everybody. */
 function notInList({ resource, id, attribute, member }: MemberTarget) {
   if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
   const name = member.id.slice(0, 100)

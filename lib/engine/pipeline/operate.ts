@@ -63,7 +63,7 @@ export interface Services {
   readonly createdStatus: number
   readonly etag: EntityTags
   readonly describe: (base: string, readOnly: boolean) => Promise<object>
-  /** Repeatable work may run again after a conflict; works of one `place` take turns. */
+  /** Repeatable work may run again after a conflict, and then takes turns with other work of its `place`. */
   readonly transaction: <T>(
     work: (em: EntityManager) => Promise<T>,
     end?: RequestAbort,
@@ -89,7 +89,7 @@ type OperationWork<Kind extends Target['kind'] = Target['kind']> = (
   services: Services,
 ) => Awaitable<RestResponse>
 
-/** Answers to HEAD have a body, too, which the sender takes away. */
+/** Answers to HEAD have a body, too, which `finishAnswer` takes away. */
 export function operate(operation: Operation, services: Services): Awaitable<RestResponse> {
   const { request, about } = operation
   if (request.method === 'OPTIONS') return respondOptions(operation.allowed)
@@ -195,7 +195,7 @@ async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operati
   return services.transaction(attempt, view.end, place)
 }
 
-/** After a conflict, the transaction begins anew, unless a wrapper takes part. */
+/** After a conflict, the transaction begins anew, unless the resource has wrappers without `repeatable`. */
 export function writeTogether<T>(
   { transaction }: Pick<Services, 'transaction'>,
   { plural, rules }: Resource,
@@ -206,7 +206,7 @@ export function writeTogether<T>(
   return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
 }
 
-/** Before the wrapper's transaction, which would hold the lock meanwhile. */
+/** Hashes passwords before the wrapper's transaction, which would hold the lock meanwhile. */
 function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): Promise<void> | undefined {
   if (hashes === undefined || view.end === undefined) return undefined
   if (target.kind === 'attribute') return hashes.prepare({ [target.attribute.name]: ctx.body }, target.resource, view.end)
@@ -308,7 +308,7 @@ function addToList(operation: OperationOn<'attribute'>, services: Services): Awa
   )
 }
 
-/** `undefined`: the body has the new values of attributes. */
+/** @returns `undefined` where the body has the new values of attributes */
 function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' | undefined {
   if (method !== 'PATCH') return undefined
   const format = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i.exec(headers['content-type'] ?? '')?.[1]
@@ -335,7 +335,7 @@ function patch(
     const whole = await mergeBody((name === undefined ? body : { [name]: body }) as JsonObject, address, reader)
     return write(name === undefined ? whole : whole[name])
   }
-  // Two requests that append to one list take turns: the later reads the earlier's list.
+  // Of two requests that append to one list, the later runs again, and reads the earlier's list.
   return transaction(change, view.end, ctx, writer.isRepeatable(view))
 }
 

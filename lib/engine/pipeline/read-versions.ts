@@ -68,7 +68,7 @@ export function readVersions(
 }
 
 function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  // The start of the module refuses what auth() has not made.
+  // auth.ts refuses an object not made by `auth()`.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
@@ -91,7 +91,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
   }
 }
 
-/** Notes resources without the property of the scope for all, and without a scope of their own. */
+/** Notes listed resources narrowed neither by `defaults.scope` nor by their own scope. */
 export function noteUnscoped(
   { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
   versions: Iterable<{ readonly model: Model }>,
@@ -122,7 +122,7 @@ function checkSharedScope({ defaults: { scope = NO_SHARED_SCOPE } }: CheckedOpti
   }
 }
 
-/** `undefined` for an entity that MikroORM knows, but was never given. */
+/** @returns `undefined` for an entity that is none of the engine's */
 function knownMeta(entity: unknown, orm: MikroORM): EntityMetadata | undefined {
   const meta = orm.getMetadata().find(entity as EntityName)
   return meta !== undefined && orm.getMetadata().has(meta.class) ? orm.getMetadata().get(meta.class) : undefined
@@ -133,7 +133,7 @@ function formatEntityName(entity: unknown): string {
   return meta?.className ?? name ?? typeof entity
 }
 
-/** Without versions, a resource may take a reserved path. */
+/** Refuses reserved paths: without versions, a resource `_test` would take `/_test`. */
 function checkResourceNames({ resources }: Model, session: SessionPaths | undefined): void {
   for (const resource of resources) {
     for (const name of [resource.plural, resource.singular, ...resource.accepted]) {
@@ -194,7 +194,7 @@ function checkVocabulary({ names, reserved, flags, own }: Vocabulary): void {
   }
 }
 
-/** Plans a reading where `expand`, or the order of a list, names a path. */
+/** Plans a read where `expand`, or the order of a list, names a path. */
 function checkDefaultPaths(model: Model, vocabulary: Vocabulary, { limits }: CheckedOptions): void {
   const visibility = { ...EVERYTHING, flags: model.flags }
   const orders = model.entities.some(({ attributes }) => attributes.some(hasOrder))
@@ -213,7 +213,7 @@ function hasOrder(attribute: Attribute): boolean {
   return attribute.kind === 'toMany' && attribute.orderBy.length > 0
 }
 
-/** @throws Error for an expression that the database does not take */
+/** @throws Error for a formula that the database refuses, TypeError for a default filter with a value of the wrong type */
 export function* checkExpressions(
   versions: ReadonlyMap<string, CompiledVersion>,
   { limits }: CheckedOptions,
@@ -225,7 +225,6 @@ export function* checkExpressions(
   }
 }
 
-/** Binds the values, which must be of the attributes' types. */
 function checkDefaultValues(defaults: DefaultsOfLists, vocabulary: Vocabulary, limits: Limits, { dialect }: Connection): void {
   for (const [resource, { filters, asked }] of defaults) {
     if (filters.length === 0) continue

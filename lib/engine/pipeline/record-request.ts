@@ -28,14 +28,14 @@ import type { KeptStates } from '../worlds/kept-states.ts'
 
 export interface RecorderParts extends StageParts {
   readonly journal: Journal | undefined
-  /** Changed rows belong to the request that runs. */
+  /** Rows changed meanwhile are changes of this request. */
   readonly running: Surroundings<JournalRecord>
   readonly states: KeptStates
   readonly faults: Faults
   readonly traces: Traces
   readonly connection: Connection
   readonly secrets: Secrets
-  /** See SharedState. Without filters added later. */
+  /** A read may run code of the application, such as a hook. Filters added later do not count. */
   readonly mayRunApplicationCode: boolean
 }
 
@@ -51,12 +51,12 @@ interface RunningRequest {
   ended: boolean
 }
 
-/** More requests inside of each other ask themselves without end. */
+/** A request inside of more asks itself without end. */
 const MAX_LEVEL = 100
 
 export class RequestRecorder {
   readonly #parts: RecorderParts
-  /** Set inside of requests that have passed the faults. */
+  /** Set where no fault is met: inside of a request past the faults, in `look` and `explain`. */
   readonly #inside = new Surroundings<true>()
   /** Levels of requests, where no journal counts them. */
   readonly #around = new Surroundings<RunningRequest>()
@@ -98,7 +98,7 @@ export class RequestRecorder {
     return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
   }
 
-  /** Without faults and journal: the code under test has not sent the request. */
+  /** Answers a GET without faults and journal: the code under test has not sent the request. */
   async look(path: string, context: HandleContext): Promise<RestResponse> {
     const { life, traces } = this.#parts
     life.assertOpen()
@@ -110,7 +110,6 @@ export class RequestRecorder {
     )
   }
 
-  /** No fault and no journal takes part. */
   async explain(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Promise<Explanation> {
     context.signal?.throwIfAborted()
     const record = new JournalRecord(method, path, false, 0, 0)
@@ -121,7 +120,7 @@ export class RequestRecorder {
     return this.#explanation({ method, path }, record, response, { trace })
   }
 
-  /** A request that may write is explained on a fork. A method that is no text is refused later. */
+  /** A method that is no text is refused later. */
   mayWrite(method: string): boolean {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
@@ -211,7 +210,7 @@ export class RequestRecorder {
     }
     let answering: Awaitable<RestResponse>
     try {
-      // Only requests that may change rows must be known inside.
+      // `running` costs time: for requests that may change rows.
       const mayRunCode = mayRunApplicationCode || findWire(context) !== undefined
       const mayChange = mayRunCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
       if (record !== undefined && journal !== undefined && mayChange) answering = running.run(record, this.#passBounded, arrival)
@@ -220,7 +219,7 @@ export class RequestRecorder {
       this.#recordFailure(record, error)
       throw error
     }
-    // Answered at once, a request never ran beside another.
+    // Answered at once, a request ran beside no other.
     if (!(answering instanceof Promise)) {
       if (record !== undefined) journal?.end(record, answering)
       return answering
@@ -322,7 +321,7 @@ export function joinPieces(response: RestResponse): Awaitable<RestResponse> {
 /** In characters. */
 const MAX_TEST = 200
 
-/** The sender's test. Characters beyond ASCII are percent-encoded. */
+/** The test's name in `x-test`, beyond ASCII percent-encoded. */
 function readTest(context: HandleContext): string | undefined {
   // Looking for any spelling would copy all headers.
   const given = context instanceof LazyClient ? context.header('x-test') : (context.headers?.['x-test'] ?? context.headers?.['X-Test'])

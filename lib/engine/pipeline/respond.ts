@@ -1,7 +1,4 @@
-/**
- * Respond: envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. No other place knows status codes of
- * success. Keys come in the order of the contract.
- */
+/** Respond: envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -28,7 +25,7 @@ import type { Wire } from '../../foundation/base/wire.ts'
 import { refuseByWire } from './wire-message.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** No member is named by a resource. */
+/** No member has a resource's name. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
 function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
@@ -76,7 +73,7 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
   })
 }
 
-/** Split at the start of the page. A repeated query is split once. */
+/** The text before and after the value of `offset` or `page`, kept for a repeated query. */
 const queriesOfPages = new WeakMap<Parameters, readonly [string, string]>()
 
 function splitQuery(parameters: Parameters, vocabulary: Vocabulary): readonly [string, string] {
@@ -189,7 +186,7 @@ interface ErrorForm {
   readonly accept: string | undefined
 }
 
-/** Any error but a RestError is a 500 without details. RFC 9457 names the members. */
+/** Any error but a RestError is a 500 without details. `status`, `title` and `detail` are as in RFC 9457. */
 function respondError(error: unknown, { timestamp, validationStatus, accept }: ErrorForm): RestResponse {
   const refusal = error instanceof RestError ? error : restError('internal_error', 'Something went wrong inside the server.')
   const status = refusal.code === 'validation_failed' && refusal.status === 422 ? validationStatus : refusal.status
@@ -255,14 +252,14 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
     wire === undefined && kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
   if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
   const { allow } = response.headers
-  // Logging in and out changes no data, and stays possible.
+  // A POST to log in stays possible.
   if (request?.readOnly === true && allow !== undefined && parts.authentication?.isSession('POST', request.segments) !== true)
     response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
   if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }
   return method === 'HEAD' && context !== undefined ? withoutBody(response, context) : response
 }
 
-/** Where `wire.refuse` fails, a 500 without details. */
+/** An error of `wire.refuse` is answered in the engine's form. */
 function formWireRefusal(wire: Wire, response: RestResponse, asked: AnswerTo, parts: AnswerParts): RestResponse {
   const { method, path, context, body } = asked
   const sender: { readonly headers?: AnswerTo['headers'] } = context ?? {}
@@ -287,7 +284,7 @@ function formAnswer(response: RestResponse, { method, request }: AnswerTo, { opt
   })
 }
 
-/** Where `envelope.error` fails, a 500 without details. */
+/** An error of `envelope.error` is answered in the engine's form. */
 function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: AnswerParts): RestResponse {
   const { envelope, onError } = parts.options
   try {
@@ -298,7 +295,7 @@ function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: 
   }
 }
 
-/** In the engine's own form, without the application's envelope. */
+/** Answers in the engine's own form. */
 export function refuse(error: unknown, accept: string | undefined, { clock, options }: AnswerParts): RestResponse {
   let timestamp: string
   try {

@@ -17,15 +17,15 @@ export interface PreparedParts {
 }
 
 export interface SharedState extends PreparedParts {
-  /** Keeps some versions: the same arguments give the same. */
+  /** Keeps some results: the same arguments give the same versions. */
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
   readonly passwords: PasswordKind | undefined
-  /** A reading request may run code of the application, and so write. */
+  /** A read may run code of the application, and so write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios
-  /** Whether a way in has another grammar, with paths unknown here. */
+  /** Whether a way in has another grammar, with paths unknown to the engine. */
   hasWire: boolean
 }
 

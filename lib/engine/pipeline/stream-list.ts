@@ -1,6 +1,6 @@
 /**
- * Stream list: all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals as ever, each later
- * page when the client has taken the earlier text.
+ * Stream list: all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals, each later page
+ * when the client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

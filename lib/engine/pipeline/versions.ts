@@ -1,4 +1,4 @@
-/** Versions: what forks share of a version, with reader and writer on one database. */
+/** Versions: adds reader and writer of one database to each version that forks share. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'

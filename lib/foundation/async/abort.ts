@@ -6,10 +6,10 @@ interface RequestClient {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Lower-case names. Headers may be made on first use. */
 export interface HeaderSource {
+  /** Names in lower case. May be made on first use. */
   readonly headers: Readonly<Record<string, string>>
-  /** Names and values by turns, without making the headers. */
+  /** Names as sent, and values, by turns: `['Host', 'a.example']`. */
   readonly rawHeaders?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface Connected {
   readonly isSecure?: boolean
   /** The host of the URL, if known beside the header `Host`. */
   readonly host?: string
-  /** Whether pages of another origin may do what the server's own may. Default: no. */
+  /** Whether an origin's pages have the rights of the server's own. Default: no. */
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
 
@@ -64,7 +64,7 @@ export class LazyClient implements RequestClient, Connected {
 
   /** Milliseconds for a request, unless the engine's limits say otherwise. Undefined: no limit. */
   readonly budget: number | undefined
-  /** The path before the version. Undefined: the engine's. */
+  /** The path before the version, such as `/api`. Undefined: the engine's. */
   readonly base: string | undefined
   readonly readOnly: boolean
   readonly isSecure: boolean
@@ -87,7 +87,7 @@ export class LazyClient implements RequestClient, Connected {
     return this.#source.headers
   }
 
-  /** Makes no other header; joins repeated headers. The name is in lower case. */
+  /** Makes no other header; joins repeated headers. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#source
     if (rawHeaders === undefined) return this.#source.headers[name]
@@ -128,7 +128,7 @@ export class LazyClient implements RequestClient, Connected {
   }
 }
 
-/** The grammar of a way in. Requests of the process itself have the engine's own. */
+/** Undefined: the engine's own grammar, as for `engine.handle`. */
 export function findWire(context: object | undefined): Wire | undefined {
   return context instanceof LazyClient || context instanceof WholeClient ? context.wire : undefined
 }
@@ -154,9 +154,9 @@ export class RequestAbort {
   /** By performance.now(). Undefined: no limit. */
   readonly deadline: number | undefined
   readonly #budget: number
-  /** For the error text. A function would keep each request alive until a full garbage collection. */
+  /** For the text of a timeout. A function would keep each request alive until a full garbage collection. */
   asked: ReadingParameters | undefined
-  /** See `Costs.about`. */
+  /** The present reading: `rows`, `count`, or a relation. */
   about: string | undefined
 
   /** @param budget milliseconds for the request; 0: no limit */
@@ -171,7 +171,7 @@ export class RequestAbort {
     return this.#sender instanceof LazyClient && this.#sender.budget !== undefined
   }
 
-  /** For the next piece of a streamed answer. */
+  /** Gives each piece of a streamed answer the whole budget. */
   renew(): RequestAbort {
     return new RequestAbort(this.#sender, this.#world, this.#budget)
   }

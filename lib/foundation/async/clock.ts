@@ -1,10 +1,10 @@
-/** Clock: the time of an engine, for all timestamps and expiries. */
+/** Clock: the time of an engine. */
 
 export const DAY_MS = 86_400_000
 
 const UNITS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000, s: 1000 }
 
-/** Years with four digits in ISO 8601. */
+/** The years 1 to 9999, in milliseconds since 1970. */
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
 const LAST = Date.UTC(10_000, 0) - 1
 
@@ -53,15 +53,12 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Without another source, neither set nor moved, and with the system's `Date`. */
+  /** Whether the clock shows the system's time. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0 && !isDateReplaced()
   }
 
-  /**
-   * The time of a frozen clock, or of a source of the application, in milliseconds since 1970. Undefined: the clock follows the system's
-   * time.
-   */
+  /** The `time()` of a frozen clock, or of an application's source. Undefined: the clock follows the system's time. */
   get standing(): number | undefined {
     return this.#frozen === undefined && this.#source === undefined ? undefined : this.time()
   }
@@ -91,7 +88,7 @@ export class Clock {
   }
 
   /**
-   * Moves the time forward, frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
+   * Moves the time (back: `-1s`), frozen or not, by milliseconds or by a text such as `31d`, `2h`, `15m`, `90s`.
    *
    * @throws RangeError for another form, or a year other than 1 to 9999.
    * @example engine.clock.advance('31d')
@@ -129,7 +126,7 @@ function isWritable(time: number): boolean {
 }
 
 /**
- * Takes `31d`, `2h`, `15m`, `90s` or `250ms`.
+ * Takes `31d`, `2h`, `1.5m`, `-90s` or `250ms`.
  *
  * @throws RangeError, which begins with `where`, for another form.
  */

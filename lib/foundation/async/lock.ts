@@ -10,7 +10,7 @@ export class Lock {
   #holders = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param inVain called repeatedly during a wait, with the milliseconds of the same holder; its error ends the wait */
+  /** @param inVain called during a wait, with the milliseconds that the waiter has seen the same holder; an error ends the wait */
   constructor(inVain?: (held: number) => Error | undefined) {
     this.#inVain = inVain
   }
@@ -28,7 +28,7 @@ export class Lock {
     return () => {
       if (released) return
       released = true
-      // Nobody may overtake the queue.
+      // `held` stays true: nobody overtakes the queue.
       const next = this.#waiting.shift()
       if (next === undefined) this.held = false
       else next()

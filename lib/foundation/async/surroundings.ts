@@ -13,12 +13,11 @@ interface SurroundingFrame {
 
 let frames: WorkContext<SurroundingFrame> | undefined
 
-/** Of synchronous work; undefined: look into the context. */
+/** Of synchronous work. Undefined: the context has the frame. */
 let now: SurroundingFrame | undefined
 
-/** Acts like a separate context. */
+/** Acts like an AsyncLocalStorage of its own. */
 export class Surroundings<T extends object | true> {
-  /** Undefined outside of any work. */
   get current(): T | undefined {
     return find(now ?? frames?.getStore(), this)?.value as T | undefined
   }
@@ -48,7 +47,7 @@ export class Surroundings<T extends object | true> {
   }
 }
 
-/** For work that may wait or is not the engine's own. */
+/** Keeps values of `runAtOnce`, for work that may wait or is the application's. */
 export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }

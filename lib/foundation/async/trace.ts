@@ -1,4 +1,4 @@
-/** Trace: a request is always at one stage, so times add up to the total. */
+/** Trace: a request is always at a single stage, so times add up to the total. */
 import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
@@ -20,11 +20,11 @@ export interface RunStatement {
 
 export class Trace {
   count = 0
-  /** Undefined without plans. */
+  /** Whether all plans came from the cache. Undefined: no plans. */
   cached: boolean | undefined
   /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
-  /** Filled where statements are kept. */
+  /** By what each write was written. Filled where statements are kept. */
   readonly ways: Awaitable<string>[] = []
   readonly #begun = performance.now()
   #since = this.#begun
@@ -48,7 +48,7 @@ export class Trace {
     return this.#total ?? performance.now() - this.#begun
   }
 
-  /** Milliseconds, in order. */
+  /** Milliseconds by stage. */
   get spent(): ReadonlyMap<Stage, number> {
     return this.#spent
   }
@@ -97,7 +97,7 @@ export class Trace {
     }
   }
 
-  /** Its rows were read one by one. */
+  /** For rows read singly. */
   streamed(statement: RunStatement): void {
     this.count++
     this.statements?.push(statement)

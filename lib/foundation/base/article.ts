@@ -8,7 +8,7 @@ export function withArticle(name: string): string {
   return `${VOWEL.test(name) && !CONSONANT.test(name) ? 'an' : 'a'} ${name}`
 }
 
-/** Returns `An artist`. */
+/** `artist` gives `An artist`. */
 export function withCapitalArticle(name: string): string {
   const text = withArticle(name)
   return text[0]!.toUpperCase() + text.slice(1)

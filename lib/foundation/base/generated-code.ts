@@ -1,4 +1,4 @@
-/** Generated code: texts may become code, unless forbidden: a page needs `'unsafe-eval'` (CSP Level 3). */
+/** Generated code: whether texts may become code. A page's CSP (Level 3) may forbid code: `'unsafe-eval'`. */
 let isAllowed: boolean | undefined
 
 export function mayGenerateCode(): boolean {

@@ -1,6 +1,6 @@
 /**
- * Checks headers where the application sets them: a server could only break off. Not by `node:http`: the typed client has the same errors
- * in browsers.
+ * Checks headers where the application sets headers: a server could only break off. Not by `node:http`: the typed client has the same
+ * errors in browsers.
  */
 
 /** A token (RFC 9110 section 5.6.2). */
@@ -10,7 +10,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const FORBIDDEN = /[^\t\u0020-\u007E\u0080-\u00FF]/
 
 /**
- * Returns lower-case names.
+ * Returns lower-case names; numbers become texts.
  *
  * @throws TypeError that names the place of an invalid header (RFC 9110 section 5)
  */

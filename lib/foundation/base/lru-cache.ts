@@ -1,6 +1,6 @@
 /**
- * LRU cache: has two generations. A full young generation replaces the old, and unused entries are dropped. A hit costs one look-up.
- * Bounded by number, and by weight where clients decide about sizes.
+ * LRU cache: has two generations. A full young generation replaces the old, whose unused entries are dropped. Bounded by number, and by
+ * weight where clients decide about sizes.
  */
 
 interface Weights<T> {

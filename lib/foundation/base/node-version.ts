@@ -1,10 +1,10 @@
 /** Rejects a Node on which database drivers silently end the process. */
 import { hasBuiltins } from './builtins.ts'
 
-/** As `engines` of package.json. */
+/** Stands in `engines`, too. */
 const LEAST = [22, 17, 0]
 
-/** @throws Error for an older version. A page has none. */
+/** @throws Error for an older version. A page has no Node. */
 export function requireNode(version = hasBuiltins ? process.versions.node : undefined): void {
   if (version === undefined) return
   const parts = version.split('.').map(Number)

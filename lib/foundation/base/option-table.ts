@@ -61,7 +61,7 @@ function printGiven(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
-/** Takes a value that is checked where read. */
+/** Takes a value that its reader checks. */
 export const anything: OptionRule = () => {}
 export const flag: OptionRule = (value, place) => {
   if (typeof value !== 'boolean') throw new TypeError(`${place} must be true or false, got ${printGiven(value)}.`)
@@ -74,7 +74,6 @@ export const text = must('a string', value => typeof value === 'string')
 export const textsByName = must('an object of strings', isTextsByName)
 export const filledText = must('a string that is not empty', value => typeof value === 'string' && value !== '')
 
-/** See `Wire`. */
 export const wire: OptionRule = (value, place, where) => {
   object(value, place, where)
   const { answer, refuse, repeatable = false, takes = [] } = value as Readonly<Record<string, unknown>>

@@ -13,8 +13,8 @@ export interface RestResponse<Body = any> {
   readonly body: Body
 }
 
-/** With the charset that existing clients expect (RFC 8259). */
+/** RFC 8259 needs no charset; existing clients do. */
 export const JSON_TYPE = 'application/json; charset=UTF-8'
 
-/** For errors on request (RFC 9457). */
+/** For errors, where the client asks for this type (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json'

@@ -1,4 +1,4 @@
-/** Suggest: for hints in errors. */
+/** Suggest: finds the meaning of misspelt names. */
 import leven from 'leven'
 
 /**

@@ -4,7 +4,7 @@
 
 import type { QueryInput } from './query-input.ts'
 
-/** A header or a query may repeat a name: `?id=1&id=2` are two pairs. */
+/** A query may repeat a name: `?id=1&id=2` are two pairs. */
 export interface WireRequest {
   /** Upper case. HEAD too: the body of the answer is left out. */
   readonly method: string

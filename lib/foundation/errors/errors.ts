@@ -1,5 +1,5 @@
 /**
- * All error codes, and the class of refusals. Only respond.ts makes bodies. A retired code stays as a comment and is not used again.
+ * Errors: all error codes, and the class of refusals. Only engine/pipeline/respond.ts makes bodies. A retired code stays as a comment.
  */
 import { checkHeaders } from '../base/headers.ts'
 import type { RestResponse } from '../base/response.ts'
@@ -149,7 +149,7 @@ export class RestError extends Error {
 
 /** The refusal of an inner request, passed on by the outer request unless caught. */
 export class AskedError extends RestError {
-  /** Undefined for the engine's own form of errors, which is made anew. */
+  /** The answer to pass on. Undefined: the engine's own form of errors is made anew. */
   readonly answer: RestResponse | undefined
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails, answer?: RestResponse) {
@@ -162,10 +162,10 @@ export function restError(code: ErrorCode, detail: string, details?: RefusalDeta
   return new RestError(ERRORS[code].status, code, detail, details)
 }
 
-/** A stack would take as long as the validation. */
+/** Makes no stack: a stack would take as long as the validation. */
 export function briefError(code: ErrorCode, detail: string, details?: RefusalDetails): RestError {
   const { stackTraceLimit } = Error
-  // Ignored for frozen built-ins.
+  // Unlike an assignment, does not throw where built-ins are frozen.
   Reflect.set(Error, 'stackTraceLimit', 0)
   try {
     return restError(code, detail, details)
@@ -190,7 +190,7 @@ export function isEngineClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ENGINE_CLOSED'
 }
 
-/** Whether the database's connection is lost. Lost connections of hooks are answered instead. */
+/** Whether the client's connection ends without an answer, as by the fault `drop`. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }

@@ -20,7 +20,7 @@ export class Notes {
     else this.#left++
   }
 
-  /** Why the changed model is not served; the former model is. */
+  /** Why a changed model is not served; the former model still is. */
   get refusal(): string | undefined {
     return this.#refusal
   }

@@ -10,7 +10,7 @@ export interface FailedRequest {
 
 export type OnError = (error: unknown, request: FailedRequest) => void
 
-/** The cause of a `RestError`, else the error itself. Undefined for a deliberate refusal. */
+/** The cause of a `RestError`, else the error itself. Undefined for a refusal without a cause. */
 export function findReason(error: unknown): unknown {
   return error instanceof RestError ? error.cause : (error ?? 'undefined')
 }

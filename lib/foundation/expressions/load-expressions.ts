@@ -1,19 +1,17 @@
 /**
- * Load expressions: the parser and the matcher of regular expressions, at the first condition with an expression, since few engines have
+ * Load expressions: loads the parser and the matcher of regular expressions at the first condition with an expression: few engines have
  * such a condition, and no page should load the code beforehand.
  */
 import { isThenable, type Awaitable } from '../async/awaitable.ts'
 
 interface Expressions {
-  /** See `parseExpression`. */
   readonly parse: (text: string, refuse: (what: string) => Error) => unknown
-  /** See `matchExpression`. */
   readonly match: (text: string, expression: string, fold: boolean, count: (steps: number) => void) => boolean
 }
 
 let loaded: Expressions | undefined
 
-/** Returns a promise while the code for an expression is loaded, since a reader cannot wait. */
+/** Waits for the code, where a condition has an expression: readers of conditions cannot wait. */
 export function whenReadable<T>(condition: Awaitable<T>): Awaitable<T> {
   if (loaded !== undefined) return condition
   if (isThenable(condition)) return Promise.resolve<Awaited<T>>(condition).then(given => whenReadable(given) as Awaitable<Awaited<T>>)
@@ -28,7 +26,7 @@ async function load(): Promise<void> {
   loaded = { parse, match }
 }
 
-/** Deeper conditions are refused, or of no client. */
+/** Ends the search in endlessly nested conditions. */
 const MAX_DEPTH = 1000
 
 function hasExpression(value: unknown, depth: number): boolean {
@@ -38,7 +36,7 @@ function hasExpression(value: unknown, depth: number): boolean {
   return Object.entries(value).some(([name, given]) => name === '$re' || name === '$ire' || hasExpression(given, depth + 1))
 }
 
-/** Serves conditions returned by `whenReadable`. */
+/** For conditions returned by `whenReadable`. */
 export function expressions(): Expressions {
   if (loaded === undefined) throw new Error('The code of regular expressions is not loaded.')
   return loaded

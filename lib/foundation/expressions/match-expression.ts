@@ -1,7 +1,7 @@
 /**
  * Match expression: finds a match in a part of a text. All ways through the expression are followed at once, character by character
- * (Thompson): a text takes its length times the expression's size, at most. A set of places is kept with the sets behind: most characters
- * then take a look-up.
+ * (Thompson): a text takes its length times the expression's size, at most. A set of places keeps the sets to follow, by character: most
+ * characters then take a look-up.
  */
 import { LruCache } from '../base/lru-cache.ts'
 import type { CharacterSet } from './character-set.ts'
@@ -14,12 +14,12 @@ type ExpressionPlace =
   | { readonly kind: 'fork'; readonly next: number[] }
   | { readonly kind: 'match' }
 
-/** Places reached together, and the places behind by kind of character. */
+/** Places reached together, and the places to follow by kind of character. */
 interface Reached {
   readonly places: Uint16Array
   readonly isMatch: boolean
   readonly next: (Reached | undefined)[]
-  /** Found when a text ends here. */
+  /** Undefined until a text ends here. */
   isMatchAtEnd: boolean | undefined
 }
 
@@ -85,7 +85,7 @@ class Automaton {
     return (reached.isMatchAtEnd ??= this.#follow([...reached.places], false, true, count).isMatch)
   }
 
-  /** Returns the first place, before `next`. */
+  /** Adds places before `next`; returns the first. */
   #add(expression: RegularExpression, next: number): number {
     switch (expression.kind) {
       case 'character':
@@ -102,7 +102,7 @@ class Automaton {
     }
   }
 
-  /** Copies a part as often as `weighExpression` counts: with a copy more, `((a+)+)+` would double at each level. */
+  /** Copies a part as often as `weigh` counts: with a copy more, `((a+)+)+` would double at each level. */
   #repeat({ of, least, most }: RegularExpression & { kind: 'repeat' }, next: number): number {
     let place = next
     let copies = least
@@ -187,7 +187,7 @@ class Automaton {
     if (reached !== undefined) return reached
     this.#kept += places.length + this.#members.length + 1
     if (this.#kept > MAX_KEPT) {
-      // Garbage with the sets before: only this set goes on.
+      // The search goes on from this set alone.
       this.#known.clear()
       this.#kept = places.length
     }

@@ -1,6 +1,6 @@
 /**
  * Parse expression: `$re` and `$ire`, a part of PostgreSQL's regular expressions with the same meaning on all databases. Refuses malformed
- * texts, in PostgreSQL's words; parts that go back, such as back-references; too complex texts.
+ * and too complex texts, in PostgreSQL's words, and other parts, such as back-references.
  */
 import { complementRanges, findClass, joinRanges, type CharacterRange } from './character-set.ts'
 import { checkWeight, TOO_COMPLEX, type RegularExpression } from './regular-expression.ts'
@@ -9,7 +9,7 @@ import { checkWeight, TOO_COMPLEX, type RegularExpression } from './regular-expr
 const MAX_LENGTH = 1000
 /** In all sets of an expression; `\w` has some 800. */
 const MAX_RANGES = 50_000
-/** PostgreSQL's own. */
+/** As in PostgreSQL: `a{255}`. */
 const MAX_REPEATS = 255
 
 /** PostgreSQL's words. */
@@ -30,10 +30,10 @@ export function parseExpression(text: string, refuse: (what: string) => Error): 
   return expression
 }
 
-/** Behind a backslash. */
+/** `\n` is the character 10. */
 const CHARACTERS: Readonly<Record<string, number>> = { a: 7, e: 27, f: 12, n: 10, r: 13, t: 9, v: 11 }
 
-/** Behind a backslash, before a character's number: the least and the most digits. */
+/** The least and the most digits: `\u00e9`. */
 const NUMBERS: Readonly<Record<string, readonly [number, number]>> = { u: [4, 4], U: [8, 8], x: [1, 255] }
 
 const CLASS_LETTERS: Readonly<Record<string, string>> = { d: 'digit', s: 'space', w: 'word' }
@@ -104,7 +104,7 @@ class ExpressionReader {
     else if (this.#take('?')) count = [0, 1]
     else if (this.#seesCount()) count = this.#counts()
     else return undefined
-    // As few as possible: the same texts match.
+    // As few as possible, by `a*?`: the same texts match.
     this.#take('?')
     return count
   }

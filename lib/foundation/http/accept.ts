@@ -2,7 +2,7 @@
  * Accept: RFC 9110 section 12.5.1. Ignores malformed elements: a preference is no reason to refuse a request.
  */
 
-/** In lower case, with parameters that clients may ask for. */
+/** In lower case, with parameters for clients to ask for. */
 export interface MediaType {
   /** `text/csv` */
   readonly name: string
@@ -19,7 +19,7 @@ interface MediaRange {
 interface Preference {
   /** From 0 (not acceptable) to 1. */
   readonly weight: number
-  /** Whether a name decides, not a range. */
+  /** Whether a name decides, not `text/*`. */
   readonly isNamed: boolean
 }
 
@@ -60,7 +60,7 @@ export class Accept {
 
 const SAME_TYPE = 2
 
-/** 0 for any type, 1 for `text/*`, more for each parameter; -1 for another type. */
+/** 0 for any type, 1 for `text/*`, 2 for the type, and 1 for each parameter; -1 for another type. */
 function measure({ name, parameters }: MediaRange, type: MediaType): number {
   if (name !== type.name) {
     if (name === '*/*') return 0
@@ -90,7 +90,7 @@ function parseRange(element: string): MediaRange[] | undefined {
   return [{ name: name.toLowerCase(), parameters, weight: 1 }]
 }
 
-/** Outside of quotes; trims. */
+/** Splits outside of quotes; trims. */
 function split(text: string, separator: ',' | ';'): string[] {
   const pieces: string[] = []
   let start = 0

@@ -47,7 +47,7 @@ export class CompiledTemplate {
     return findPath(this.named(names), part)
   }
 
-  /** Wraps a record like the body of a client. */
+  /** Wraps a record for a write: `{ user: record }`. */
   wrap(record: unknown, names: TemplateNames): unknown {
     return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
   }

@@ -6,7 +6,7 @@ import { restError } from '../errors/errors.ts'
 
 export interface FormField {
   readonly texts: string[]
-  /** Whether the name had empty brackets. */
+  /** Whether a name ended with empty brackets: `tags[]`. */
   isList: boolean
   readonly members: Map<string, FormField>
 }

@@ -25,7 +25,7 @@ export const TAKES_BODY: ReadonlySet<string> = new Set(HTTP_METHODS.filter(metho
 /** For the header `Accept-Query` (RFC 10008 section 3). */
 export const QUERY_TYPES = 'application/json, application/x-www-form-urlencoded'
 
-/** @param allowed of the path, if known */
+/** @param allowed methods of the path, if known */
 export function readOnlyError(method: string, allowed: readonly string[] = READ_METHODS): RestError {
   return restError('method_not_allowed', `This server is read-only: ${method} is not allowed.`, {
     headers: { allow: allowed.filter(each => !WRITE_METHODS.includes(each)).join(', ') },

@@ -1,6 +1,6 @@
 /**
- * Set-Cookie: the only header that cannot be a list (RFC 6265bis section 3.2). Joined by `, ` within the engine, like `Headers.get` of
- * fetch.
+ * Set-Cookie: the only header without lists (RFC 6265bis section 3.2). Within the engine, cookies are joined by `, `, as by `Headers.get`
+ * of fetch.
  */
 
 /** A comma before a name, not within a date. */

@@ -1,4 +1,4 @@
-/** Template tree: reads bodies without knowing the resource. A file for the typed client in browsers. */
+/** Template tree: reads bodies without knowing the resource, for the typed client in browsers, too. */
 
 export const TEMPLATE_PARTS = {
   list: ['records', 'count', 'offset', 'limit', 'sort', 'filter', 'previous', 'next', 'page', 'pages', 'resource', 'success', 'timestamp'],

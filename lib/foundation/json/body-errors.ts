@@ -1,6 +1,6 @@
 /**
- * Body errors: collects errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand, and each description
- * searches for the nearest name.
+ * Body errors: collects errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand errors, and each
+ * description searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from '../errors/errors.ts'
 import { isObject } from './json.ts'
@@ -13,11 +13,11 @@ export class FieldErrors {
   readonly #isLimit: boolean
   #others = 0
   #records = 0
-  /** Unlisted errors included. */
+  /** Whether all errors are `not_unique`. */
   #onlyTaken = true
 
   /**
-   * @param limits undefined: data of the application, not counted
+   * @param limits undefined: data of the application, any number of records
    * @param maxErrors number of listed errors
    */
   constructor(limits?: Pick<Limits, 'maxErrors' | 'maxBodyRecords'>, maxErrors = limits?.maxErrors ?? DEFAULT_LIMITS.maxErrors) {

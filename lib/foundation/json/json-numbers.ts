@@ -2,7 +2,7 @@
  * JSON numbers: finds numbers that JavaScript would round, such as 4634343214213523454, and repeated names.
  */
 
-/** Shorter numbers are exact, as 15 digits are, and numbers written from doubles. */
+/** Shorter numbers keep their digits: a double holds 15. */
 const MAY_ROUND = /\d[\d.]{15}/
 
 /** Programs write doubles with so many digits: such a fraction counts as a double. */
@@ -23,13 +23,13 @@ export function findRounded(text: string): JsonFinding | undefined {
   return MAY_ROUND.test(text) ? findInJson(text, false, isRounded).next().value : undefined
 }
 
-/** The rest of a sentence. */
+/** Ends a sentence. */
 export function describeRounded({ path, text }: JsonFinding): string {
   const at = path === '' ? '' : `under "${path.slice(0, 100)}": `
   return `${at}${text.slice(0, 100)} would become ${Number(text)}; send it as a string`
 }
 
-/** Integers beyond 2^53, rounded fractions, repeated names. The text must be valid JSON. */
+/** Finds integers beyond 2^53, rounded fractions, repeated names. The text must be valid JSON. */
 export function findOddities(text: string): Generator<JsonFinding, undefined> {
   return findInJson(text, true, token => isLongInteger(token) || isRounded(token))
 }
@@ -57,7 +57,7 @@ type SourceReviver = (key: string, value: unknown, context?: { readonly source?:
 
 function parseWith(text: string, isMeant: (token: string) => boolean, replace: (token: string) => unknown = token => token): unknown {
   const revive: SourceReviver = (_, value, context) => {
-    // Browsers of before 2025 do not give it.
+    // Browsers of before 2025 give no context.
     const source = context?.source
     return typeof value === 'number' && source !== undefined && isMeant(source) ? replace(source) : value
   }

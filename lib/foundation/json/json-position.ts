@@ -121,7 +121,7 @@ function scanString(text: string, start: number): JsonEnd {
   }
 }
 
-/** Returns `at` without a match. */
+/** Returns the end of the match, else `at`. */
 function match(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at

@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value has no members to check. */
+/** Whether a value is JSON without members. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
@@ -54,7 +54,7 @@ function exceedsNesting(text: string): boolean {
 }
 
 /**
- * Other values are a mistake of the application, not of a client.
+ * Other values than JSON are a mistake of the application, not of a client.
  *
  * @throws TypeError that names the place; RestError for too deep nesting.
  */

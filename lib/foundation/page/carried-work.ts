@@ -5,7 +5,7 @@
  */
 import type { WorkContext } from '../runtime/runtime.ts'
 
-/** The stores of all contexts, of the running work. */
+/** The store of each context, for the running work. */
 let stores: ReadonlyMap<object, unknown> | undefined
 
 function within<Result>(given: ReadonlyMap<object, unknown> | undefined, work: () => Result): Result {
@@ -26,7 +26,7 @@ export function createWorkContext<T>(): WorkContext<T> {
   return context
 }
 
-/** Later calls have the present stores: for callbacks of promises, and for the application. */
+/** Gives later calls the present stores: for callbacks of promises, and for the application. */
 export function bindWork<Arguments extends unknown[], Result>(work: (...args: Arguments) => Result): (...args: Arguments) => Result {
   const kept = stores
   return kept === undefined ? work : (...args) => within(kept, () => work(...args))

@@ -6,7 +6,7 @@ export async function giveBuffer(): Promise<void> {
   page['Buffer'] ??= (await import('buffer/index.js')).default.Buffer as unknown as NonNullable<(typeof page)['Buffer']>
 }
 
-/** Values of entities are of this class, as on Node. */
+/** Values of entities are Buffers, as on Node. */
 export function toBuffer(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return page['Buffer']?.from(bytes.buffer) ?? bytes
 }

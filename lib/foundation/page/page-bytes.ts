@@ -2,12 +2,12 @@
 
 import type { BytesForm } from '../runtime/runtime.ts'
 
-/** `String.fromCharCode` takes not many more at once. */
+/** Bytes for one call of `String.fromCharCode`: arguments are limited. */
 const PART = 8192
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** By character code; both alphabets. -1: no digit. */
+/** By character code, in base64 and base64url. -1: no digit. */
 const DIGITS = new Int8Array(128).fill(-1)
 for (const [digit, character] of [...ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
 DIGITS['-'.charCodeAt(0)] = 62

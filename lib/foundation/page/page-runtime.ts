@@ -10,7 +10,7 @@ import { STATUS_NAMES } from './status-names.ts'
 
 const HASHES = { sha256, sha1, md5 }
 
-/** A page has no timer without a delay, but messages. */
+/** A page has no timer without a delay: a message arrives at once. */
 function nextTurn(): Promise<void> {
   return new Promise(resolve => {
     const { port1, port2 } = new MessageChannel()
@@ -34,7 +34,7 @@ export const runtime: Runtime = {
   createContext: createWorkContext,
   bindWork,
   nextTurn,
-  // A page ends whatever waits.
+  // A timer does not keep a page open.
   spare: () => {},
   // oxlint-disable-next-line no-console -- the place for warnings in a page
   warn: warning => console.warn(warning),

@@ -12,7 +12,7 @@ function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count))
 }
 
-/** Version 4 of RFC 9562. `crypto.randomUUID` is for pages over HTTPS alone. */
+/** Version 4 of RFC 9562. `crypto.randomUUID` is for HTTPS and localhost alone. */
 function randomUUID(): string {
   const bytes = randomBytes(16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x40

@@ -20,7 +20,7 @@ function isSame(a: unknown, b: unknown, compared: Compared): boolean {
   return same
 }
 
-/** Compares content beside the properties. */
+/** Compares content beside properties: the time of a Date. */
 function hasSameContent(a: object, b: object, compared: Compared): boolean {
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime())
   if (a instanceof RegExp) return isSameExpression(a, b as RegExp)

@@ -1,4 +1,4 @@
-/** Status names: the reason phrases of HTTP (IANA), as Node has them. */
+/** Status names: the reason phrases of HTTP, as Node has them. */
 
 export const STATUS_NAMES: Readonly<Record<number, string>> = {
   100: 'Continue',

@@ -1,4 +1,4 @@
-/** Assertion error: the error of a failed assertion, as runners of tests show such an error. Of `node:assert` on Node. */
+/** Assertion error: the error of a failed assertion, for runners of tests: of `node:assert` on Node. */
 import { builtin } from '../base/builtins.ts'
 
 interface Mismatch {

@@ -1,6 +1,6 @@
 /**
  * Runtime: work beyond the language, by the program under the engine. Modules of Node are loaded on first use. `scripts/node-rooms.ts`
- * lists the rooms that use Node past this interface.
+ * lists the files with Node past this interface.
  */
 import { builtin } from '../base/builtins.ts'
 
@@ -19,7 +19,7 @@ export interface Runtime {
   /** The working folder. */
   folder(): string
   createContext<T>(): WorkContext<T>
-  /** Where contexts do not carry stores across waits by themselves. */
+  /** Undefined where contexts carry stores across waits. */
   readonly bindWork?: <Arguments extends unknown[], Result>(work: (...args: Arguments) => Result) => (...args: Arguments) => Result
   nextTurn(): Promise<void>
   /** The program may end before the timer. */
@@ -30,7 +30,7 @@ export interface Runtime {
   /** Bytes of a text in UTF-8. */
   countBytes(text: string): number
   formatBytes(bytes: Uint8Array, form: BytesForm): string
-  /** Skips other characters. A Buffer on Node: an application's hooks may count on Buffers. */
+  /** Skips other characters; `hex` ends. A Buffer on Node: an application's hooks may count on Buffers. */
   parseBytes(text: string, form: BytesForm): Uint8Array
   /** The reason phrase of HTTP. */
   nameStatus(status: number): string | undefined

@@ -1,4 +1,4 @@
-/** Secrets: random numbers, keys, signatures. `node:crypto` on Node. */
+/** Secrets: random numbers, keys, hashes, signatures. `node:crypto` on Node. */
 import { builtin } from '../base/builtins.ts'
 
 /** Names of RFC 7914 section 2. */
@@ -9,12 +9,12 @@ export interface ScryptCost {
 }
 
 export interface SecretWork {
-  /** By SHA-256 (RFC 2104). */
+  /** HMAC-SHA-256 (RFC 2104). */
   authenticate(key: Uint8Array, text: string): Uint8Array
-  /** 32 bytes, by SHA-256 without salt (RFC 5869). */
+  /** 32 bytes, by HKDF-SHA-256 without salt (RFC 5869). */
   deriveKey(secret: string | Uint8Array, info: string): Uint8Array
   scrypt(password: string, salt: Uint8Array, length: number, cost: ScryptCost): Promise<Uint8Array>
-  /** @param key a public key for Ed25519, in base64url */
+  /** A page has none. @param key a public key for Ed25519, in base64url */
   readonly verifier?: (key: string) => (text: string, signature: Uint8Array) => boolean
   /** In constant time. */
   isSame(a: Uint8Array, b: Uint8Array): boolean
@@ -28,7 +28,7 @@ const NODE: SecretWork = {
   scrypt: (password, salt, length, { N, r, p }) =>
     new Promise((resolve, reject) => {
       builtin.crypto.scrypt(password, salt, length, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
-        // Node: null. Bun: undefined.
+        // Without an error, Bun gives undefined.
         error ? reject(error) : resolve(key),
       )
     }),

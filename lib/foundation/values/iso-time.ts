@@ -1,16 +1,16 @@
 /** Milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parsing of usual forms. */
 import { DAY_MS } from '../async/clock.ts'
 
-/** With the character behind: short texts are joined faster. */
+/** With the next character: few texts are joined faster. */
 const HOURS = listParts(24, 2, ':')
 const MINUTES = listParts(60, 2, ':')
 const SECONDS = listParts(60, 2, '.')
 const MILLISECONDS = listParts(1000, 3, 'Z')
 const dates = new Map<number, string>()
 
-/** Caches dates: a page has few days, and Date is slow. */
+/** Caches dates: the records of a page have few days, and Date is slow. */
 export function formatIso(time: number): string {
-  // -5e-324 would belong to no day.
+  // Otherwise -5e-324 would belong to no day.
   const milliseconds = Math.floor(time)
   const day = Math.floor(milliseconds / DAY_MS)
   let date = dates.get(day)
@@ -49,7 +49,7 @@ function isInMonth(day: number, month: number, year: number): boolean {
   return day >= 1 && day <= (month === 2 && isLeap ? 29 : (MONTHS[month - 1] ?? 0))
 }
 
-/** The zone of another program may be UTC or GMT, and stand apart. */
+/** Takes zones of other programs, too: `2026-01-31 12:00 UTC`. */
 export function parseLenientDatetime(text: string): number | undefined {
   return parseDatetime(text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ (?=Z|[+-]\d\d(?::?\d\d)?$)/, ''))
 }
@@ -57,7 +57,7 @@ export function parseLenientDatetime(text: string): number | undefined {
 /** A Date by JSON.stringify, on a day of every month: usual, and without further checks. */
 const EXACT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Cuts off finer digits, which a Date lacks. */
+/** Cuts off digits finer than milliseconds, which a Date lacks. */
 export function parseDatetime(text: string): number | undefined {
   if (EXACT.test(text)) return Date.parse(text)
   const match = DATETIME.exec(text)

@@ -1,7 +1,7 @@
 /**
  * Scalar types, and conversions between text (path, query), JSON (body), entities and the engine. The engine's values are those of
- * MikroORM's properties, but date-times are milliseconds since 1970. Dialects convert stored values, except for arrays and custom types
- * (see Codec).
+ * MikroORM's properties, but date-times are milliseconds since 1970, 64-bit integers are BigInts, decimals texts. Dialects convert stored
+ * values, except for arrays and custom types (see Codec).
  */
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 import { runtime } from '../runtime/runtime.ts'
@@ -29,12 +29,12 @@ export type ScalarKind =
   /** A column of a file without a declared type: text or number. */
   | 'any'
 
-/** For the application's types. The engine holds and compares stored values. Functions return undefined for values of other types. */
+/** For arrays and custom types. The engine holds and compares stored values. Functions return undefined for values of other types. */
 export interface Codec {
   readonly toJson: (stored: unknown) => unknown
   readonly fromJson: (json: unknown) => ScalarValue | undefined
   readonly fromText: (text: string) => ScalarValue | undefined
-  /** Convert between stored values and entities' properties. */
+  /** Both convert between stored values and entities' properties. */
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
   /** SQL around a column to read, and around a parameter to compare. */
@@ -66,9 +66,9 @@ export interface ScalarType {
   readonly column?: string
   /** Read from a file: the column may hold any value, shown as it is. Entities hold stored values. */
   readonly loose?: boolean
-  /** For numbers that other programs may write, also texts and integers beyond 2^53. */
+  /** For numbers of a file: other programs may have written texts, or integers beyond 2^53. */
   readonly ofFile?: boolean
-  /** For keys of files: values of other types, such as `A12` among integers. A rowid has none. */
+  /** A key of a file, whose column may hold other types, such as `A12` among integers. A rowid cannot. */
   readonly strays?: boolean
   /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown
@@ -139,7 +139,7 @@ const INT64_MAX = 2n ** 63n - 1n
 
 function parseInteger(text: string): number | undefined {
   const value = Number(text)
-  // Takes plain decimal digits alone.
+  // Takes plain decimal digits alone, not `1e3` or `007`.
   return Number.isSafeInteger(value) && String(value) === text ? value : undefined
 }
 
@@ -149,12 +149,12 @@ function parseBigint(text: string): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined
 }
 
-/** Integers beyond 2^53 are texts in the API. */
+/** For columns of files: integers beyond 2^53 are texts in the API. */
 function parseLongInteger(text: string, type: ScalarType): bigint | undefined {
   return mayHoldAny(type) && type.items === undefined && parseInteger(text) === undefined ? parseBigint(text) : undefined
 }
 
-/** `HH:MM:SS`, with an optional fraction. */
+/** Returns `HH:MM:SS`, with an optional fraction. */
 function parseTime(text: string): string | undefined {
   if (!TIME.test(text)) return undefined
   return text.length === 5 ? `${text}:00` : text

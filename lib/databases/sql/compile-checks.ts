@@ -1,4 +1,4 @@
-/** Compile checks: does a record exist, is a value taken, who links a record. */
+/** Compile checks: finds records by keys, values and links, and reads columns. */
 import { idParts } from '../../model/key.ts'
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -9,7 +9,7 @@ import { FromClause, conjunction, equal, formatTable, discriminatorCondition } f
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, name, sql, tableName, text, type Sql } from './sql.ts'
 
-/** See `Dialect.exists`. */
+/** Finds the record of a key, in scope and in `list`. */
 export function compileExists(
   flavour: Flavour,
   resource: Resource,
@@ -44,7 +44,7 @@ export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, t
   return sql`exists (${select.body()})`
 }
 
-/** See `Dialect.existing`. */
+/** Finds the keys of a list that have records in scope. */
 export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup): Statement | undefined {
   const [part, ...others] = resource.key
   if (part === undefined || others.length > 0 || !hasOneForm(part, flavour)) return undefined
@@ -63,7 +63,6 @@ function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
   return isPlain && type.codec === undefined && type.loose !== true && form === 'value' && others.length === 0
 }
 
-/** See `Dialect.columns`. */
 export function compileColumns(flavour: Flavour, resource: Resource, columns: readonly string[]): Statement {
   const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
@@ -74,7 +73,7 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   return select.finish()
 }
 
-/** See `Dialect.taken`. */
+/** Finds another record with equal values. */
 export function compileTaken(
   flavour: Flavour,
   resource: Resource,
@@ -140,7 +139,7 @@ function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined 
   return keys
 }
 
-/** See `Dialect.referrers`. */
+/** Finds links to one record. */
 export function compileReferrers(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement {
   const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
@@ -150,7 +149,7 @@ export function compileReferrers(flavour: Flavour, resource: Resource, attribute
   return select.finish()
 }
 
-/** See `Dialect.referrersOfAll`. */
+/** Finds links to a list of records. */
 export function compileReferrersOfAll(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement | undefined {
   const { target, targetKey, discriminator } = attribute
   const [part, ...others] = target.key

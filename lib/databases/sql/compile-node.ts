@@ -81,7 +81,7 @@ interface FieldEntry {
   readonly classes: ReadonlySet<string> | undefined
 }
 
-/** In a hierarchy, the discriminator in the row chooses the literal of its class. */
+/** In a hierarchy, the discriminator in the row chooses the object literal of its class. */
 function recordValue(entries: readonly FieldEntry[], { scope, select, source }: NodeContext): RowValue {
   const literalOf = (of: readonly FieldEntry[]): RowValue => source.object(of.map(({ name: called, value }) => [called, value] as const))
   const { hierarchy } = scope.resource
@@ -102,7 +102,7 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
   return row => of.has(String(row[at]))
 }
 
-/** A relation is null at first: the rows of another statement set its value. */
+/** A shown record or list is null at first, a count is 0: the rows of another statement set the value. */
 function fieldValue(field: Field, context: NodeContext): RowValue {
   const { children, source } = context
   switch (field.kind) {
@@ -135,7 +135,7 @@ function fieldValue(field: Field, context: NodeContext): RowValue {
 function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
   const linked = new Map<string, RowValue>()
-  // All branches have one column.
+  // All branches have the same column.
   let discriminator = source.constant(null)
   for (const { branch, node } of shown) {
     const { column, value } = branch.discriminator
@@ -145,7 +145,6 @@ function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: No
       children.push({ ...recordChild(branch, node, context), only: row => row[at] === value })
       continue
     }
-    // An image shows the key in the row, even if the linked record is gone.
     const key = scope.tables.recall !== undefined ? scope.columns(branch.columns).map(text) : keyThere(branch, scope)
     const id = keyValue(key, branch.target.key, select, source)
     const tag = (given: unknown): unknown => (given === null ? null : { [attribute.typeName]: branch.target.singular, id: given })
@@ -165,7 +164,7 @@ function referenceValue(attribute: ToOneAttribute, { scope, select, source }: No
   return keyValue(columns, idParts(attribute.target), select, source)
 }
 
-/** For render functions: all plain attributes, also private ones. Getters need the keys of links, too. */
+/** For render functions: all stored attributes without a flag, hidden ones too. Getters need the keys of links, too. */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }
@@ -279,7 +278,6 @@ function conditions(part: ShownPart | undefined, scope: FromClause): Sql[] {
   return part === undefined ? [] : part.where.map(each => condition(each, scope))
 }
 
-/** Counts the records of a list that the list would show. */
 function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, select: above }: NodeContext): CompiledChild {
   const targetKey = findTargetKey(attribute)
   const parts = referredParts(scope.resource, targetKey)
@@ -307,7 +305,7 @@ function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, sel
   }
 }
 
-/** In the model's order, else by primary key. */
+/** Sorts by the terms of the field, then by an order column, last by primary key. */
 function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
   const { attribute } = field
   const { via } = attribute

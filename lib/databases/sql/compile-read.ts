@@ -1,5 +1,5 @@
 /**
- * Makes SQL of a ReadPlan, once for each plan: a statement for rows, one for the count, one for each shown relation. No
+ * Makes SQL of a ReadPlan, once for each plan: for rows, for the count, and for each shown relation, of many records or of one. No
  * statement runs once for each row.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
@@ -116,7 +116,7 @@ function compileBehind({ value, descending, nullsFirst }: OrderKey, parameter: S
 
 /**
  * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): the database skips index entries and sorts keys, not
- * rows. Useless in key order. Keys that are not generated may be NULL in some databases, and get lost.
+ * rows. In the order of the key, nothing is saved. Keys that are not generated may be NULL in some databases, and get lost.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -171,14 +171,14 @@ const FOUND = '"mikro_found"'
 const JOINS = 50
 
 /**
- * Reads and counts in one statement, so that filters and a dear sort run once; undefined where nothing is saved.
+ * Reads and counts in one statement, so that filters and a costly sort run once; undefined where nothing is saved.
  *
  * @param rows must have columns and their joins alone
  */
 function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource, anchor, order } = plan
   const isNarrowed = plan.where.length > 0 || rows.tables.isScoped(resource)
-  // A sort by key is free; through lists too dear for rows outside of the page.
+  // A sort by the key costs nothing. A sort through lists costs too much for rows outside of the page.
   const isSorted = order.length > 0 && order.every(({ hops, or }) => or === undefined && hops.every(({ kind }) => kind === 'toOne'))
   const isByKey = order[0]?.hops.length === 0 && order[0].attribute?.primary === true
   const isPlain = resource.generatedKey && resource.source.kind === 'table' && rows.joins.length < JOINS
@@ -205,7 +205,7 @@ function finishCounted(plan: ReadPlan, root: FromClause, tables: Tables, { colum
   const [key] = inner.key as [string]
   found.columns.push(sql`${key} as k`)
   plan.order.forEach((term, index) => found.columns.push(sql`${sortValue(term, inner, isOfAll)} as s${String(index)}`))
-  // The outer table may have columns of these names, too.
+  // The outer table may have columns `k` and `s0`, too.
   const last = flavour.keyOrder('f.k', resource.key[0]!.type)
   const order = join([...plan.order.map((term, index) => sortDirection(term, text(`f.s${index}`), root)), last], ', ')
   const page = sql`select * from ${FOUND} as f order by ${order} ${pageClause(flavour)}`

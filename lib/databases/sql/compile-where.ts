@@ -7,7 +7,7 @@ import { FromClause, conjunction, discriminatorCondition, formatTable } from './
 import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
-/** Every record must be asked for its list members. Any other filter may leave few records to ask, one by one. */
+/** Asks every record for list members. Any other filter may leave few records to ask, one by one. */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {
     case 'some':
@@ -74,12 +74,10 @@ export function compileWhere(plan: ReadPlan, root: FromClause): Sql[] {
   return [sql`${root.column(columns[0]!)} in (${referred})`, ...filters]
 }
 
-/** The row is the record in the path of the request. */
 function isRecord(scope: FromClause, { shown }: { readonly shown?: true }, flavour: Flavour): Sql {
   return shown === undefined ? isKey(scope.key, scope.resource.key, flavour) : isKey(scope.id, idParts(scope.resource), flavour)
 }
 
-/** The columns hold the primary key of the record in the path. */
 function isOwnerKey(columns: readonly string[], { owner, shown }: Anchor & { kind: 'related' }, { tables }: FromClause): Sql {
   if (shown === undefined) return isKey(columns, owner.key, tables.flavour)
   const there = new FromClause(owner, tables, tables.next())

@@ -1,4 +1,4 @@
-/** Compile write: statements of single rows. Parameters have the order of the columns. */
+/** Compile write: statements that write rows. Parameters have the order of the columns. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
@@ -72,7 +72,7 @@ function compileDifference(flavour: Flavour, columns: readonly StoredColumn[]): 
   )
 }
 
-/** Parameters: the parts of the key, then the class in a table of several. */
+/** Parameters: the parts of the key, then the class in a table of several classes. */
 function isKey(flavour: Flavour, { key, discriminator }: StoredTable): Sql {
   const parts = key.map(
     ({ column, type }) =>

@@ -62,7 +62,7 @@ export function isOfClass({ column, values }: ClassCheck, scope: FromClause): st
 function compileSome({ hops, relation, where }: Condition & { kind: 'some' }, scope: FromClause, isOfAll: boolean): Sql {
   const owner = scope.through(hops)
   const joins: Sql[] = []
-  // Known records have few owners.
+  // Members known by key have few owners.
   const isOnce = where !== undefined && (isOfAll || where.kind === 'key')
   const list = startList(relation, isOnce ? undefined : owner, scope.tables, joins, where !== undefined)
   if (where !== undefined && isOnce) {

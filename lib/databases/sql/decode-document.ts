@@ -43,7 +43,7 @@ export function decodeJson(value: unknown): unknown {
   try {
     return parseExact(value)
   } catch {
-    // A bad text in a file must not fail the whole page.
+    // A bad text must not fail the whole page.
     return value
   }
 }

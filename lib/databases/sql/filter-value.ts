@@ -32,7 +32,7 @@ export function keyIn(columns: readonly string[], keys: readonly KeyRef[], table
   const columnOf = (part: KeyPart): string => `${alias}.${name(part.column)}`
   const isShown = idIn([columnOf(shownKey.part)], keys, flavour)
   const primaryKeys = sql`select ${resource.key.map(columnOf).join(', ')} from ${tableName(resource.table)} as ${alias} where ${isShown}`
-  // For a single record, an index gives rows in order.
+  // With `=`, an index on the link gives rows in order.
   return keys.length === 1 ? sql`${tuple(columns)} = (${primaryKeys})` : sql`${tuple(columns)} in (${primaryKeys})`
 }
 

@@ -17,10 +17,10 @@ export interface ColumnScope {
 
 export interface Flavour {
   /**
-   * Numbers the `?` of the text, and casts parameters, where the database needs either.
+   * Numbers and casts parameters on PostgreSQL; takes out the marks of time checks on SQLite.
    *
    * @param visits the tables to go through, for an estimate
-   * @param about see `Costs.about`
+   * @param about `rows`, `count`, or the name of a relation
    */
   readonly finish: (whole: Sql, visits: readonly Visit[], about: string) => Statement
   /**
@@ -34,9 +34,9 @@ export interface Flavour {
   readonly formatBoolean: (value: boolean) => string
 
   readonly document: (column: string, keys: readonly string[], type: ScalarType) => string
-  /** Compares and sorts by its type: a datetime by its moment, not by its text. */
+  /** SQL that compares and sorts as the type does: a datetime by its moment, not by its text. */
   readonly stored: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
-  /** In the form that `readValue` takes. */
+  /** SQL of the value that `readValue` takes. */
   readonly shown: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
   readonly exactText: (value: Sql) => Sql
 
@@ -51,7 +51,7 @@ export interface Flavour {
   readonly contains: (node: Condition & { readonly kind: 'contains' }, columns: ColumnScope) => Sql
 
   /**
-   * Whether a write would change the column. Both may be NULL; texts differ by characters.
+   * Whether a write would change the column. Both may be NULL. `Ann` differs from `ann` under any collation.
    *
    * @param type undefined if unknown
    */
@@ -67,14 +67,14 @@ export interface Flavour {
 
   /** A term for ORDER BY. NULL is the smallest value, unless the term decides. */
   readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
-  /** As the text of a cursor, for `Dialect.readCursor`. */
+  /** A sort value for a cursor; `Dialect.readCursor` reads the text. */
   readonly cursor: (value: Sql) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
   readonly rowLimit: (parameter: Sql) => Sql
   /** ORDER BY would take a number for the position of a column. */
   readonly sortedFormula: (value: Sql) => Sql
-  /** A value that sorts false before true, and can be added up. */
+  /** Sorts false before true, and can be added up. */
   readonly truth: (condition: string) => string
   /** An aggregate: `min(name)`. */
   readonly extreme: (which: 'min' | 'max', value: Sql, type: ScalarType) => Sql
@@ -86,13 +86,12 @@ export interface Flavour {
    * @param isThere when there is a key
    */
   readonly countDistinct: (key: readonly string[], isThere: string) => string
-  /** Counts records behind a path, for all records at once; undefined: impossible. */
+  /** Counts records behind a path, for all records at once; undefined: the database cannot. */
   readonly reach: Reach | undefined
 
   readonly readsBare: boolean
   /** Undefined: the database returns the JSON value. */
   readonly findDecoder: (type: ScalarType) => Decoder | undefined
-  /** Reads NULL as null. */
   readonly readValue: (type: ScalarType, value: RowValue, source: BuilderSource) => RowValue
 }
 

@@ -72,7 +72,7 @@ export class Tables {
 
   #meets(resource: Resource, alias: string, condition: Condition | undefined): Sql | undefined {
     if (condition === undefined) return undefined
-    // Within a scope there are no scopes.
+    // No scopes apply to the records that the condition reads.
     const plain = new Tables(this.flavour, NO_SCOPES, this.#compile, this.#count)
     const bare = new FromClause(resource, plain, alias)
     const direct = this.#compile(condition, bare)
@@ -101,7 +101,7 @@ export function formatTable({ table, source }: Resource): string {
     const on = part.key.map((column, at) => `${part.alias}.${name(column)} = ${first.alias}.${name(first.key[at]!)}`).join(' and ')
     return ` ${index + 1 < tables.length ? '' : 'left '}join ${tableName(part.table)} as ${part.alias} on ${on}`
   })
-  // A concrete class comes before its abstract class: the first `when` decides.
+  // Descendants come deepest first: the first `when` decides.
   const types = all
     .slice(tables.length)
     .flatMap((part, index) => (optional[index]!.value === undefined ? [] : [{ ...part, value: optional[index]!.value }]))
@@ -114,7 +114,7 @@ export function formatTable({ table, source }: Resource): string {
  * Reads a key part of a linked record, also once the record is gone.
  *
  * @param found the part while the record exists
- * @param referred see `referredColumn`
+ * @param referred table and column to which the link refers: `user.email`
  * @param column the linking column
  */
 export type Recall = (found: Sql, referred: string, part: number, column: string) => Sql
@@ -188,7 +188,7 @@ export class FromClause implements ColumnScope {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
     const foreign = relation.owner ? this.foreignKey(relation) : undefined
-    // Joined only for more than the key, which is here.
+    // Not joined for the key alone: the foreign key holds it.
     const attach = (): string => {
       const alias = this.tables.next()
       const { targetKey } = relation
@@ -220,7 +220,6 @@ export class FromClause implements ColumnScope {
     return hops.reduce<FromClause>((scope, hop) => scope.toOne(hop), this)
   }
 
-  /** Only in a subquery. */
   joinList(relation: ToManyAttribute): FromClause {
     const list = openList(relation, this, this.tables, this.joins)
     this.joins.push(sql`join ${list.from} on ${list.on}`)
@@ -238,7 +237,7 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
-/** The foreign key means this of several entities. */
+/** `owner_type = 'user'`: the foreign key refers to this of several entities. */
 export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
   return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
 }
@@ -246,10 +245,10 @@ export function discriminatorCondition(discriminator: Discriminator | undefined,
 interface OpenList {
   readonly scope: FromClause
   readonly from: Sql
-  /** Ties the list to the parent; leaves out hidden records. */
+  /** `existing`, for the list of one parent. */
   readonly on: Sql
   readonly links: readonly string[]
-  /** Leaves out hidden records, and another entity's list. */
+  /** Leaves out links of other entities; hidden records only without a pivot table. */
   readonly existing: Sql | undefined
   readonly alias: string
   /** A time check before the conditions. */
@@ -273,7 +272,7 @@ export function startList(
   return list
 }
 
-/** The link alone does not tell: the record may be hidden, or gone where no foreign key keeps the record. */
+/** A linked record may be hidden, or gone where no foreign key keeps the record. */
 function mustJoin({ target, via, where }: ToManyAttribute, tables: Tables): boolean {
   return where !== undefined || tables.isScoped(target) || (via.kind === 'pivot' && via.discriminator !== undefined)
 }

@@ -26,7 +26,7 @@ export interface CompiledList {
   /** Place of the target's columns in a reported row. */
   readonly from: number
   readonly target: Builder
-  /** Place of the order column; undefined: none. */
+  /** Place of the order column, counted from `from`; undefined: none. */
   readonly position: number | undefined
   /** The key for clients, if the pivot table has another. */
   readonly shown: { readonly id: Builder; readonly at: number } | undefined
@@ -83,7 +83,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** With both keys, if clients know members by another than the pivot table's. */
+/** Reads both keys, if clients know members by another than the pivot table's. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -140,7 +140,7 @@ type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, Touch
 
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** By ID, of present and removed members; undefined: in ID order. */
+  /** By ID, also of removed members; undefined: none was removed, or IDs give the order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
   /** The keys for clients of members and owner, if other keys. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined
@@ -255,7 +255,7 @@ function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: 
     return
   }
   ids.add(target)
-  // The model's own order depends on members alone.
+  // `orderBy` depends on members alone, not on the link.
   if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
 }
 
@@ -285,11 +285,11 @@ function compareIds(a: unknown, b: unknown, target: Resource): number {
   return 0
 }
 
-/** Finds the place of a removed member, by the order column or the model's order. */
+/** Finds places of removed members. */
 interface CompiledListOrder {
   /** Reads the target's columns and the order column. */
   readonly members: Statement
-  /** Reads the targets in the model's order; undefined with an order column. */
+  /** Reads targets in the model's order; undefined where the order column decides. */
   readonly ranks: CompiledRanks | undefined
 }
 

@@ -7,7 +7,7 @@ import { isLong } from './scalar-value.ts'
 import { existing, isExact, selected, type Select } from './select.ts'
 import { join, name, sql, text, type Sql } from './sql.ts'
 
-/** As in answers: a key of several parts is one text. */
+/** An ID as in answers: several parts are one text, `7~de`. */
 export function keyValue(columns: readonly Sql[], keyParts: readonly KeyPart[], select: Select, source: BuilderSource): RowValue {
   const { flavour } = select.tables
   const places = columns.map((column, index) => select.add(selected(column, isExact(keyParts[index]!), flavour)))
@@ -28,7 +28,7 @@ export function addKey(columns: readonly string[], parts: readonly KeyPart[], se
   return columns.map((column, index) => select.add(selected(text(column), isText(parts[index]!), flavour)))
 }
 
-/** The ID in the linked record's own row: on an inverse side, and where another key links. */
+/** Reads the ID in the linked record's row: on inverse sides, for links by another key, for polymorphic links. */
 export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   const { owner, columns, targetKey, target } = attribute
   const alias = scope.tables.next()

@@ -21,7 +21,7 @@ export function isLong(type: ScalarType): boolean {
   return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
 }
 
-/** Without long texts, which are measured in each row. */
+/** Leaves out long texts, which are measured in each row. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const name = field.attribute.name.length + 4
@@ -44,7 +44,7 @@ function memberValue(json: ScalarAttribute, [member = '']: readonly string[], { 
 
 export function scalarValue(attribute: ScalarAttribute, { scope, select, source }: NodeContext): RowValue {
   const { type } = attribute
-  // A getter's value is set later.
+  // The render of a getter sets the value.
   if (attribute.source.kind === 'getter') return source.constant(null)
   if (attribute.source.kind === 'within')
     return memberValue(attribute.source.json, attribute.source.names, { scope, select, source, children: [] })

@@ -18,7 +18,7 @@ export class Select {
   order: readonly Sql[] = []
   page = false
   group: readonly string[] = []
-  /** The linking columns: `page` then cuts the rows of each owner, not all rows together. */
+  /** Linking columns: limit and offset then cut the rows of each owner, not all rows. */
   owners: readonly string[] | undefined
 
   /** A time check for the front of the conditions. */
@@ -65,7 +65,7 @@ export class Select {
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
   }
 
-  /** @param about see `Costs.about` */
+  /** @param about `rows`, `count`, or the name of a relation */
   finish(about = ''): Statement {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
@@ -84,7 +84,7 @@ export class Select {
     return join(parts, ' ')
   }
 
-  /** Numbers the rows of each owner in their order, and reads the numbers of the page. */
+  /** Numbers the rows of each owner in their order, and reads the rows of the page. */
   #bodyOfLists(columns: readonly Sql[], owners: readonly string[]): Sql {
     const shown = columns.map((column, index) => sql`${column} as c${String(index)}`)
     const links = owners.map((column, index) => `${column} as o${index}`)
@@ -115,13 +115,12 @@ export function isKey(columns: readonly string[], parts: readonly KeyPart[], fla
   )
 }
 
-/** Leaves out rows that do not exist for the caller. */
 export function existing(scope: FromClause): Sql[] {
   const found = scope.tables.existing(scope.resource, scope.alias)
   return found === undefined ? [] : [found]
 }
 
-/** Integers beyond 2^53 are read as texts. */
+/** @param exact integers are read as texts, since some may be beyond 2^53 */
 export function selected(value: Sql, exact: boolean, flavour: Flavour): Sql {
   return exact ? flavour.exactText(value) : value
 }
@@ -137,7 +136,7 @@ export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
 interface ChildLinks {
   readonly columns: readonly string[]
   readonly parts: readonly KeyPart[]
-  /** An owner shows only a part of its rows: see `ShownPart`. */
+  /** `limit` or `offset` cuts the rows of each owner. */
   readonly isCut?: boolean
 }
 

@@ -15,7 +15,7 @@ import type { Reach } from './flavour.ts'
 import { FromClause, startList, formatTable, type Tables } from './from-clause.ts'
 import { join, sql, text, type Sql } from './sql.ts'
 
-/** @param isOfAll see `condition` */
+/** @param isOfAll all records are sorted, not a few: one count of a list serves all */
 export function sortTerm(term: SortTerm, root: FromClause, isOfAll = false): Sql {
   return sortDirection(term, termValue(term, root, isOfAll), root)
 }
@@ -28,7 +28,7 @@ export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: 
   return tables.flavour.order(value, term, mayBeNull(term, resource))
 }
 
-/** Of several paths to the value, at most one has a value, except behind a list. */
+/** At most one of several paths leads to a value, except through a list. */
 function sortValues(terms: readonly SortTerm[], root: FromClause, isOfAll: boolean): Sql {
   const values = terms.map(term => sortValue(term, root, isOfAll))
   const [{ attribute, descending }] = terms as [SortTerm]

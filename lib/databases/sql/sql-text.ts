@@ -26,7 +26,6 @@ export interface UsedTable {
 export interface OrderPart {
   readonly part: IndexPart
   readonly descending: boolean
-  /** Undefined if the statement does not say. */
   readonly nulls?: 'first' | 'last'
 }
 
@@ -168,7 +167,7 @@ function readCondition(condition: readonly SqlWord[], known: ReadonlyMap<string,
   if (at <= 0) return
   const operator = (condition[at] as string).toLowerCase()
   const [left, right] = [condition.slice(0, at), condition.slice(at + 1)]
-  // An index cannot look up `is not`.
+  // An index looks up `is null`, not `is not`.
   if (operator === 'is' && !isWord(right[0], 'null')) return
   for (const side of operator === '=' ? [left, right] : [left]) {
     const found = findIndexPart(side, known)
@@ -244,7 +243,7 @@ function findIndexPart(
   return isPure && used.size === 1 ? { used: table!, part: { text, column } } : undefined
 }
 
-/** The column compared with each parameter, or `limit` or `offset`; undefined if unknown. */
+/** For each parameter the column compared or written, or `limit` or `offset`; undefined if unknown. */
 export function listParameters(sql: string, dialect: SqlDialect): { columns: (string | undefined)[]; names: Set<string> } {
   const flat = splitWords(sql, dialect)
   const names = new Set(flat.filter(token => /^["`]/.test(token)).map(token => readName(token)!))
@@ -259,7 +258,7 @@ export function listParameters(sql: string, dialect: SqlDialect): { columns: (st
     } else if (isWord(token, 'limit', 'offset')) {
       column = token
     } else if (token === '+' && isWord(flat[index - 1], 'limit')) {
-      // The sign of `Flavour.rowLimit`.
+      // SQLite's statements have `limit +?`.
     } else if (!isWord(token, '(', ',', 'not', 'select', 'value', 'from', 'json_each', 'any')) {
       // `in (select value from json_each(?))` holds keys of several rows.
       column = undefined

@@ -1,6 +1,6 @@
 /** Splits SQL into tokens that give the text again when joined. */
 
-/** Whose quotes, comments and parameters a text has. MySQL's backticks are read with PostgreSQL's. */
+/** Whose quotes, comments and parameters a text has. Both know MySQL's backticks. */
 export type SqlDialect = 'sqlite' | 'postgres'
 
 /** A quote without its end is a mark; tokens follow. */
@@ -39,7 +39,7 @@ function compile(own: readonly string[]): RegExp {
 
 const PATTERNS = { sqlite: compile(SQLITE), postgres: compile(POSTGRES) }
 
-/** The first pattern that fits decides; `$$it's$$` is known by its end. */
+/** The first pattern that fits decides; the text `$a$it's$a$` is known by its end. */
 const KINDS: readonly (readonly [kind: SqlToken['kind'] | undefined, begins: RegExp])[] = [
   ['word', new RegExp(`^[${LETTER}](?!')`, 'u')],
   [undefined, /^(?:[ \t\r\n\f\v]|--|\/\*[^])/],
@@ -50,7 +50,7 @@ const KINDS: readonly (readonly [kind: SqlToken['kind'] | undefined, begins: Reg
   ['mark', /^/],
 ]
 
-/** Without blanks and comments at the end. */
+/** Leaves out blanks and comments at the end. */
 export function tokenize(sql: string, dialect: SqlDialect): SqlToken[] {
   const tokens: SqlToken[] = []
   let gap = ''
@@ -81,7 +81,7 @@ export function unquote(written: string): string {
   return written.slice(1, -1).replaceAll(first + first, first)
 }
 
-/** Without quotes; keywords are names, too. */
+/** Names without their quotes, and keywords. */
 export function listNames(tokens: readonly SqlToken[]): string[] {
   return tokens.filter(({ kind }) => kind === 'word' || kind === 'name').map(({ text }) => unquote(text))
 }

@@ -20,7 +20,6 @@ export function bind(binding: Binding): Sql {
   return { text: '?', bindings: [binding] }
 }
 
-/** A part that is a plain string is SQL text. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | string)[]): Sql {
   let result = strings[0]!
   let bindings: Binding[] | undefined
@@ -68,11 +67,7 @@ export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/**
- * For places without parameters.
- *
- * @param formatBoolean see `Flavour`
- */
+/** Writes values into SQL of the model, for places without parameters. */
 export function withLiterals({ sql: expression, values }: SqlText, formatBoolean: (value: boolean) => string): string {
   if (values.length === 0) return expression
   const left = [...values]

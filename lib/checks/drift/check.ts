@@ -68,7 +68,7 @@ class Drift {
   readonly #skipped = new Set<string>()
   /** A record of each resource in the real backend. */
   readonly #records = new Map<Resource, Promise<PlainRecord | undefined>>()
-  /** IDs in the real backend, by IDs in the fake. */
+  /** IDs in the real backend, by resource and ID in the fake. */
   readonly #created = new Map<string, string>()
   #requests = 0
 
@@ -197,7 +197,7 @@ class Drift {
   }
 }
 
-/** In an envelope, attributes of bare records are compared too. */
+/** Puts bare records into an envelope, to compare attributes. */
 function findBare(
   { status, body }: RealAnswer,
   { answered, isList, attribute }: RequestPlace,
@@ -237,7 +237,7 @@ function findTemplate(
   return (method === 'DELETE' ? envelope.removed : undefined) ?? (isList && method !== 'POST' ? envelope.list : envelope.record)
 }
 
-/** In the engine's form. */
+/** Gives `{ success: true, resource: 'users', users: [...] }`. */
 function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
   const parts = template?.read(body)
   if (parts === undefined || answered === undefined) return body

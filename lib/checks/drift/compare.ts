@@ -14,7 +14,7 @@ export interface RealAnswer {
 
 interface Comparison {
   readonly place: RequestPlace
-  /** As the fake answered. */
+  /** With the fake's answer. */
   readonly asked: AnsweredRequest
   /** As sent to the real backend. */
   readonly query: AnsweredRequest['query']
@@ -25,7 +25,7 @@ interface Comparison {
   readonly recordsAt?: readonly string[] | undefined
 }
 
-/** `resource` is set if a related resource differs. */
+/** `resource` is set for a fault inside a record, perhaps a related record. */
 type Found = Pick<Difference, 'kind' | 'attribute' | 'parameter' | 'message'> & Partial<Pick<Difference, 'resource'>>
 
 export function compareAnswers(comparison: Comparison): Found[] {
@@ -46,7 +46,7 @@ function compareStatus({ asked, real, place, query }: Comparison): Found {
   }
 }
 
-/** The parameter that the answer names, or the only parameter beside the choice of a page. */
+/** The parameter that the answer names, or the only parameter beside page and `depth`. */
 function findCause(query: AnsweredRequest['query'], { version: { vocabulary } }: RequestPlace, body: unknown): string | undefined {
   const named =
     isObject(body) && Array.isArray(body['errors']) ? (body['errors'] as unknown[]).filter(isObject)[0]?.['parameter'] : undefined

@@ -1,4 +1,4 @@
-/** Sends requests to the real backend, and limits time, bytes and redirects of answers, which are not trusted. */
+/** Sends requests to the real backend, and limits time, bytes and redirects of untrusted answers. */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
@@ -8,7 +8,7 @@ export type Send = (request: Request) => Response | Promise<Response>
 interface ExchangeBounds {
   /** Milliseconds for an answer, with redirects and body. */
   readonly timeout: number
-  /** Milliseconds for all answers. */
+  /** Milliseconds for all. */
   readonly totalTimeout: number
   readonly maxAnswerBytes: number
 }
@@ -22,7 +22,6 @@ interface RequestToBackend {
   readonly body: unknown
 }
 
-/** Maximum redirects per answer. */
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 

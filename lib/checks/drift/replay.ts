@@ -67,13 +67,13 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   return { version, resource, id: given, answered: target, isList, attribute, template }
 }
 
-/** Requests that differ only in values have one form, sent once. */
+/** One GET is sent of requests that differ in IDs, numbers or values of filters alone. */
 export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`
 }
 
-/** Only filters on attributes of the records themselves. */
+/** Leaves out filters through relations, such as `author.name=Ann`. */
 export function listFilters(query: AnsweredRequest['query'], { answered, version }: RequestPlace): GivenFilter[] {
   if (answered === undefined) return []
   return query.flatMap(([parameter, text]): GivenFilter[] => {
@@ -89,7 +89,7 @@ export function listFilters(query: AnsweredRequest['query'], { answered, version
   })
 }
 
-/** Lists, wildcards and NULL stay. */
+/** Keeps lists, wildcards and NULL. */
 export function replaceValues(
   query: AnsweredRequest['query'],
   place: RequestPlace,

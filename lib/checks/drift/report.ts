@@ -42,6 +42,7 @@ export interface DriftReport {
 
 /** A real backend may show any number of names. */
 const MAX_DIFFERENCES = 1000
+/** Characters. */
 const MAX_LENGTH = 500
 
 /** Control and direction characters could move a terminal's cursor. */
@@ -68,7 +69,7 @@ export class Differences {
     else if (this.#known.size < MAX_DIFFERENCES) this.#known.set(key, { ...found, times: 1 })
   }
 
-  /** A single missing and a single unknown member of a resource may be a renamed member. */
+  /** A resource's only missing and only unknown member may be a renamed member. */
   list(): Difference[] {
     const all = [...this.#known.values()]
     return all

@@ -50,7 +50,7 @@ function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resourc
   return Object.fromEntries(left.map(([name, value]) => [name, omit(byName.get(name), value)]))
 }
 
-/** Keys and versions follow other rules. */
+/** Keys, versions, hidden and computed attributes follow other rules. */
 function isChosen(attribute: ScalarAttribute): boolean {
   return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
 }

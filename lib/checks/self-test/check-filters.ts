@@ -9,7 +9,7 @@ import { findId, findLinkedId, isPlainlyShown, show, toFilterText, type PlainRec
 
 interface TriedFilter extends ListedFilter {
   readonly text: string
-  /** Undefined: records do not show whether they match. */
+  /** As shown; of a linked record, the ID. */
   readonly value: unknown
 }
 

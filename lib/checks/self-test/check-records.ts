@@ -1,6 +1,4 @@
-/**
- * Check records: a record in a list, at its own path, by HEAD, and with `depth`, `expand` and `attributes`.
- */
+/** Check records: in lists, by path, by HEAD, with `depth`, `expand` and `attributes`; paths of attributes. */
 import { isRelation, isValue, type Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'

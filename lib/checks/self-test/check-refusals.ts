@@ -4,7 +4,7 @@ import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { draw, type ListedFilter, type Subject } from './subject.ts'
 
-/** In hardly any model. */
+/** A name in hardly any model. */
 const NONSENSE = 'no_such_name_7'
 
 export async function checkRefusals(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {

@@ -19,7 +19,7 @@ interface Writing {
   readonly skip: (sentence: string) => void
 }
 
-/** Bodies before a resource is skipped. */
+/** Refused bodies before the POST is skipped. */
 const TRIES = 6
 
 export async function checkWrites(writing: Writing, subject: Subject): Promise<void> {

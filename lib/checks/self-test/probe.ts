@@ -16,10 +16,10 @@ export class OutOfTime extends Error {
 const MAX_FAILURES = 100
 /** Milliseconds per request. */
 const PATIENCE = 10_000
-/** The last requests of a failing case. */
+/** Requests in a failure: the last. */
 const MAX_STEPS = 6
 
-/** The part that drift compares. */
+/** What drift compares of an answer. */
 export interface AnsweredReading {
   readonly status: number
   readonly response: { readonly sort?: unknown; readonly code?: unknown }

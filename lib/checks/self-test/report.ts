@@ -36,7 +36,7 @@ export interface SelfTestFailure {
   /** A resource, an attribute (`users.name`) or a path. */
   readonly where: string
   readonly message: string
-  /** Requests that repeat the failure on the initial data, in order. */
+  /** The failing case's last requests, in order, on the initial data. */
   readonly requests: readonly SelfTestRequest[]
   /** The requests as curl commands, for port 3000. */
   readonly curl: readonly string[]

@@ -24,7 +24,7 @@ export interface TestedWorld extends Answering {
   readonly maxLimit: number
   readonly isReadOnly: boolean
   readonly hasWire: boolean
-  /** See `TestedVersion.template`. */
+  /** Of the option `envelope`. */
   readonly template: CompiledTemplate | undefined
   /** Milliseconds since 1970. */
   readonly now: number
@@ -34,7 +34,7 @@ export interface TestedWorld extends Answering {
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
   /** The model sets the attribute at each change (`onUpdate`). */
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
-  /** Undefined: no log-in, or no users. */
+  /** Headers of the first user, if any. */
   readonly logIn: () => Promise<Readonly<Record<string, string>> | undefined>
 }
 
@@ -97,7 +97,7 @@ class Run {
       tested.push({ version, subjects: version.model.resources.map(resource => new Subject(version, resource)) })
     }
     this.#checkIgnored(tested.flatMap(({ version }) => version.model))
-    // Reads come first: no data need restoring in between.
+    // Reads come first: data are restored once for a resource.
     for (const { subjects } of tested) for (const subject of subjects) await this.#read(subject)
     for (const { version, subjects } of tested) {
       await checkRoutes(this.#probe, version, () => this.#begin())

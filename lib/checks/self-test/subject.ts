@@ -41,8 +41,9 @@ export class Subject {
   /** Without the base. */
   readonly template: string
   readonly path: string
-  /** The first page. Without a count, the list cannot be read. */
+  /** The first page. */
   records: readonly PlainRecord[] = []
+  /** Undefined: the list cannot be read. */
   count: number | undefined
 
   constructor(version: TestedVersion, resource: Resource) {
@@ -141,7 +142,7 @@ export class Subject {
     return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
-  /** The filters among the parameters of the document. */
+  /** The document's parameters that are filters. */
   filters(): ListedFilter[] {
     const { document } = this.version
     const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)

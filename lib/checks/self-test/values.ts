@@ -112,7 +112,7 @@ export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): numb
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
 }
 
-/** @returns undefined for a value of no filter */
+/** @returns undefined for objects, by which no filter compares */
 export function toFilterText(value: unknown, type: ScalarType): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'object' || value === undefined) return undefined

@@ -62,7 +62,7 @@ export async function createTestedWorld(
   }
 }
 
-/** A client who gets the engine's form of answers. */
+/** A client with the engine's form of answers. */
 function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
   const client = new LazyClient({ headers }, { isPlain: true })
   signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })

@@ -1,4 +1,4 @@
-/** Compute fill: asks functions of `fill` for the values of old rows, and for new rows. A misfit is a fault of the plan. */
+/** Compute fill: asks functions of `fill` for values of old rows, and for new rows. Wrong values are faults of the plan. */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OldRow } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
@@ -15,14 +15,14 @@ export interface OldRows {
 }
 
 interface KeyedRow {
-  /** Names the row in the statement. */
+  /** Finds the row in SQL, as by `ctid`. */
   readonly place: string
   /** Such as `id 3`. */
   readonly shown: string
   readonly values: readonly unknown[]
 }
 
-/** Unknown names are refused: `undefined` would be taken for a value. */
+/** Names that `await`, logs and assertions ask for. Others are refused: `undefined` would be taken for a value. */
 const INSPECTED = new Set(['toJSON', 'then', 'constructor', 'inspect', 'nodeType', 'asymmetricMatch'])
 
 function nameColumn(column: string, modelled: ReadonlyMap<string, EvolvedColumn> | undefined): string[] {
@@ -97,7 +97,7 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
   return FAILED
 }
 
-/** An empty table may have been emptied by an earlier start. */
+/** The rows of an earlier start may have been removed. */
 export function leaveEmpty({ asked, table }: RowsFrom, plan: Plan): void {
   plan.stays.push(
     `${table}: the table is empty, and was there before, so "${asked}" makes no rows. Drop the table in SQL to have them made.`,

@@ -1,4 +1,4 @@
-/** Decides about columns and tables without property or entity. Values go only by name, or by `all`. */
+/** Decides about columns and tables without property or entity. Values are dropped only by name, or by `all`. */
 import { findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -16,7 +16,7 @@ export function listColumnNames(column: string): string[] {
 export class DropRequest {
   readonly #drop: Evolving['drop']
   readonly #plan: Plan
-  /** The names asked for, by folded name. */
+  /** Names asked for, by their small letters. */
   readonly #asked: ReadonlyMap<string, string>
   readonly #met = new Set<string>()
   readonly #names: string[] = []
@@ -27,7 +27,7 @@ export class DropRequest {
     this.#asked = new Map(typeof drop === 'object' ? drop.map(each => [each.toLowerCase(), each]) : [])
   }
 
-  /** Defaults and checks go, too. */
+  /** Defaults and checks are dropped, too. */
   get takesAll(): boolean {
     return this.#drop === true || this.#drop === 'all'
   }
@@ -42,7 +42,7 @@ export class DropRequest {
     return this.#takes(listTableNames(table), countRows(count), count)
   }
 
-  /** A table in use stays. */
+  /** The table stays, since the model reads it. */
   meet(table: string): void {
     for (const name of listTableNames(table)) this.#met.add(name.toLowerCase())
   }
@@ -58,7 +58,7 @@ export class DropRequest {
   }
 
   /**
-   * A name may stay in the code when all is done. A name that the model has is a mistake.
+   * Of names without a table or column, names of the model and misspelt names are mistakes; others may be of an earlier start.
    *
    * @param isModelled the model has the property or the entity
    */

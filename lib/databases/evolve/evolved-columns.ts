@@ -1,4 +1,4 @@
-/** Evolved columns: the columns of the entities, and functions that make stored values of JSON and texts. */
+/** Evolved columns: columns of the entities, with functions from JSON and texts to stored values. */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { countCharacters, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
@@ -10,7 +10,7 @@ export interface EvolvedColumn {
   readonly meta: EntityMetadata
   readonly prop: EntityProperty
   readonly column: string
-  /** `undefined` unless values are plain. */
+  /** `undefined` for objects, such as of an embeddable. */
   readonly type: ScalarType | undefined
   /** `undefined` for a refused value. */
   readonly store: (json: unknown) => unknown
@@ -29,7 +29,7 @@ function listProperties(meta: EntityMetadata): EntityProperty[] {
   )
 }
 
-/** Maps tables, by the names of the metadata, and columns. */
+/** Maps names of tables (`keyOfEntity`) to their columns by name. */
 export function readColumns(orm: MikroORM): Map<string, Map<string, EvolvedColumn>> {
   const platform = orm.em.getPlatform()
   const tables = new Map<string, Map<string, EvolvedColumn>>()
@@ -75,6 +75,6 @@ function describe(prop: EntityProperty, platform: Platform): Pick<EvolvedColumn,
 /** JSON is stored as text. */
 function storeText(text: string, type: ScalarType, encode: (typed: ScalarValue | undefined) => unknown): unknown {
   if (type.kind === 'json') return isJsonText(text) ? text : undefined
-  // A path's decimal may have more digits than the column.
+  // `parseScalar` takes decimals with more digits than the column.
   return encode(type.kind === 'decimal' ? readScalar(text, type) : parseScalar(text, type))
 }

@@ -1,4 +1,4 @@
-/** Find renames: asks about pairs of a column missing in the model and a column missing in the database, by place, type and name. */
+/** Find renames: pairs columns missing in the model with columns missing in the database, by place, type and name. */
 import leven from 'leven'
 import { entityName, words } from '../../model/resource-names.ts'
 import { name } from '../sql/sql.ts'
@@ -8,7 +8,7 @@ import type { EvolveRequest } from './request.ts'
 
 export interface LoneColumn {
   readonly name: string
-  /** In words of both sides. */
+  /** Named alike for the database and the model. */
   readonly type: string
   /** Among the table's columns. */
   readonly place: number
@@ -61,14 +61,15 @@ export function rateNames(from: string, to: string): number {
 }
 
 interface LoneColumns {
-  /** The name in the database, and in the request. */
+  /** The name in the database. */
   readonly table: string
+  /** The name in the request. */
   readonly key: string
   readonly old: readonly LoneColumn[]
   readonly added: readonly LoneColumn[]
 }
 
-/** Makes no value up while an old column may be meant. */
+/** Refuses a required column where an old column may be meant: a made-up value would hide the rename. */
 export function askForRenames(
   { table, key, old, added }: LoneColumns,
   isNeeded: (column: string) => boolean,
@@ -174,7 +175,7 @@ export interface LoneTable {
   readonly columns: readonly string[]
 }
 
-/** Least share of columns in common, of all columns. */
+/** Least share of common columns, of the larger table's columns. */
 const LEAST_SHARE = 0.6
 const LEAST_SHARE_OF_LIKE_NAMES = 0.3
 

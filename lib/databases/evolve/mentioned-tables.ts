@@ -1,7 +1,4 @@
-/**
- * Finds tables without entity that the model reads, in a query, a formula or a computed attribute: such tables are not
- * dropped. Code is read as text.
- */
+/** Finds tables without entity that the model names, as in a query, formula or check: such tables stay. Code is read as text. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { compileFormula } from '../../model/metadata/sql-formula.ts'

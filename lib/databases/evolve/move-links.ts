@@ -1,7 +1,4 @@
-/**
- * Move links: a relation to one becomes a relation to many, or the other way round, where names or `renamed` say so. Tables and columns of
- * old links stay.
- */
+/** Move links: a relation to one becomes a relation to many, or vice versa, where names or `renamed` say so. Old links stay. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { FillText } from '../../records/database/fill-text.ts'
 import type { FilledRows } from './compute-fill.ts'
@@ -33,7 +30,7 @@ interface OldLinks {
   readonly hasColumn: (table: string, column: string) => boolean
 }
 
-/** Links of a column, to be spread over a new table of links. */
+/** Links of a column, for a new table. */
 interface Spread {
   readonly link: OldLink
   readonly pivot: string
@@ -41,7 +38,7 @@ interface Spread {
   readonly columns: readonly [from: string, to: string]
 }
 
-/** Links of a table, to be gathered in a new column. */
+/** Links of a table, for a new column. */
 interface Gather {
   readonly pivot: OldPivot
   readonly meta: EntityMetadata
@@ -53,7 +50,7 @@ interface Gather {
 export interface MovedLinks {
   readonly spread: readonly Spread[]
   readonly gather: readonly Gather[]
-  /** Renames that are moves. */
+  /** Names of renames done as moves. */
   readonly served: ReadonlySet<string>
 }
 
@@ -111,7 +108,7 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   const pivots = old.pivots.filter(
     ({ links: [one, other] }) => [one.target, other.target].toSorted().join(' ') === [own, target].toSorted().join(' '),
   )
-  // A renamed entity has links by the old name.
+  // Tables of links of a renamed entity begin with its old name.
   const owns = [own, ...request.tables.flatMap(({ to, from, links }) => (to === own && links !== undefined ? from : []))]
   const partOf = (table: string): string | undefined => {
     const prefix = owns.find(each => table.startsWith(`${each}_`))
@@ -133,13 +130,13 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   moved.gather.push({ pivot, meta, prop, columns: [from.column, to.column] })
 }
 
-/** Rows to show with two links, too many for a relation to one. */
+/** How many rows with two links a fault shows. */
 const SHOWN = 5
 
 /**
  * Fills a relation's new column with the links of an old table.
  *
- * @param rows as texts
+ * @param rows keys of both rows, as texts
  */
 export function gatherLinks(
   { pivot, meta, prop }: Gather,

@@ -1,4 +1,4 @@
-/** Finds what a name of `fill` and `renamed` means. Refuses unknown names with the nearest. */
+/** Resolves names of `fill` and `renamed`. Refuses unknown names with the nearest. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { publicName } from '../../model/metadata/property-type.ts'

@@ -2,8 +2,9 @@
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
-/** Rows to show in a sentence, and in an error. */
+/** Rows in a sentence. */
 const SHOWN_ROWS = 5
+/** Faults in an error. */
 const SHOWN_FAULTS = 10
 
 export class Plan implements EvolvePlan {
@@ -14,7 +15,7 @@ export class Plan implements EvolvePlan {
   readonly faults: string[] = []
   /** Possible meanings, sentences without their point. */
   readonly hints: string[] = []
-  /** To be dropped with values, though unnamed. */
+  /** Have values, so `drop: true` is not enough. */
   readonly losses: { readonly name: string; readonly what: string }[] = []
 
   add(sentence: string, sql: readonly string[]): void {
@@ -25,7 +26,6 @@ export class Plan implements EvolvePlan {
     if (found.count > 0) this.faults.push(`${place} cannot become "${type}" in ${countRows(found.count)}: ${nameRows(found)}`)
   }
 
-  /** A column may be empty no more, and has empty rows. */
   refuseEmpty(place: string, way: string, found: FoundRows): void {
     if (found.count > 0)
       this.faults.push(`${place} may be empty no more, and is in ${countRows(found.count)} (${nameRows(found)}): say what they get, ${way}`)
@@ -48,7 +48,7 @@ export class Plan implements EvolvePlan {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
 
-  /** Nobody could tell a made-up value from real ones. */
+  /** Nobody could tell a made-up value from real values. */
   refuseRequired(place: string, way: string): void {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
@@ -83,7 +83,7 @@ export class Plan implements EvolvePlan {
 
 export interface FoundRows {
   readonly key: readonly string[]
-  /** The first rows, by key. */
+  /** Keys of the first rows. */
   readonly rows: readonly (readonly unknown[])[]
   readonly count: number
 }
@@ -99,7 +99,6 @@ function nameIn(table: string, found: FoundRows): string {
   return `${countRows(found.count)} of "${table}" (${nameRows(found)})`
 }
 
-/** Names rows with the same values in unique columns. */
 export function sayDuplicates(table: string, columns: readonly string[], named: readonly string[]): string {
   return `rows of "${table}" have the same ${columns.join(', ')}, which must be unique: ${named.join('; ')}`
 }
@@ -111,7 +110,7 @@ export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<F
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 
-/** Shown whole, without quotes. */
+/** Shown without quotes. */
 export class BareValue {
   readonly #text: string
   constructor(value: unknown) {

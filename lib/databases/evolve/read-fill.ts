@@ -109,7 +109,7 @@ function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings
   }
 }
 
-/** An enum with two items repeats values. */
+/** Tries for a further unique value: an enum with two items repeats both. */
 const TRIES = 10_000
 
 function makeDifferent(begin: (round: number) => Iterator<unknown>, isUnique: boolean): () => unknown {

@@ -7,16 +7,16 @@ import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from '
 export interface AskedRename {
   /** The name in the request. */
   readonly asked: string
-  /** Best first. */
+  /** Possible old columns, best first. */
   readonly from: readonly string[]
   readonly to: string
-  /** A table of links that the property may have had. */
+  /** Perhaps the property's old table of links. */
   readonly pivot?: string
 }
 
 export interface AskedTable {
   readonly asked: string
-  /** Best first. */
+  /** Possible old tables, best first. */
   readonly from: readonly string[]
   readonly to: string
   readonly schema: string | undefined
@@ -94,7 +94,7 @@ export function nameOfPivot({ pivotTable }: EntityProperty): string {
   return pivotTable.split('.').at(-1)!
 }
 
-/** Other bearers of a renamed table's name. */
+/** Names made of a renamed table's name. */
 interface Followers {
   readonly tables: readonly AskedTable[]
   readonly columns: readonly { readonly table: string; readonly from: string; readonly to: string }[]

@@ -10,7 +10,7 @@ import { readRenamed, type AskedRename, type AskedTable } from './read-renames.t
 
 /** Tables are named as in the metadata. */
 export interface EvolveRequest {
-  /** Values for rows without a value, by column. */
+  /** Values for rows without a value, by table and column. */
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, Filling>>
   /** Tables that get rows of another. */
   readonly from: readonly RowsFrom[]

@@ -1,7 +1,4 @@
-/**
- * Makes MikroORM entities of tables, and resource names where defaults do not fit. Names have the API's spelling; equal names
- * differ by rule, else by number.
- */
+/** Makes MikroORM entities of tables, and resource names where defaults do not fit. */
 import { EntitySchema } from '@mikro-orm/core'
 import {
   camelCase,
@@ -27,7 +24,7 @@ export interface DescribedModel {
 
 type Properties = Record<string, object>
 
-/** Properties of such names would hide members of every object. */
+/** Such properties would hide members of objects, or look like promises (`then`). */
 const OBJECT_MEMBERS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON', 'then'])
 
 class EntityDraft {
@@ -35,7 +32,7 @@ class EntityDraft {
   readonly mapping: TableMapping
   readonly properties: Properties = {}
   readonly #names = new Set<string>()
-  /** Attributes by column. */
+  /** Attribute names by column. */
   readonly byColumn = new Map<string, string>()
   schema: EntitySchema | undefined
 
@@ -89,7 +86,6 @@ export function buildEntities<T extends Table>(tables: readonly T[], map: (table
   return { entities: entities.map(({ schema }) => schema!), definitions: buildDefinitions(entities), notes }
 }
 
-/** Notes missing lists of rows without IDs. */
 function noteKeyless({ links }: Relations, drafts: ReadonlyMap<string, EntityDraft>): string[] {
   const groups = Map.groupBy(
     links.filter(({ listed }) => !listed),
@@ -160,7 +156,7 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
   }
 }
 
-/** Best first: the column without `Id` or without the name of the referred column, the common words of the columns, the table. */
+/** Best first: `author_id` gives `author`; `user_name` to `name` gives `user`; several columns give their first common words. */
 function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
@@ -220,7 +216,7 @@ function addPivot(pivot: Pivot, pivots: readonly Pivot[], draftOf: (table: Table
     return owner.take(...(several ? [long] : [plain, long]))
   }
   const [a, b] = [draftOf(left.target), draftOf(right.target)]
-  // Each side is named after the target.
+  // A list is named after the other table; within a table, after the column.
   const there = nameList(a, right)
   const back = nameList(b, left)
   a.add(there, {
@@ -250,7 +246,7 @@ function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
 
 function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, mapping, properties } = draft
-  // Part of generated code: no line breaks.
+  // A line break would end a comment in generated code.
   const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const spelt = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   const stem = RESERVED_CLASSES.has(spelt) ? `${spelt}Entity` : spelt
@@ -263,7 +259,7 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
     })
-    // A set with a part of a composite link is left to the database.
+    // The database alone checks a set with a part of a composite link.
     return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
   })
   return new EntitySchema({
@@ -287,7 +283,7 @@ interface NamedEntity {
   readonly schema: EntitySchema | undefined
 }
 
-/** No English plural: the last word ends with a digit, or is in another script. */
+/** Has no English plural: the last word ends with a digit, or is not ASCII. */
 function isOdd(name: string): boolean {
   return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
 }
@@ -306,10 +302,10 @@ function findNames(table: string): DefaultNames {
   }
 }
 
-/** A resource is named where two tables have one name, and where answers use the name. */
+/** Names a resource where the default name is not the table's, or is taken, invalid or a member of envelopes. */
 function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
-  // A table with the exact name of a resource comes first.
+  // The table `users` takes its name before a table `user`.
   const isExact = ({ table }: NamedEntity): boolean => findNames(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!

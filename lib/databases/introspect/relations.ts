@@ -1,4 +1,4 @@
-/** Finds links, one-to-one links over unique columns, and pivot tables among foreign keys. */
+/** Finds links, 1:1 links over unique columns, and pivot tables among foreign keys. */
 import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
 export interface Link {
@@ -7,15 +7,15 @@ export interface Link {
   readonly target: Table
   /** No two rows link the same record. */
   readonly unique: boolean
-  /** The columns belong to the table's own key. */
+  /** The columns are part of the table's primary key. */
   readonly primary: boolean
-  /** The target lists the rows, which need IDs. */
+  /** The target lists the rows, since rows have IDs. */
   readonly listed: boolean
   /** The referred unique column; `undefined` for the primary key. */
   readonly referred: string | undefined
 }
 
-/** Serves a many-to-many relation alone. */
+/** Only holds links of a many-to-many relation. */
 export interface Pivot {
   readonly table: Table
   readonly links: readonly [Link, Link]
@@ -35,7 +35,7 @@ function isCodeName(name: string): boolean {
   return !/[\n\r\u2028\u2029]/.test(name)
 }
 
-/** See `TableMapping.takesUnique`. */
+/** Whether a unique column will do as target. */
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
 /**
@@ -54,13 +54,13 @@ export function findRelations(keyed: readonly Table[], keyless: readonly Table[]
     if (pivot === undefined) links.push(...tableLinks)
     else pivots.push(pivot)
   }
-  // A pivot table with references must be a resource.
+  // A pivot table that foreign keys name must be a resource.
   const needed = new Set(links.map(({ target }) => target.id))
   const [kept, plain] = [pivots.filter(({ table }) => !needed.has(table.id)), pivots.filter(({ table }) => needed.has(table.id))]
   return { links: [...links, ...plain.flatMap(pivot => pivot.links)], pivots: kept }
 }
 
-/** A column belongs to one link at most: by the foreign key with the most columns, then to a primary key, else by the first. */
+/** A column belongs to one link at most: of several foreign keys, the widest, then the first to a primary key, then the first. */
 function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: TakesUnique): Link[] {
   const taken = new Set<string>()
   const links: Link[] = []
@@ -71,7 +71,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
     const target = byId.get(foreignKey.target)
     if (target === undefined || columns.some(column => taken.has(column))) continue
     const referred = isByKey(foreignKey) ? undefined : findReferred(table, foreignKey, target)
-    // A foreign key to other columns than primary or unique stays plain.
+    // A foreign key to columns neither primary nor unique is no link.
     if (!isByKey(foreignKey) && (referred === undefined || !takesUnique(table, foreignKey, target))) continue
     if (table.columns.some(({ name, generated }) => generated && columns.includes(name))) continue
     const inKey = columns.filter(column => table.key.includes(column)).length
@@ -84,7 +84,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
   return links.toSorted((a, b) => position(a) - position(b))
 }
 
-/** The referred column must be unique and plain. */
+/** The referred column must be unique, in no key and no foreign key. */
 function findReferred(table: Table, { columns, targets }: ForeignKey, target: Table): string | undefined {
   const referred = target.columns.find(({ name }) => name === targets[0])
   if (columns.length !== 1 || referred === undefined || referred.generated || !isWritable(table) || !isWritable(target)) return undefined

@@ -1,4 +1,4 @@
-/** Tables: tables and views as plain data. Only the database knows the values of a column. */
+/** Tables and views as plain data. Each database says what columns hold (`TableMapping`). */
 
 export interface Column {
   readonly name: string
@@ -7,16 +7,16 @@ export interface Column {
   readonly generated: boolean
 }
 
-/** For a row whose target is deleted, or gets another key. */
+/** The effect on a row whose target is deleted, or gets another key. */
 export type DeleteAction = 'no action' | 'restrict' | 'set null' | 'set default' | 'cascade'
 
 export interface ForeignKey {
   readonly columns: readonly string[]
-  /** In the target's own spelling. */
+  /** The target's `name`. */
   readonly table: string
   /** The target's `id`. */
   readonly target: string
-  /** In the order of `columns`. */
+  /** The target's columns, in the order of `columns`. */
   readonly targets: readonly string[]
   readonly onDelete: DeleteAction
   /** Default: `no action`. */
@@ -24,13 +24,13 @@ export interface ForeignKey {
 }
 
 export interface Table {
-  /** As in the model, unique among tables; see `qualifyTable`. */
+  /** Unique: the name, with the schema where needed (`qualifyTable`). */
   readonly id: string
   readonly name: string
   /** `undefined` for the connection's schema. */
   readonly schema?: string
   readonly columns: readonly Column[]
-  /** Columns of the primary key, in order; empty without a key. */
+  /** The primary key, in order; empty without. */
   readonly key: readonly string[]
   readonly foreignKeys: readonly ForeignKey[]
   /** Unique in the whole table, without the primary key. */
@@ -39,21 +39,18 @@ export interface Table {
 }
 
 export interface TableMapping {
-  /** In the order of the table; `undefined` without IDs. */
+  /** Columns of the ID, in the table's order; `undefined` without IDs. */
   readonly key: readonly string[] | undefined
   describe(column: Column): object
-  /**
-   * A foreign key to a unique column can be a relation: both columns compare alike, and no row is known to link a missing record. Default:
-   * no.
-   */
+  /** A foreign key to a unique column can be a relation: both columns compare alike, and no row links a missing record. Default: no. */
   takesUnique?(foreignKey: ForeignKey, target: Table): boolean
   /** Reads a table without a key. */
   readonly query: string
-  /** Hidden, gives the order of a table without a key. */
+  /** The hidden order of a table without a key. */
   readonly order: { readonly names: readonly string[]; readonly property: object } | undefined
 }
 
-/** Finds an undeclared key, without NULL: all columns, where unique together, or the first unique column, as of Rails' `id: false`. */
+/** Finds an undeclared key, without NULL: all columns, where unique together, else the first unique column (Rails' `id: false`). */
 export function completeKey<T extends Table>(table: T): T {
   const { columns, uniques } = table
   if (table.key.length > 0) return table

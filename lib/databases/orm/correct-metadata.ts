@@ -13,10 +13,10 @@ import { correctTargetKeys } from './target-keys.ts'
 import { quoteJsonDefaults, quoteTextDefaults } from './json-defaults.ts'
 import { skipUpdateOfCreated } from './on-update.ts'
 
-/** @param takesJsonAlone see `quoteJsonDefaults` */
+/** @param takesJsonAlone a JSON column refuses other texts */
 export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: Notes): void {
   confinePrototypes(orm)
-  // MikroORM confuses names of one length beyond ASCII.
+  // In generated code, MikroORM takes `größe` for `grüße`.
   Object.assign(orm.config.getHydrator(orm.getMetadata()), { safeKey })
   correctTargetKeys(orm.getMetadata(), orm.config.getComparator(orm.getMetadata()))
   nameDates(orm)

@@ -9,7 +9,7 @@ interface Corrected {
   safeKey(key: string): string
 }
 
-/** For `checkMembers`. */
+/** Checked by `checkMembers`. */
 export const COMPARATOR = {
   holder: 'EntityComparator',
   object: EntityComparator.prototype,

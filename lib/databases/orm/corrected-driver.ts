@@ -50,7 +50,6 @@ function correctReading(base: DriverClass): DriverClass {
       rememberPrototypes(metadata)
     }
 
-    /** Passes refusals of the engine on. */
     override convertException(exception: Error): DriverException {
       return exception instanceof RestError ? exception : super.convertException(exception)
     }
@@ -93,7 +92,7 @@ function correctWriting(base: DriverClass): DriverClass {
     ): Promise<QueryResult<T>> {
       resolveKeys(data)
       const { properties } = this.getMetadata().get(entityName)
-      // The types do not know the properties of T.
+      // Types do not know T's properties.
       flattenKeys(data, name => isLink(properties[name as never]))
       if (Utils.isPlainObject(where)) flattenKeys(where)
       return super.nativeUpdate(entityName, where, data, options)
@@ -142,7 +141,7 @@ function resolveKeys(row: Dictionary): void {
   }
 }
 
-/** MikroORM would compare a key in a key in a key with rows. */
+/** MikroORM would compare a key in keys, `[1, [2, [3, 4]]]`, with rows. */
 function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
   for (const name in holder) {
     const value: unknown = holder[name]
@@ -150,7 +149,7 @@ function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () =
   }
 }
 
-/** MikroORM splits off the discriminator of a polymorphic key itself. */
+/** Of a polymorphic key, MikroORM itself splits off the discriminator. */
 function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }

@@ -16,10 +16,10 @@ const factory = EntityFactory.prototype as unknown as {
   createEntity: (data: unknown, meta: EntityMetadata, options: unknown) => object
 }
 
-/** For `checkMembers`. */
+/** Checked by `checkMembers`. */
 export const FACTORY = { holder: 'EntityFactory', object: factory, members: ['createEmbeddable', 'createEntity'] }
 
-/** Shared, since each request has a factory. */
+/** Shared: each request has a factory. */
 const CORRECTIONS = {
   createEmbeddable(this: EntityFactory, ...given: Parameters<EntityFactory['createEmbeddable']>): object {
     return createEach(factory.createEmbeddable, this, ...given)
@@ -42,7 +42,7 @@ function extend(base: ManagerClass): ManagerClass {
     // oxlint-disable-next-line typescript/no-explicit-any -- the constructor of a mixin
     constructor(...given: any[]) {
       super(...given)
-      // In the application's request or transaction, MikroORM would look in the manager there.
+      // In the application's request or transaction, MikroORM would give that manager's factory.
       const own = this as { getContext?: () => unknown }
       own.getContext = () => this
       Object.assign(this.getEntityFactory(), CORRECTIONS)
@@ -64,7 +64,8 @@ type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
 /**
- * Makes the objects of an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor takes.
+ * Makes embedded objects for an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor
+ * takes.
  */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))

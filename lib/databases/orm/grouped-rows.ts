@@ -19,7 +19,7 @@ function listShared(root: EntityMetadata): readonly string[] {
 
 const known = new WeakMap<EntityMetadata, readonly string[]>()
 
-/** Finds runs of neighbours with the same properties of these names. */
+/** Finds runs of neighbours with values for the same properties. */
 function findRuns(data: readonly object[], names: readonly string[]): number[][] {
   if (names.length === 0) return [[...data.keys()]]
   const runs: number[][] = []

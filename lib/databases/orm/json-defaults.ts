@@ -38,7 +38,7 @@ function writtenByMikroOrm(value: unknown): string | undefined {
 
 /** @returns undefined for a value without quotes */
 function findJson(value: unknown, takesJsonAlone: boolean): string | undefined {
-  // MikroORM takes JSON as its text.
+  // MikroORM takes a string for JSON text.
   if (typeof value === 'string') return takesJsonAlone && !isJsonText(value) ? JSON.stringify(value) : value
   return typeof value === 'object' || takesJsonAlone ? JSON.stringify(value) : undefined
 }

@@ -57,7 +57,6 @@ function findClock(em: EntityManager): Clock | undefined {
   return clock === undefined || clock.isSystem ? undefined : clock
 }
 
-/** `onCreate` and `onUpdate` follow the calling engine's clock. */
 export function followClock(orm: MikroORM): void {
   for (const meta of orm.getMetadata()) {
     for (const prop of meta.props) {

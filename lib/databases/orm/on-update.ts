@@ -28,7 +28,7 @@ export function isOwnSubscriber(subscriber: EventSubscriber): boolean {
   return subscribers.has(subscriber)
 }
 
-/** The number of parameters says whether the entity is read. */
+/** The number of parameters tells `runsForeignCode` whether the entity is read. */
 export function withNameAndLength<F extends (...given: never[]) => unknown>(original: { readonly length: number }, wrapper: F): F {
   return Object.defineProperty(wrapper, 'length', { value: original.length })
 }

@@ -40,7 +40,7 @@ export abstract class OrmConnection {
     return "the entity manager is not MikroORM's own, or does not flush in transactions"
   }
 
-  /** MikroORM's own, unchanged, and flushing in transactions. */
+  /** The engine's manager, unchanged, without a schema, flushing in transactions. */
   #isOrdinary(em: EntityManager): boolean {
     return (
       (em as object).constructor === this.#ordinary &&
@@ -67,12 +67,11 @@ export abstract class OrmConnection {
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const simple = new WeakMap<EntityMetadata, boolean>()
 
-/** False in hierarchies: statements differ by record. */
+/** One plain table: in hierarchies, statements differ by record. */
 function isPlainEntity(meta: EntityMetadata): boolean {
   return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
 
-/** See `EntityConnection.loadsAlone`. */
 function loadsAlone(name: EntityName, em: EntityManager): boolean {
   const meta = em.getMetadata().get(name)
   return isPlainEntity(meta) && isSimple(meta)

@@ -1,4 +1,4 @@
-/** Checks private members of MikroORM with corrections by the engine: refuses a model at the start if it needs a missing member. */
+/** Refuses a model at the start if MikroORM lacks a private member that the engine needs for the model. */
 import { EntityComparator, ObjectHydrator, UnitOfWork, Utils, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 import { COMPARATOR } from './corrected-comparator.ts'
 import { FACTORY } from './corrected-manager.ts'

@@ -60,16 +60,12 @@ function refuseCompiled(): RefusedFunctions {
     const text =
       "MikroORM's unit of work generates functions, and the policy of the page or process forbids it: allow 'unsafe-eval' " +
       '(Content-Security-Policy: script-src). Reads, and writes by statements, need no permission: see "engine.explain".'
-    // Any other error could be of an entity's constructor.
+    // The engine takes other errors for errors of an entity's constructor.
     throw new ValidationError(text)
   }
   return new Proxy(new RefusedFunctions(), { get: (known, name) => (Reflect.get(known, name) as unknown) ?? (() => refuse) })
 }
 
-/**
- * Loads the package of `engine.orm.seeder`, `.migrator` or `.entityGenerator` on first use, not at an asynchronous start. Throws Error in
- * one line for a missing package.
- */
 type Extensions = NonNullable<Options['extensions']>
 
 interface Factory {
@@ -84,6 +80,10 @@ const PACKAGES = {
 
 type ExtensionName = keyof typeof PACKAGES
 
+/**
+ * Loads the package of `engine.orm.seeder`, `.migrator` or `.entityGenerator` on first use, not at an asynchronous start. Throws Error in
+ * one line for a missing package.
+ */
 function withLazyExtensions(given: Extensions = []): Extensions {
   const names = new Set(given.map(each => (each as { readonly name?: string }).name))
   const missing = (Object.keys(PACKAGES) as ExtensionName[]).filter(name => !names.has(name))
@@ -113,13 +113,12 @@ function load(orm: MikroORM, name: ExtensionName): Factory {
   throw new Error(`engine.orm.${member} needs a package that is not installed: ${formatInstall(needed)}`, { cause })
 }
 
-/**
- * Foreign keys to a unique column (`referencedColumnNames: ['code']`) are links by `targetKey`. MikroORM would use the type and value of
- * the primary key.
- */
 type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 
-/** Completes links before columns are known. */
+/**
+ * Makes foreign keys to a unique column (`referencedColumnNames: ['code']`) links by `targetKey`, before columns are known. MikroORM would
+ * use the type and value of the primary key.
+ */
 class ReferredColumns {
   readonly #named: Options['namingStrategy']
   #naming: NamingStrategy | undefined

@@ -12,7 +12,7 @@ type Migrations = NonNullable<Options['migrations']>
 /** MikroORM's default folders. */
 const FOLDERS = ['migrations', 'src/migrations', 'dist/migrations', 'build/migrations']
 
-/** MikroORM must not write to the application's files or standard output. */
+/** MikroORM must not write snapshots, and is silent by default. */
 export function forEngine(migrations: Migrations = {}): Migrations {
   return { silent: true, ...migrations, snapshotOnMigrate: false }
 }

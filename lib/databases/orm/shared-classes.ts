@@ -10,11 +10,11 @@ type Decoration = ReadonlyMap<object, Names>
 type CreateEntity = (this: unknown, data: unknown, meta: EntityMetadata, options: unknown) => object
 
 const engines = new WeakSet<Configuration>()
-/** Members before an engine's MikroORM was made. */
+/** Members of prototypes before an engine's MikroORM was made. */
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
 const owners = new WeakMap<object, Decoration>()
-/** Getters with which entities of several engines differ. */
+/** Getters of `__config` that tell entities of several engines apart. */
 const telling = new WeakMap<object, unknown>()
 let making: Decoration | undefined
 

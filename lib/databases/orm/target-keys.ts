@@ -46,7 +46,7 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   } satisfies Comparator)
 }
 
-/** MikroORM takes each such link for changed, and would update every loaded record. */
+/** MikroORM takes each link by another key for changed, and would update every loaded record. */
 function withoutUnchanged(compare: Compare, relations: readonly EntityProperty[]): Compare {
   const names = new Set<PropertyKey>(relations.map(({ name: each }) => each))
   return (last, current, options) =>
@@ -86,8 +86,8 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
 }
 
 /**
- * MikroORM creates and reads such a column under one name (`author_id`), joins and updates under another (`author_email`), which is not
- * there. With a custom type, MikroORM converts the primary key.
+ * MikroORM creates and reads the column of a link under one name (`author_id`), joins and updates under another (`author_email`), which is
+ * not there. With a custom type, MikroORM converts the primary key.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()
@@ -119,7 +119,7 @@ function listTargetLinks(meta: EntityMetadata, metadata: MetadataStorage): reado
   return found
 }
 
-/** For driver calls without a manager. */
+/** For calls of the driver without an entity manager. */
 const managers = new WeakMap<Transaction, EntityManager>()
 
 export function rememberManager(em: EntityManager, transaction?: Transaction): void {

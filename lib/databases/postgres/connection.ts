@@ -40,7 +40,7 @@ interface ConnectionParts {
   readonly transactions: Transactions
   readonly flavour: Flavour
   readonly readOnly: boolean
-  /** Of a forked database. */
+  /** Filters added before a fork. */
   readonly filters?: AddedFilters
 }
 
@@ -49,7 +49,7 @@ interface Closing {
   after(): Promise<void>
 }
 
-/** Triggers that may drop a written row. Bits of `tgtype`: 1 each row, 2 before. */
+/** Triggers and rules that may drop a written row. Bits of `tgtype`: 1 each row, 2 before. */
 const DROPPERS: Statement = {
   sql: `select tgname::text from pg_trigger where tgrelid = to_regclass($1::text) and not tgisinternal and tgtype & 3 = 3
     union all select rulename::text from pg_rewrite where ev_class = to_regclass($1::text) and rulename <> '_RETURN' order by 1`,
@@ -293,7 +293,7 @@ export class RowWriter {
     this.#orm = orm
   }
 
-  /** See `Connection.run`. */
+  /** Runs a writing statement in the open transaction, with MikroORM's errors. */
   async run({ sql }: Statement, given: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()

@@ -62,7 +62,7 @@ export function createDialect(flavour: Flavour): Dialect {
     encodeList,
     encodeLinks,
     encodePatterns,
-    // No text there has NUL.
+    // No text of PostgreSQL has the character NUL.
     readCursor: value => (value.startsWith('t') && !value.includes('\0') ? value.slice(1) : undefined),
   }
 }

@@ -20,7 +20,7 @@ export async function explainStatements(session: PoolClient, statements: readonl
     const tables = findTables(sql, 'postgres')
     for (const { table } of tables.values()) if (!facts.has(table)) facts.set(table, await readFacts(session, table))
     const plan = EXPLAINABLE.test(sql) ? await readPlan(session, sql, parameters) : undefined
-    // Plans of the server show parameters.
+    // The server's plans show values of parameters.
     explained.push({
       ...listParameters(sql, 'postgres'),
       plan: plan === undefined ? [] : [buildStep(plan, tables, facts)],
@@ -95,10 +95,6 @@ function formatDetail(node: PlanNode): string {
   return `${node['Node Type']}${about.join('')}`
 }
 
-/**
- * Finds indexes that spare a statement the scan or sort of a large table, with collation and order of NULL. No index is created as a trial:
- * a scan of much of a table gets no advice.
- */
 interface PlanNode {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -122,10 +118,15 @@ const MOST_COLUMNS = 4
 /** For a scan of a greater share of the table, an index is slower. */
 const MUCH = 0.2
 
-/** A cast to text is read, too. */
+/** A column, perhaps cast to text. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
-/** @param many rows from which a table is large */
+/**
+ * Finds indexes that spare a statement the scan or sort of a large table, with collation and order of NULL. No index is created as a trial:
+ * a scan of much of a table gets no advice.
+ *
+ * @param many rows from which a table is large
+ */
 function adviseIndexes(
   plan: PlanNode,
   tables: ReadonlyMap<string, UsedTable>,
@@ -184,7 +185,7 @@ function makeColumn(expression: string): IndexColumn | undefined {
   const groups = COLUMN.exec(expression)?.groups
   if (groups === undefined) return undefined
   const { cast, bare = cast!, collation = '' } = groups
-  // The index would not serve a comparison of texts.
+  // The column's index would not serve comparisons of its text.
   if (cast !== undefined && collation === '') return undefined
   return { text: bare + collation, column: bare.slice(1, -1).replaceAll('""', '"'), descending: false }
 }

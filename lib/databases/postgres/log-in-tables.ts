@@ -78,7 +78,7 @@ async function make(session: PoolClient, definition: string, all: readonly strin
   }
 }
 
-/** Called in a database made by an engine. */
+/** Makes the trigger in a database made by an engine. */
 export async function watchUsers(
   session: PoolClient,
   { ended }: LogInTables,
@@ -110,7 +110,7 @@ export async function watchUsers(
   )
 }
 
-/** Stands in the table of ended tokens. */
+/** The ID of a removed user among ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

@@ -253,7 +253,7 @@ const VIRTUAL = /\bvirtual\s*$/i
 
 const VIRTUAL_SINCE = 18
 
-/** Before version 18, PostgreSQL has no `virtual` columns, and stores the values. Readers see no difference. */
+/** Stores `virtual` columns, which PostgreSQL lacks before version 18. Readers see no difference. */
 function storeGenerated(orm: CoreMikroORM, version: number, notes: Notes): void {
   if (version >= VIRTUAL_SINCE) return
   for (const meta of orm.getMetadata()) {

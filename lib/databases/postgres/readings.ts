@@ -20,7 +20,7 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
-  /** Statements whose last page, not full, showed the count. */
+  /** Statements of pages whose last rows told the count: the page was not full. */
   readonly #showedCount = new WeakSet<Statement>()
   traces: Traces | undefined
 
@@ -29,7 +29,7 @@ export class Readings {
     this.#transactions = transactions
   }
 
-  /** See `Connection.read`. */
+  /** @param behind called in a transaction when the last statements are sent */
   read<T>(reading: () => Reading<T>, end?: RequestAbort, behind?: () => void): T | Promise<T> {
     const started = reading()
     const first = started.next()
@@ -195,7 +195,7 @@ function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefine
 interface BegunInside<T> {
   readonly started: Reading<T>
   readonly batch: Batch
-  /** See `Connection.read`. */
+  /** Called when the last statements are sent. */
   readonly behind: (() => void) | undefined
 }
 

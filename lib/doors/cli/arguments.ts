@@ -8,7 +8,7 @@ import { misuse, type CommandError } from './command-error.ts'
 import { checkGrammar, toGrammar, type Grammar } from './other-grammar.ts'
 
 export interface CommandArguments extends TrialArguments, EvolveArguments {
-  /** A SQLite file, JSON file of collections, or module with the model. `undefined`: the sample model. */
+  /** FILE of `--help`: a file, a folder or a URL. `undefined`: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
@@ -45,7 +45,7 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly open: boolean
   /** Whether new records of a JSON file must be complete. */
   readonly required: boolean
-  /** The users of a JSON file, who may log in. */
+  /** The list in a JSON file whose records log in: `users`, `users.nickname`. */
   readonly login: string | undefined
   readonly hash: boolean
   readonly id: string | undefined
@@ -169,7 +169,6 @@ const GROUPS: readonly (readonly [title: string, names: readonly OptionName[]])[
 const WIDTH = 100
 const MARGIN = 24
 
-/** Lines have at most 100 characters. */
 export function formatHelp(): string {
   const groups = GROUPS.map(([title, names]) => {
     const rows = names.flatMap(name => {

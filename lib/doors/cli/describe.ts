@@ -13,7 +13,6 @@ interface ResourceDescription {
   readonly option: string
   readonly kind: string
   readonly text: string
-  /** Beginning of a file of the kind. */
   readonly start: RegExp
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. Refuses a part without code by
- * name; eject.ts proves that the rest means the same.
+ * Writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. A part without code is refused or
+ * left out, by name; eject.ts proves that the rest means the same.
  */
 import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -37,7 +37,7 @@ const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 
 
 type ModuleOf = (meta: EntityMetadata) => string
 
-/** @param isFromFile the tables exist: leaves out settings for making tables */
+/** @param isFromFile the model is that of existing tables: unusual column types are written, rules usual there left out */
 export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
@@ -236,7 +236,6 @@ class PropertyWriter {
     }
   }
 
-  /** Writes a polymorphic relation's discriminator, unless MikroORM assumes the same. */
   #discriminator(targets: readonly EntityMetadata[]): void {
     const { name: property, discriminator = property, discriminatorColumn, discriminatorMap = {} } = this.#prop
     if (discriminator !== property) this.#add('discriminator', discriminator)
@@ -249,7 +248,7 @@ class PropertyWriter {
       this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
-  /** Writes rules for rows that refer to a changed row, unless MikroORM assumes the same. */
+  /** Rules for rows that refer to a changed or deleted row. */
   #rules(): void {
     const { nullable, primary, deleteRule, updateRule, targetKey, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
@@ -320,7 +319,7 @@ class PropertyWriter {
     if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(originalFunction(prop.onUpdate), 'onUpdate'))
   }
 
-  /** Refuses a function whose meaning depends on its place. */
+  /** Writes `new Date()` and `randomUUID()`; any other function may depend on its place. */
   #code(written: object, name: string): Code {
     const text = Function.prototype.toString
       .call(written)
@@ -336,7 +335,7 @@ class PropertyWriter {
   }
 }
 
-/** The types of builders on PostgreSQL. */
+/** Column types of the builders of `p` on PostgreSQL. */
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 

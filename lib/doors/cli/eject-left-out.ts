@@ -1,4 +1,4 @@
-/** Eject left out: columns of a SQLite file without a form as code. Never keys, nor columns of relations and unique sets. */
+/** Eject left out: columns of a database without a form as code. Never keys, row IDs, nor columns of relations and indexes. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 
@@ -6,7 +6,7 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /** @param isFromFile a SQLite file gave the model: only then anything is left out, since other tables are made of the code */
+  /** @param isFromFile a database gave the model: only then anything is left out, since other tables are made of the code */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }

@@ -50,7 +50,7 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 }
 
 /**
- * Readers for elements of PostgreSQL's lists: of texts, or of lists in a list. MikroORM's type makes `meant` of `given`, and so shows its
+ * Readers for elements of PostgreSQL's lists, which are texts, or lists in a list. A type that makes `meant` of the text `given` needs the
  * reader.
  */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [

@@ -28,7 +28,7 @@ import { importModule } from './modules.ts'
 import { Code, isLiteral, lines, literal, member } from './source.ts'
 
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options written elsewhere, or belonging to the process. */
+/** Options written by `config`, or of the process. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 interface Ejected {
@@ -38,7 +38,7 @@ interface Ejected {
 
 /**
  * @param folder must not exist, or be empty
- * @throws CommandError for an unusable folder, or a model that has no form as code. No file remains then.
+ * @throws CommandError for an unusable folder, or a model that has no form as code. No written file remains then.
  */
 export async function eject(engine: RestEngine, loaded: LoadedSource, folder: string): Promise<Ejected> {
   const root = resolve(folder)
@@ -123,7 +123,7 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
   return names
 }
 
-/** @throws CommandError for options that are code. */
+/** @throws CommandError for options without a form as code. */
 function refuseFunctions(options: EngineOptions): void {
   for (const [name, value] of Object.entries(options)) {
     // The entities have all names written out.

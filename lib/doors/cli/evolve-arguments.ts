@@ -8,7 +8,7 @@ import { refuseOthers } from './option-values.ts'
 
 export interface EvolveArguments {
   readonly evolve: boolean
-  /** New names, by resource and old name; of entities below `entities`. */
+  /** `{ note: { title: 'headline' }, entities: { trip: 'journey' } }`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly fill: Readonly<Record<string, 'made-up' | Readonly<Record<string, FillText>>>>
   readonly drop: Evolving['drop']

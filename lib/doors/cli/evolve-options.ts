@@ -1,4 +1,4 @@
-/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` evolves or migrates. */
+/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` and `--self-test` evolve or migrate. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
@@ -25,7 +25,7 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   }
 }
 
-/** For `--fresh`: no data are kept. */
+/** For `--fresh`: no rows stay. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
   const { schema: _, fill: __, renamed: ___, drop: ____, copies: _____, ...others } = options
@@ -47,9 +47,9 @@ export interface Trial {
 }
 
 /**
- * @returns options for a copy of the file; `undefined`: nothing would change
+ * @returns options for a copy of the file; `undefined`: nothing would change, or the model of a server asks
  * @param option of the command line; undefined: the model asks for the change
- * @throws CommandError for a server
+ * @throws CommandError for an option on a server
  */
 export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--migrate' | undefined): Promise<Trial | undefined> {
   const database = readDatabase(options.database ?? ':memory:')

@@ -1,4 +1,4 @@
-/** Examples: three requests for sorting, filtering and expanding, made from the model and first records, so that answers are not empty. */
+/** Examples: at most three requests for sorting, filtering and expanding, by the model and first records, so that answers are not empty. */
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'

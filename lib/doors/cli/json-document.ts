@@ -94,7 +94,7 @@ export class JsonDocument {
     )
   }
 
-  /** The API shows such a link as null: the link must not lead to the new record. */
+  /** Empties links to `id`: the API shows null, and no link may lead to the new record. */
   #unlink(
     collection: DocumentCollection,
     { key, form, idType }: Revived['attribute'],

@@ -26,8 +26,8 @@ interface EditPlace {
   items: Item[] | undefined
 }
 
-/** Replacements in the order of the text. */
 interface ArrayEdit {
+  /** In the order of the text. */
   readonly replaced: readonly TextReplacement[]
   readonly items: Item[]
 }
@@ -123,7 +123,7 @@ interface WrittenText {
   readonly text: string
 }
 
-/** After deletions, white space and commas between the other records are written anew. */
+/** After deletions, and in an empty list, white space and commas between records are written anew. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)

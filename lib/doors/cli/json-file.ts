@@ -8,7 +8,7 @@ import { CommandError } from './command-error.ts'
 import { escapeControls } from './explanation-text.ts'
 import { dropByteOrderMark, parseJson } from './json-text.ts'
 
-// From so many bytes on, progress is printed.
+// Progress is printed for files of more bytes.
 const LARGE = 10_000_000
 
 function progress(text: string): void {
@@ -43,7 +43,7 @@ export function readJsonText(name: string, path: string, text: string, options: 
   return { name, path, text, collections: infer(data, name, { ...oddities, ...options }) }
 }
 
-/** `['orders', 0, 'id']` and `['profile', 'id']` alike. */
+/** `['orders', 0, 'id']` is `orders.id`, `['profile', 'id']` is `profile.id`. */
 function formatMember([collection, ...inside]: readonly (string | number)[]): string {
   return `${collection}.${inside.find(key => typeof key === 'string')}`
 }

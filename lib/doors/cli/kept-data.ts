@@ -11,7 +11,7 @@ import { EvolveError } from '../../records/database/evolving.ts'
 import { escapeControls } from './explanation-text.ts'
 import { KEPT } from './watched.ts'
 
-/** `undefined`: the data are not in memory, or options decide on the tables. */
+/** `undefined`: no `--watch`, read-only data, data outside of memory, or a `schema` of `keep` or `migrate`. */
 export function findKeptFile({ entities, database, schema, readOnly }: EngineOptions): string | undefined {
   const isPlain = entities !== undefined && readOnly !== true && (schema === undefined || schema === 'update' || schema === 'evolve')
   return isPlain && readDatabase(database ?? ':memory:') === ':memory:' ? process.env[KEPT] : undefined

@@ -1,4 +1,4 @@
-/** Makes engine options of an application's MikroORM config. Throws CommandError for a project of another MikroORM. */
+/** Makes engine options of an application's MikroORM config. */
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { chooseConfig, type OrmConfig } from '../../engine/config/choose-config.ts'
@@ -72,7 +72,7 @@ export function checkOrmVersion(path: string): void {
   try {
     version = (createRequire(path)('@mikro-orm/core/package.json') as { readonly version: string }).version
   } catch {
-    // Without one, the project gets the command's.
+    // A project without MikroORM gets the command's.
     return
   }
   if (!version.startsWith('7.'))

@@ -1,6 +1,6 @@
 /**
- * Load: makes engine options of FILE: a module, a JSON file of collections, a SQLite file, or absent (the sample model). Errors name the
- * file in one line.
+ * Load: makes engine options of FILE: a module or its folder, a JSON file, a SQLite file, a URL of PostgreSQL, or none (the sample model).
+ * Errors name the file in one line.
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -31,7 +31,7 @@ export interface LoadedSource {
   /** For this run, which may have to leave files as they are. */
   readonly running: EngineOptions
   readonly json?: JsonFile
-  /** A copy of the file, which this run evolves. */
+  /** A copy of the file, which this run evolves or migrates. */
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
@@ -111,7 +111,7 @@ function plainFile({ database }: EngineOptions): { readonly database?: string | 
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** `--get` and `--eject` must work on read-only files. */
+/** Commands that end, such as `--get`, must work on read-only files. */
 async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
@@ -192,7 +192,7 @@ async function loadModel(
 
 export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** Without the module's seed: a server has records. */
+/** Takes the module's seed for a new PGlite alone: a server has records. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))

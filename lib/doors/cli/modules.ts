@@ -20,7 +20,7 @@ const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(
 const LIB = new URL('../../', import.meta.url).href
 const SELF = new URL(import.meta.url.endsWith('.ts') ? '../../index.ts' : '../index.js', import.meta.url).href
 let isLent = false
-/** Modules of the application, in the order of loading. */
+/** Loaded modules outside of node_modules, in order. */
 const reachedUrls = new Set<string>()
 
 export function listReached(): string[] {

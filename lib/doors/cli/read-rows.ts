@@ -17,7 +17,7 @@ interface Wanted {
 /**
  * Reads one state of the data.
  *
- * @returns rows by collection and ID, in the order of creation
+ * @returns rows by collection and ID; those of one statement in the order of creation
  */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {

@@ -18,7 +18,7 @@ export interface SaveWork {
 
 export type SaveOrder = { readonly changes: Changes } | { readonly announced: true }
 
-/** The hash of content about to be written, or the end of a save, perhaps with an error. */
+/** `about`: the hash of content about to be written. */
 export type SaveReport = { readonly about: string } | { readonly done: true; readonly trouble?: string }
 
 const { name, path, text, collections, isWatched } = workerData as SaveWork

@@ -90,7 +90,7 @@ function lookAt(engine: RestEngine, { logIn }: LoadedSource): Parameters<typeof 
   return { base: engine.base, versions: engine.versions, look: path => internalsOf(engine).look(path, client) }
 }
 
-/** Such a request may replace all data. */
+/** A test control may replace all data. */
 function isControl({ base }: RestEngine, path: string): boolean {
   const below = findTargetBelow(path, base)
   return below !== undefined && TestControls.isControl(below)
@@ -103,7 +103,7 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/** Adds the host where its name means a loopback address. */
+/** Adds the name of `--host` where it means a loopback address, or where `--allow-host` names others. */
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
@@ -247,7 +247,7 @@ function formatHost({ address, family }: AddressInfo): string {
 function printRequest({ method, path, status, duration, explanation }: RequestLine, isJson: boolean): void {
   const time = styleText('dim', new Date().toTimeString().slice(0, 8))
   const colour = status < 300 ? 'green' : status < 500 ? 'yellow' : 'red'
-  // May hold control characters of a terminal.
+  // A path may hold control characters of a terminal.
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
   if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))

@@ -1,4 +1,4 @@
-/** Writes values and calls as code, in single quotes. The value decides where lines end. */
+/** Writes values and calls as code. The value decides where lines end. */
 
 /** Code to write as such: a name, a function. */
 export class Code {

@@ -10,7 +10,7 @@ export interface SyntaxFault {
   readonly text: string
   /** The package.json that makes a module with `import` or `export` CommonJS. */
   readonly manifest: string | undefined
-  /** Only Node itself reads such a file. */
+  /** Another loader of TypeScript would not help. */
   readonly isPlain: boolean
 }
 

@@ -17,7 +17,7 @@ type Create = (options: EngineOptions) => Promise<RestEngine>
 
 /**
  * @param kept the file with the data of a module in memory
- * @returns the engine, where its data are its own
+ * @returns the engine, where its data are in memory
  * @throws Error for a model that cannot be served
  */
 export async function tryModel(create: Create, options: EngineOptions, kept: string | undefined): Promise<RestEngine | undefined> {

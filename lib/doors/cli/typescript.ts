@@ -217,7 +217,7 @@ async function registerTsx(file: string, config: string | undefined): Promise<bo
         await import(pathToFileURL(createRequire(base).resolve('tsx')).href)
         return true
       } catch {
-        // The project has no tsx.
+        // No tsx there.
       }
     }
     return false

@@ -24,7 +24,7 @@ interface PageClients {
 
 const page = globalThis as unknown as PageClients
 
-/** Gives the page its own clients back, while interceptions stand. */
+/** The page's `fetch`, and the end of the replacement, while interceptions stand. */
 let passOn: { readonly fetch: Fetch; readonly end: () => void } | undefined
 
 /** @throws Error where an address is intercepted already */

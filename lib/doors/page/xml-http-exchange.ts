@@ -85,7 +85,7 @@ export class XmlHttpExchange {
     this.state = UNSENT
   }
 
-  /** Ends without an event: the request is opened again. */
+  /** Ends without an event, as where the request is opened again. */
   leave(): void {
     clearTimeout(this.#timer)
     this.#ending.abort()
@@ -237,7 +237,7 @@ export class XmlHttpExchange {
   }
 }
 
-/** The length of a body. The browser tells the length of a form later. */
+/** The length of a body. Undefined of a form, whose length `Request` tells. */
 function measure(body: unknown): number | undefined {
   if (typeof body === 'string' || body instanceof URLSearchParams) return new TextEncoder().encode(String(body)).length
   return body instanceof Blob ? body.size : (body as Partial<ArrayBuffer>).byteLength

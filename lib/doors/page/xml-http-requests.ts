@@ -10,7 +10,7 @@ export type XmlHttpClass = new () => XmlHttpRequest
 /** Finds an engine to answer; throws where neither an engine nor the network may. */
 type FindAnswerer = (address: string) => ((request: Request) => Promise<Response>) | undefined
 
-/** The browser's object gets the same: opened, and never sent, it checks names and values. */
+/** The browser's object, opened and never sent, gets these calls, too, to check names and values. */
 const CHECKED: Readonly<Record<string, (exchange: XmlHttpExchange, name: string, value: string) => void>> = {
   setRequestHeader: (exchange, name, value) => exchange.addHeader(name, value),
   overrideMimeType: (exchange, type) => exchange.overrideMediaType(type),

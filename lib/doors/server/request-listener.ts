@@ -272,7 +272,7 @@ export class RequestListener {
     return this.#isOfTests(below)
   }
 
-  /** Test controls and workbench meet no delay, and ask for the same origin. */
+  /** Test controls and workbench meet no delay, and refuse other origins. */
   #isOfTests(below: string | undefined): boolean {
     if (this.#controls === undefined || below === undefined) return false
     return TestControls.isControl(below) || (this.#workbench !== undefined && isWorkbenchPath(below))
@@ -365,7 +365,7 @@ export class RequestListener {
   }
 }
 
-/** The engine is closed, or a test has the connection lost. */
+/** Refuses for a closed engine. Other errors stay, such as a lost connection. */
 function failed(cause: unknown): never {
   throw isEngineClosed(cause) ? restError('server_closed', 'The engine is closed.', { cause }) : cause
 }

@@ -6,7 +6,7 @@ import type { MountedRequest } from './mount.ts'
 import type { WrittenResponse } from './transport.ts'
 
 /**
- * @param unread the body of the request is unread
+ * @param unread a refused client may still send the body
  * @returns the status
  */
 export function writeResponse(

@@ -1,6 +1,6 @@
 /**
  * Conditions: `views_gte=10`, `views:gt=10`, `id=1&id=2`, `author.name=Ann`, `_where={...}` and `q`. Columns are compared by a condition of
- * the engine, values inside JSON, and `q`, record by record.
+ * the engine; `q`, values inside JSON, and texts of numbers (`views_like=1`) record by record.
  */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { findAttribute, findResource, findTarget, keyAttribute, keyOf, nameOf, type Fields } from './records.ts'
@@ -10,19 +10,19 @@ export type Version = 0 | 1
 
 /** An attribute, a link, or a place inside a JSON value. */
 interface AskedPlace {
-  /** To-one relations on the way. */
+  /** Names of to-one relations: `author` of `author.name`. */
   readonly hops: readonly string[]
   readonly attribute: WireAttribute
   /** The key of the record that a link refers to. */
   readonly key: WireAttribute | undefined
-  /** Names inside JSON. */
+  /** Names inside JSON: `color` of `meta.color`. */
   readonly keys: readonly string[]
 }
 
 type Test =
   | { readonly kind: 'any'; readonly values: readonly string[]; readonly negated: boolean }
   | { readonly kind: 'compare'; readonly operator: '$lt' | '$lte' | '$gt' | '$gte'; readonly value: string }
-  /** json-server 1 looks into texts alone. */
+  /** `isOfTexts`: no numbers match, except by `_like` of 0.17. */
   | { readonly kind: 'text'; readonly patterns: readonly TextPattern[]; readonly isOfTexts: boolean }
 
 type ClientCondition =
@@ -117,11 +117,11 @@ export class ConditionReader {
   #named(name: string, values: readonly string[]): ClientCondition | undefined {
     const plain = findPlace(this.#api, this.#resource, name)
     const [, path, operator] = COLON.exec(name) ?? SUFFIX.exec(name) ?? []
-    // Inside JSON any name is possible: there `meta.color_ne` is an operator.
+    // Inside JSON any name is possible: `meta.color_ne` has an operator.
     if (plain !== undefined && (path === undefined || plain.keys.length === 0)) return this.#leaf(plain, 'eq', values)
     const place = path === undefined ? undefined : findPlace(this.#api, this.#resource, path)
     if (place !== undefined) return this.#leaf(place, operator as OperatorName, values)
-    // By an unknown name json-server 1 finds nothing; 0.17 leaves the name out.
+    // An unknown name finds nothing in json-server 1. With an operator, and in 0.17, an unknown name is left out.
     return this.#version === 1 && path === undefined && !name.includes(':') ? NOTHING : undefined
   }
 

@@ -13,7 +13,7 @@ export interface JsonServerOptions {
 /**
  * Makes a wire that answers as json-server does, for the option `wire`.
  *
- * @throws TypeError for another version
+ * @throws TypeError for another version or option
  * @example
  * const engine = await RestEngine.create({ ...fromJson(data, { open: true }), wire: jsonServer() })
  * const response = await engine.fetch('http://api.test/posts?views:gte=10&_sort=-views&_embed=comments')
@@ -166,7 +166,7 @@ class RequestAnswerer {
     return key.length === 1 ? record[key[0]!] : key.map(name => record[name])
   }
 
-  /** Not by the names of before: a written record may bring new ones. */
+  /** Finds the resource anew: a written record may bring attributes. */
   #show({ name }: WireResource, record: Fields): Fields {
     return findShow(this.#api, findResource(this.#api, name)!, NOTHING_EMBEDDED)(record)
   }

@@ -13,7 +13,7 @@ interface FoundRecords {
   readonly count: number
 }
 
-/** The last page is known once records are counted. */
+/** Gives the slice by the count: the last page needs the count. */
 type Slicing = (count: number) => Slice
 
 const ALL: Slicing = () => ({ start: 0, end: Infinity })
@@ -52,7 +52,7 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
 
 interface ListAsked {
   readonly version: Version
-  /** The condition of a list below a record. */
+  /** A further condition. */
   readonly where?: object
 }
 
@@ -65,7 +65,6 @@ function allOf(conditions: readonly (object | undefined)[]): { readonly where?: 
   return given.length === 0 ? {} : { where: { $and: given } }
 }
 
-/** All records, in the order of the engine. */
 export async function listAll(api: WireApi, resource: WireResource, query: WireQuery): Promise<readonly Fields[]> {
   return (await readRows(api, resource, query, ALL)).records
 }
@@ -153,7 +152,7 @@ function lastAtMost(pages: AskedPages): Slicing {
   return count => pageOf(Math.min(pages.page, countPages(count, pages)), pages.size)
 }
 
-/** `_start` alone means nothing, and `_end` comes before `_limit`, as in json-server 0.17. */
+/** `_start` alone means nothing, and `_end` wins over `_limit`, as in json-server 0.17. */
 function readSlice(given: (name: string) => string | undefined): Slicing {
   const start = readCount(given('_start')) ?? 0
   const end = readCount(given('_end'))
@@ -168,7 +167,7 @@ function envelope(data: readonly Fields[], count: number, pages: AskedPages): Fi
   return { first: 1, prev: page > 1 ? page - 1 : null, next: page < last ? page + 1 : null, last, pages: last, items: count, data }
 }
 
-/** Undefined where all records fit, and beyond the last page. */
+/** Undefined where one page holds all records, and beyond the last page. */
 function writeLinks(request: WireRequest, count: number, pages: AskedPages): string | undefined {
   const last = countPages(count, pages)
   const { page } = pages
@@ -184,7 +183,6 @@ function writePage({ pairs }: WireRequest, page: number): string {
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${name === '_page' ? page : encodeURIComponent(value)}`).join('&')
 }
 
-/** The address of the request, without the query. */
 export function addressOf({ headers, base, path }: WireRequest): string {
   const { host, 'x-forwarded-proto': scheme } = headers
   return `${host === undefined ? '' : `${scheme === 'https' ? 'https' : 'http'}://${host}`}${base}${path}`

@@ -1,4 +1,4 @@
-/** Records: keys of a `db.json` over the engine's attributes: `authorId` of a link; bodies of forms in the model's types. */
+/** Records: attributes by keys of a `db.json`, such as `authorId`; values of forms in the model's types. */
 import type { WireApi, WireAttribute, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -42,7 +42,7 @@ export function readEmbedded(api: WireApi, resource: WireResource, names: readon
   return new Map(found)
 }
 
-/** Embedded relations, and lists of IDs as in bodies. */
+/** Asks for embedded relations, and lists of IDs. */
 export function askedOf(resource: WireResource, embedded: EmbeddedRelations): Pick<WireQuery, 'attributes' | 'expand'> {
   const expanded = [...embedded.keys()].map(({ name }) => name)
   const expand = expanded.length === 0 ? {} : { expand: expanded }
@@ -76,7 +76,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
   return show
 }
 
-/** Generates a literal, at a tenth of the cost of a loop. A policy of the page may forbid texts as code. */
+/** Generates code, at a tenth of a loop's cost, unless a content security policy forbids generated code. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
   const plainMember = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
@@ -112,7 +112,7 @@ function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRel
   }
 }
 
-/** `source` is the text of `of`. */
+/** `source` is the code of `of`. */
 type ShownMember = readonly [key: string, source: string, of: (record: Fields) => unknown]
 
 function isRelation({ kind }: WireAttribute): boolean {
@@ -128,7 +128,7 @@ export function keyAttribute(resource: WireResource | undefined): WireAttribute 
   return resource?.key.length === 1 ? resource.attributes.find(({ name }) => name === resource.key[0]) : undefined
 }
 
-/** Leaves out embedded records that a client sends back. */
+/** Leaves out embedded records sent back by a client, and the ID of an existing record. */
 export function readBody(api: WireApi, resource: WireResource, body: Fields, isNew: boolean): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {

@@ -1,4 +1,4 @@
-/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, in any case. */
+/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, without regard to case. */
 export interface TextPattern {
   /** Parts in order, with any text between. */
   readonly parts: readonly string[]
@@ -6,7 +6,7 @@ export interface TextPattern {
   readonly toEnd: boolean
 }
 
-/** Of a regular expression `_like` knows `^`, `$` and `.*`; the rest is text. */
+/** `_like` knows `^`, `$` and, between so many parts, `.*` of regular expressions; the rest is text. */
 const MOST_PARTS = 8
 
 export function readPattern(operator: string, text: string): TextPattern {
@@ -18,7 +18,6 @@ export function readPattern(operator: string, text: string): TextPattern {
   return { parts: parts.length > MOST_PARTS ? [inner] : parts, fromStart, toEnd }
 }
 
-/** Makes a pattern of SQL. */
 export function likeOf({ parts, fromStart, toEnd }: TextPattern): string {
   return `${fromStart ? '' : '%'}${parts.map(escapeLike).join('%')}${toEnd ? '' : '%'}`
 }

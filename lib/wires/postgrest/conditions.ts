@@ -11,8 +11,8 @@ export type WireCondition = Readonly<Record<string, unknown>>
 interface Expression {
   readonly isNot: boolean
   readonly operator: string
+  /** In brackets: `eq(any)`, `fts(english)`. */
   readonly quantifier: string | undefined
-  /** In brackets: `fts(english)`. */
   readonly text: string
 }
 
@@ -26,7 +26,7 @@ interface FilterSubject {
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
 
-/** PostgreSQL's own signs, for refusals. */
+/** PostgreSQL's signs, for texts of refusals. */
 const SIGNS: Readonly<Record<string, string>> = {
   like: '~~',
   ilike: '~~*',
@@ -44,7 +44,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 const OF_RANGES = new Set(['sl', 'sr', 'nxr', 'nxl', 'adj'])
 const SEARCH = new Set(['fts', 'plfts', 'phfts', 'wfts'])
 
-/** @throws Failure for an operator that is unreadable or not served */
+/** @throws Failure for an unreadable text, and for brackets behind an operator that takes none */
 export function parseExpression(sent: string): Expression {
   const [, not, operator, quantifier, text] = OPERATOR.exec(sent) ?? []
   if (operator === undefined || text === undefined)
@@ -112,7 +112,7 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
     case 'is':
       return is(subject, text)
     case 'isdistinct':
-      // `$not` leaves NULL out.
+      // `$not` does not find NULL.
       return { $or: [{ $not: equals(subject, text) }, onColumn(subject, { $eq: null })] }
     case 'cs':
       return contains(subject, text)
@@ -126,7 +126,7 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
   }
 }
 
-/** Below the attribute, and inside JSON below the path. */
+/** Puts a comparison below its attribute, and below the path inside JSON. */
 function onColumn({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
   const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
   const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
@@ -144,7 +144,7 @@ function equals(subject: FilterSubject, text: string): WireCondition {
   return onColumn(subject, { $eq: readOne(subject, text) })
 }
 
-/** JSON values with the text: `5` is a text and a number. */
+/** JSON values that `->>` shows as the text: `5` is a text and a number. */
 function listForms(text: string): unknown[] {
   if (text.includes('\0')) readText(text, 'text')
   if (text === 'true' || text === 'false') return [text, text === 'true']
@@ -163,11 +163,11 @@ function needText({ type, steps }: FilterSubject, operator: string): void {
   if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined) throw noOperator(`${nameType(type)} ${operator}`)
 }
 
-/** PostgreSQL's words, for an operator unknown to the type; no column here has a range. */
+/** PostgreSQL's words, for an operator unknown to the type; no column has a range. */
 function refuseOperator({ type, steps }: FilterSubject, operator: string): Failure {
   const name = nameType(steps.at(-1)?.isText === true ? 'text' : (type ?? 'record'))
   const what = `${name} ${SIGNS[operator]!} unknown`
-  // `<<` and `>>` of ranges shift the bits of whole numbers.
+  // Of whole numbers, `<<` and `>>` shift bits.
   if ((operator === 'sl' || operator === 'sr') && (type === 'integer' || type === 'bigint'))
     return new Failure(400, '42804', `argument of WHERE must be type boolean, not type ${type}`)
   if (operator !== 'cd') return noOperator(what)
@@ -216,7 +216,7 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
 }
 
-/** Compares each value inside. */
+/** Compares each plain value inside. */
 function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
@@ -250,7 +250,7 @@ function readArray(text: string): unknown[] {
 }
 
 /**
- * Finds words as they are written, where PostgreSQL finds other endings, too: `fts` and `plfts` all of them, `phfts` the phrase, `wfts`
+ * Finds words as they are written, where PostgreSQL finds other endings, too: `fts` and `plfts` all words, `phfts` the phrase, `wfts`
  * words, `"phrases"`, `or` and `-without`.
  */
 function search(subject: FilterSubject, operator: string, text: string): WireCondition {

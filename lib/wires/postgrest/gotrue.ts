@@ -18,7 +18,7 @@ class AuthFailure extends Error {
 
 interface AuthRequest {
   readonly api: WireApi
-  /** The api without token. */
+  /** The api for a caller without a token. */
   readonly nobody: WireApi
   readonly logIn: WireLogIn
   readonly users: WireResource

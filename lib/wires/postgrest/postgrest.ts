@@ -1,4 +1,4 @@
-/** PostgREST: the wire, with a table or a function for the path, and refusals in PostgREST's shape. */
+/** PostgREST: the wire, of a table or a function, with refusals in PostgREST's shape. */
 import type { Wire, WireAnswer, WireApi, WireError, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { checkAccepted, readPreferences, requireOne, wantsOne } from './answer.ts'
 import { Failure, isRefusal, translate } from './failure.ts'
@@ -7,7 +7,7 @@ import { readTable } from './read.ts'
 import { findTable } from './tables.ts'
 import { deleteRows, insertRows, putRow, updateRows } from './write.ts'
 
-/** A function of the database: gives a value, or `undefined` of a function without one. */
+/** Stands for a function of the database: gives its value, or `undefined` for none. */
 export type RpcFunction = (args: Readonly<Record<string, unknown>>, api: WireApi) => unknown
 
 /** Options of `postgrest`. */
@@ -38,7 +38,7 @@ export function checkRpc(options: PostgrestOptions, names: readonly string[], pl
   return rpc
 }
 
-/** A function must not run twice. */
+/** A function of `rpc` must not run twice. */
 export function isOfTable({ segments }: WireRequest): boolean {
   return segments[0] !== 'rpc'
 }
@@ -129,7 +129,7 @@ async function call(rpc: Readonly<Record<string, RpcFunction>>, name: string, re
   return json((value as unknown[])[0])
 }
 
-/** A text is JSON, too. */
+/** A text becomes JSON, in quotes. */
 function json(value: unknown): WireAnswer {
   return {
     status: 200,

@@ -8,13 +8,13 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** The request names rows, and does not mean all. */
+  /** A parameter is a filter, or a page of an embedded table. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
 }
 
-/** Where only the other table links, another request finds the keys first. */
+/** Where only the embedded table links, another request finds the owner's keys first. */
 type OwnerFinder = (api: WireApi, embed: EmbedItem, condition: WireCondition) => Promise<WireCondition>
 
 const OF_LOGIC = /^(?:not\.)?(?:or|and)$/
@@ -51,7 +51,7 @@ export function outOfRange(details: string, headers: Readonly<Record<string, str
   return new Failure(416, 'PGRST103', 'Requested range not satisfiable', { details, headers })
 }
 
-/** The table that `comments.author.` stands before. */
+/** Of `comments.author.name`, the embedded table `author`, and `name`. */
 function findNode(root: TableNode, path: string): { readonly node: TableNode; readonly name: string } {
   let node = root
   let name = path
@@ -93,7 +93,7 @@ interface HasRows {
   readonly isNone: boolean
 }
 
-/** Conditions of inner embedded tables choose rows of the table, too. */
+/** `comments!inner(...)` chooses rows of the owner, too. */
 export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
   if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
@@ -127,7 +127,7 @@ async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Pr
   return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
 }
 
-/** A condition on an empty link is neither true nor false. */
+/** In SQL, a condition on an empty link is neither true nor false. */
 function negate({ relation: { attribute, isMany } }: EmbedItem, some: WireCondition): WireCondition {
   return isMany || attribute === undefined ? { $not: some } : { $or: [{ [attribute.name]: { $eq: null } }, { $not: some }] }
 }

@@ -21,7 +21,7 @@ const NONE_APART: ApartRows = new Map()
 /** For tables without embedded tables. */
 const plainPlans = new WeakMap<TableNode['items'], RowSource>()
 
-/** A row as the source of a literal of the record `r`. */
+/** The code of an object literal, which makes a row of the record `r`. */
 interface RowSource {
   readonly parts: readonly RowPart[]
   readonly helpers: readonly RowHelper[]
@@ -79,7 +79,7 @@ type RowLiteral = (helpers: readonly RowHelper[]) => (record: ShownRow) => Shown
 const makers = new Map<string, RowLiteral | undefined>()
 const MAX_MAKERS = 500
 
-/** A literal gives rows one hidden class: a third of the time. Undefined where a policy forbids texts as code. */
+/** A literal takes a third of a loop's time: rows share a hidden class. Undefined where a policy forbids generated code. */
 function compile(source: string): RowLiteral | undefined {
   if (makers.has(source)) return makers.get(source)
   if (makers.size >= MAX_MAKERS) makers.clear()
@@ -126,7 +126,7 @@ function stepInto(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as ShownRow)[name] : null
 }
 
-/** Row or rows; of a spread table, values by keys. */
+/** The embedded row or rows; of `...author(name)`, values by keys. */
 function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => unknown {
   const { node, relation, isSpread } = embed
   const rowsOf = shownRowsOf(api, owner, embed, apart)

@@ -29,7 +29,7 @@ export async function listAll(api: WireApi, resource: WireResource, { where = {}
   }
 }
 
-/** Finds keys first, where only the other table links. */
+/** Where only the embedded table links: finds the owner's keys first. */
 async function findOwners(api: WireApi, { relation }: EmbedItem, where: WireCondition): Promise<WireCondition> {
   const { owner, target, back } = relation
   const { records } = await listAll(api, target, { where, attributes: [shownAs(back!)] })
@@ -58,7 +58,7 @@ export async function askedOf(
     else if (item.kind === 'embed' && !isEmpty(item) && item.relation.attribute !== undefined) {
       const { attribute } = item.relation
       if (comesAlong(node, item)) expand.push({ [attribute.name]: await embeddedQuery(api, item) })
-      // A list of links gives the rows of the other table.
+      // Rows of a list come whole, for their keys.
       else if (!isByBack(item) && attribute.kind === 'toMany') expand.push(attribute.name)
       else if (!isByBack(item)) names.add(shownAs(attribute))
     }

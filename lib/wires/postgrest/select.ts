@@ -49,7 +49,7 @@ export interface TableNode {
   offset: number
 }
 
-/** Embedded tables at most: each is a request. */
+/** Embedded tables at most: each may be a request. */
 const MAX_EMBEDS = 50
 
 interface RawItem {
@@ -91,7 +91,7 @@ export function parseSelect(api: WireApi, resource: WireResource, text: string):
   return node
 }
 
-/** By text: most requests differ in values alone. Embedded tables get filters. */
+/** By text: most requests differ in values alone. Not with embedded tables, whose filters differ. */
 const selects = new WeakMap<WireResource, Map<string, TableNode['items']>>()
 const MAX_KEPT = 200
 
@@ -187,7 +187,7 @@ export function isEmpty({ node }: EmbedItem): boolean {
   return node.items.length === 0
 }
 
-/** By a foreign key to the owner. */
+/** By its foreign key to the owner. */
 export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): boolean {
   return attribute === undefined || (back !== undefined && owner.key.length === 1)
 }

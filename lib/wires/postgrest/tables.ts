@@ -2,7 +2,6 @@
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 
-/** Leads from rows of one table to rows of another. */
 export interface TableRelation {
   readonly owner: WireResource
   readonly target: WireResource
@@ -20,7 +19,7 @@ export function findTable(api: WireApi, name: string): WireResource {
   throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
 }
 
-/** Computed values have a column, too. */
+/** Computed values count as columns. */
 export function isColumn({ kind, column }: WireAttribute): boolean {
   return kind === 'scalar' || kind === 'embedded' || kind === 'toOneOf' || column !== undefined
 }
@@ -77,7 +76,7 @@ function listRelations(api: WireApi, owner: WireResource): TableRelation[] {
   return relations
 }
 
-/** For `name!hint`. */
+/** Values of `hint` in `name!hint`. */
 function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
   const ownColumns = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
   const otherColumns = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]

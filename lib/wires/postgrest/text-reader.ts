@@ -1,4 +1,4 @@
-/** Text reader: names, JSON paths, quoted values and lists of PostgREST's grammar, from left to right. */
+/** Text reader: names, JSON paths, quoted values and lists of PostgREST's grammar. */
 
 /** A step inside JSON: `->a`, `->>b`, `->0`. */
 export interface Step {

@@ -1,4 +1,4 @@
-/** Values: of a query and a body for columns, and of records as PostgreSQL shows values in JSON. */
+/** Values: of queries and bodies for columns, of records as PostgreSQL shows JSON. */
 import { Failure, notServed } from './failure.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   time: 'time without time zone',
 }
 
-/** As PostgreSQL names MikroORM's column types. */
+/** As PostgreSQL names a type of the engine. */
 export function nameType(type: string): string {
   return { json: 'jsonb', array: 'text[]', blob: 'bytea', any: 'text' }[type] ?? NAMES[type] ?? type
 }
@@ -154,7 +154,7 @@ export function castValue(value: unknown, cast: string): unknown {
   if (JSONS.has(cast)) return typeof value === 'string' ? readJson(value) : value
   if (value === true || value === false) return WHOLE.has(cast) ? Number(value) : failCast(cast)
   const read = Number(readText(text, 'float'))
-  // PostgreSQL reads no fraction of a text.
+  // PostgreSQL refuses a text with a fraction.
   if (WHOLE.has(cast) && typeof value === 'string' && !Number.isInteger(read)) throw badValue(text, 'integer')
   return WHOLE.has(cast) ? Math.round(read) : read
 }

@@ -1,4 +1,4 @@
-/** Write: POST, PATCH, PUT and DELETE of a table: inserts, upserts, changes of filtered rows. */
+/** Write: POST, PATCH, PUT and DELETE of a table. */
 import type { WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preferences } from './answer.ts'
 import { Failure, isRefusal, translate, type RefusedRequest } from './failure.ts'
@@ -195,7 +195,7 @@ export async function updateRows(writing: RowWriting): Promise<WireAnswer> {
   return showWritten(writing, 200, keys)
 }
 
-/** The row may be sent with its own key. */
+/** The body may repeat the row's key. */
 function withoutKey({ key: names }: WireResource, key: unknown, changes: ShownRow): ShownRow {
   const keyParts = Array.isArray(key) ? (key as unknown[]) : [key]
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import type { WireApi, WireRequest, WireResource } from '../../foundation/base/w
 /** What `readNested` gives: texts, lists of texts, and objects of them. */
 export type NestedQuery = { [name: string]: string | string[] | NestedQuery }
 
-/** Further brackets are part of the name, which the engine then refuses. */
+/** Further brackets are left out. */
 const MOST_LEVELS = 20
 
 /**
@@ -137,7 +137,7 @@ export function readSort(keys: readonly string[]): string[] {
 /** A page by its number: `limit` and `offset` are for `api.list`. */
 export interface AskedPage {
   readonly number: number
-  /** Of the first page. */
+  /** Number of the first page. */
   readonly first: number
   readonly limit: number
   readonly offset: number

@@ -1,4 +1,4 @@
-/** Control: test controls, and the reading of requests. */
+/** Control: test controls, and the reading of their requests. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -42,7 +42,7 @@ export interface Control {
   readonly run: (request: ControlRequest) => Awaitable<object | void>
 }
 
-/** `POST /snapshots/{id}/restore`, below `/_test`. */
+/** @param line `POST /snapshots/{id}/restore`, below `/_test` */
 export function control(line: string, does: string, run: Control['run'], parameters: readonly string[] = []): Control {
   const [method = '', path = ''] = line.split(' ')
   return { method, path: path === '/' ? '' : path, does, parameters, run }

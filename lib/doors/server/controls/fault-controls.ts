@@ -1,4 +1,4 @@
-/** Fault controls: faults and gates of a world, also of code in the same process. */
+/** Fault controls: faults and gates of a world, also by code in the same process. */
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 import type { FaultHandle, FaultState, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FailOptions, FailureDetails } from '../../../engine/testing/fault-options.ts'

@@ -1,6 +1,6 @@
 /**
- * Worlds: named forks of an engine, for tests that share a server. The first request for a world forks the engine's state at the start; an
- * idle world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
+ * Worlds: named forks of an engine, for tests that share a server. The first request for a world forks the first state of the engine, or a
+ * scenario; an idle world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
@@ -13,7 +13,7 @@ import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {
-  /** `engine`: the engine's own world; `start`: forked from the state at the server's start; `world`: from another world. */
+  /** `engine`: the engine's own world; `start`, `scenario`, `world`: forked from the first state, a scenario, another world. */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
   /** The name of the scenario or of the other world; `null`: the engine's own. */
   readonly name?: string | null
@@ -112,7 +112,7 @@ export class Worlds {
   /**
    * @param idle milliseconds after which an unused world is closed
    * @param max most worlds beside the engine's own
-   * @param isEager see `TestControls`
+   * @param isEager worlds begin with the state of now
    */
   constructor(engine: WorldEngine, idle: number, max: number, isEager: boolean) {
     this.#idle = idle
@@ -140,7 +140,7 @@ export class Worlds {
   /**
    * Without a name, the engine's own.
    *
-   * @param scenario of a new world; default: the state of the engine
+   * @param scenario of a new world; default: the first state
    */
   async of(name: string | undefined, scenario?: string): Promise<NamedWorld> {
     if (name === undefined) {

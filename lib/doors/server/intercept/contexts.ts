@@ -14,7 +14,7 @@ interface HeldInterception {
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
-  /** Known under node:test. */
+  /** The test's name, which node:test tells. */
   readonly test: string | undefined
   /** Owns the interceptions inside: the boundary, or the runner's object of the test. */
   readonly scope: object

@@ -10,7 +10,7 @@ import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 export interface InterceptionReach {
   readonly scope: object | undefined
-  /** In the whole process. `undefined`: only where no runner tells tests apart, since no test made the interception. */
+  /** In the whole process. `undefined`: once node:test has told of a test, since no test made the interception. */
   readonly isEverywhere: boolean | undefined
 }
 

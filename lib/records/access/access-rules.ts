@@ -1,6 +1,6 @@
 /**
  * Access rules: what exists for a caller, and which actions are allowed. Calls a rule or scope at most once a request, where the answer
- * counts. Refuses with forbidden, filter_unsupported, or token_missing where a log-in would help.
+ * counts. Refuses with forbidden, filter_unsupported, parameter_invalid, or token_missing where a log-in would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain, isThenable, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -377,7 +377,6 @@ export function authorizeRequest(
   )
 }
 
-/** Asks rules one after another. */
 function authorizeAll(actions: readonly ResourceAction[], visibility: Visibility, ctx: HookContext): Awaitable<void> {
   for (const [index, { resource, action }] of actions.entries()) {
     if (visibility.permits(resource, action) === true) continue

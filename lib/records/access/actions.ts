@@ -47,7 +47,6 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   return [{ resource, action: 'update' }]
 }
 
-/** Whether a request changes or deletes records of a collection by filters. */
 export function changesMany(method: string, target: Target): boolean {
   return target.kind === 'collection' && (method === 'PATCH' || method === 'DELETE')
 }

@@ -13,7 +13,7 @@ const NOT_STORED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
 
 type Refuse = (what: string, code?: 'operator_invalid') => Error
 
-/** A list in a column with a list, JSON with JSON. `refuse` makes the error. */
+/** Compares a column of lists with a list, a column of JSON with JSON. */
 export function readContainment(
   operator: string,
   given: unknown,

@@ -16,7 +16,7 @@ import { expressions } from '../../foundation/expressions/load-expressions.ts'
 import { isText, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** The attributes that a client may filter by, under their public names. */
+/** Of a client: a condition names visible attributes by public names. */
 interface CallerLimits {
   readonly visibility: Visibility
   readonly limits: Limits
@@ -37,7 +37,7 @@ export class FilterQueryReader {
   /** The condition without values, as a cache key. */
   shape = ''
 
-  /** @param of the resource of a scope; 'model' for a condition with fixed values; undefined for custom parameters */
+  /** @param of the resource of a scope; 'model' for a condition with fixed values; undefined for custom parameters and wires */
   constructor(of: Resource | 'model' | undefined, caller?: CallerLimits) {
     this.#caller = caller
     this.values = [...(caller?.values ?? [])]
@@ -177,7 +177,7 @@ export class FilterQueryReader {
     return this.#isOfModel ? { from: 'model', key, resource } : { from: 'scope', of: this.#of, index: this.values.push(key) - 1, resource }
   }
 
-  /** `{ meta: { color: 'red' } }`. Compares texts and numbers by their looks. */
+  /** `{ meta: { color: 'red' } }`. `5` and `'5'` compare alike. */
   #within(json: ScalarAttribute, name: string, value: unknown, operand: Operand, where: string): TernaryCondition {
     if (name === '' || /["\\\0]/.test(name)) throw this.#wrong(where, `the key ${JSON.stringify(name.slice(0, 100))} cannot be named here.`)
     const { source } = json
@@ -387,7 +387,7 @@ function isWithinReach({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'json' && type.codec === undefined && source.kind !== 'getter' && source.kind !== 'none'
 }
 
-/** Whether a value is compared with a column. */
+/** Whether the condition compares a column, and names no property of the linked record. */
 function isBare(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBare)
   if (typeof value !== 'object' || value === null || value instanceof Date) return true

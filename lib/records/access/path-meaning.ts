@@ -9,7 +9,7 @@ import { isValue, listTargets, type Attribute, type Resource } from '../../model
 import { NO_VERSION, decodeSegment, plainPath } from '../request/address.ts'
 import { listRest, type ResourceLookup } from './resolve-path.ts'
 
-/** The paths are plain. */
+/** Paths are plain (`plainPath`). */
 export interface PathMeaning {
   /** As in links of the engine, or in a custom route. */
   readonly linked: readonly string[]
@@ -80,7 +80,7 @@ function listRelated(method: string, attribute: Attribute, memberId: string | un
   }))
 }
 
-/** The name in links first; alone, if a look-up of the application knows others. */
+/** The name in links comes first, then other names that the look-up accepts. */
 function listNames(resource: Resource, { version, lookUp }: MeaningVersion): readonly [string, ...string[]] {
   const { plural, accepted } = resource
   return [plural, ...accepted.filter(name => name !== plural && lookUp(name, version) === resource)]

@@ -1,4 +1,4 @@
-/** Bind: turns values of a request into parameters. Refuses a filter value of a wrong type with parameter_invalid. */
+/** Bind: turns values of a request into parameters. Refuses filter values and cursors with parameter_invalid. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Binding } from './binding.ts'
@@ -26,15 +26,15 @@ export interface Arguments {
   readonly offset: number
   readonly most?: number
   readonly start?: KeyStart | undefined
-  /** Of `Parameters.lists`. */
+  /** `Parameters.lists` of the request. */
   readonly lists?: readonly ExpandedList[]
-  /** The keys of the rows above, from `Dialect.encodeLinks`. */
+  /** The keys of the owners, from `Dialect.encodeLinks`. */
   readonly links?: unknown
   readonly link?: readonly unknown[]
   /** Collects values for render functions, which may be asynchronous. */
   readonly pending?: PendingRender[]
   readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
-  /** Undefined where the engine itself reads. */
+  /** Undefined for readings of the engine, and for look-ups without rules of a caller. */
   readonly ctx?: HookContext | undefined
   readonly given?: readonly unknown[]
   readonly room?: AnswerBudget
@@ -58,12 +58,12 @@ export interface PendingRender {
   readonly stored: Readonly<Record<string, unknown>>
 }
 
-/** In characters: the databases' own matching takes no more. */
+/** In characters. LIKE of SQLite takes 50,000 bytes. */
 const MAX_PATTERN = 10_000
 
 const NO_PARAMETERS: readonly unknown[] = Object.freeze([])
 
-/** @param from the caller binds earlier bindings */
+/** @param from the first binding to bind: the caller has bound those before */
 export function bindParameters({ bindings }: Statement, given: Arguments, dialect: Dialect, from = 0): readonly unknown[] {
   if (bindings.length === from) return NO_PARAMETERS
   const parameters: unknown[] = []
@@ -144,7 +144,7 @@ function encode(
   return form.encode(value, type)
 }
 
-/** Undefined for an ID of another resource. */
+/** Undefined for an ID of another resource, as `post:7` among users. */
 function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,

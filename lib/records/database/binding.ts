@@ -19,10 +19,10 @@ export type Binding =
       readonly resource: Resource
       readonly part: number
       readonly form: ValueForm
-      /** See `KeyRef`: an ID of another resource becomes NULL. */
+      /** The relation, where IDs name their resource (`post:7`): an ID of another resource becomes NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
-  /** All plain values of a filter, in all forms, as one parameter; or all patterns. */
+  /** All plain values of a filter, in all forms, as one parameter. */
   | {
       readonly from: 'filterList'
       readonly filter: number
@@ -40,9 +40,9 @@ export type Binding =
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** The keys of all rows above, to read a relation of all. */
+  /** The keys of all owners, for one statement. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
-  /** The key of the single row above. */
+  /** The key of the only owner. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
   | { readonly from: 'limit' }
   | { readonly from: 'offset' }
@@ -66,6 +66,6 @@ export type Binding =
       readonly form: ValueForm
     }
   | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
-  /** A value to write, or the key of a row to write. `type` undefined: the column's own. */
+  /** A value to write, or the key of a row to write. `type` undefined: the type of the column. */
   | { readonly from: 'written'; readonly type: ScalarType | undefined }
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }

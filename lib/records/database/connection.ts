@@ -14,10 +14,9 @@ import type { Dialect, Reading, Statement } from './dialect.ts'
 /** Whether a write may run again after a conflict. `declared`: the application's code in the write declares itself repeatable. */
 export type Repeatable = boolean | 'declared'
 
-/** Behind a write in the transaction: more writes, readings that may be refused, or nothing that can fail. */
+/** The rest of a transaction after a write: more writes, readings that may be refused, or nothing that can fail. */
 export type BehindWrite = 'writes' | 'reads' | 'nothing'
 
-/** The resource, and the record in the path of the request. */
 export interface WrittenPlace {
   readonly resource: string | undefined
   readonly id: string | undefined
@@ -38,7 +37,7 @@ export interface ReadingConnection {
   /** Triggers and rules that may drop a statement, by name: `raise(ignore)`, `return null`, `do instead nothing`. */
   droppers(table: string): Awaitable<readonly string[]>
   /**
-   * Waits for a transaction of another request, whose changes must not be seen before the commit.
+   * On SQLite, waits for a transaction of another request, whose changes must not be seen before the commit.
    *
    * @param behind called in a transaction on PostgreSQL when the last statements (`ReadingStep.isLast`) are sent: further statements need
    * not wait for the answers
@@ -61,7 +60,7 @@ export interface RowConnection extends ReadingConnection {
   /** Column defaults of the database follow the engine's clock. */
   keepsTime(table: StoredTable): boolean
   /**
-   * Where the constructor of a new entity has set the system's time.
+   * Replaces times of the system that the constructor of a new entity has set by the engine's time.
    *
    * @param given the constructor's data, which stay
    * @param from start of the construction, in milliseconds of the system's clock
@@ -75,13 +74,13 @@ export interface RowConnection extends ReadingConnection {
   /** The database tells counted keys: no trigger inserts rows between. */
   tellsKeys(): boolean
   /**
-   * For work that writes by `run` alone. Synchronous if no transaction is open.
+   * For work that writes by `run` alone. Synchronous on SQLite if no transaction is open.
    *
    * @param repeatable see `write`, also for `place`; such work must not wait for the application
    */
   transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable?: boolean, place?: WrittenPlace): Awaitable<T>
   /**
-   * In a transaction, with MikroORM's errors.
+   * Writes in a transaction, with MikroORM's errors.
    *
    * @param behind (default: 'writes') behind the last write, PostgreSQL is asked for the changes at once; a single statement with nothing
    * behind needs no transaction on SQLite in memory
@@ -94,7 +93,7 @@ export interface EntityConnection extends ReadingConnection {
   readonly orm: MikroORM
   readonly filters: AddedFilters
   /**
-   * Runs work in a transaction, one at a time, nested within other work, and flushes.
+   * Runs work in a transaction, and flushes. Work nested in other work takes turns; on SQLite all work does.
    *
    * @param repeatable if the work may run again after a conflict
    * @param place writes of one place run one by one after a conflict, or if they may not run again
@@ -111,10 +110,7 @@ export interface EntityConnection extends ReadingConnection {
 }
 
 export interface Connection extends RowConnection, EntityConnection {
-  /**
-   * At once, even while a transaction of another request is open, whose changes then show. An asynchronous database runs the reading before
-   * anything asked later.
-   */
+  /** Does not wait for a transaction of another request. On SQLite the changes of that transaction show. */
   readNow<T>(reading: () => Reading<T>): Awaitable<T>
   /** Counts at one moment. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>

@@ -52,13 +52,12 @@ export type Row = readonly unknown[]
 
 export type Builder = (row: Row) => unknown
 
-/** How rows become records, and the relations to read. */
 export interface CompiledNode {
   readonly build: Builder
   readonly renders: readonly CompiledRender[]
   readonly source: Builder | undefined
   readonly children: readonly CompiledChild[]
-  /** Bytes of every record; `long` has the places of texts, to be added. */
+  /** Bytes of every record; `long` has the places of texts and bytes, to be added. */
   readonly bytes: number
   readonly long: readonly number[]
   /** Rows are IDs. */
@@ -98,16 +97,16 @@ export interface CompiledChild {
 
 export interface CompiledRead {
   readonly rows: Statement
-  /** Faster than `rows` far into a list. Compiled on first use. */
+  /** Faster than `rows` far into a list. */
   readonly deep: (() => Statement) | undefined
-  /** `rows`, with the number of matching records as last column, counted to `most`; a larger number means more. Compiled on first use. */
+  /** `rows`, with the number of matching records as last column, counted to `most`; a larger number means more. */
   readonly counted: (() => Statement) | undefined
-  /** Counts records of all pages. Compiled on first use. */
+  /** Counts records of all pages. */
   readonly count: (() => Statement) | undefined
   readonly node: CompiledNode
   /** Undefined: pages are not by keys. */
   readonly cursor: readonly number[] | undefined
-  /** Of `ReadPlan.bareColumns`. */
+  /** Places of `ReadPlan.bareColumns` in a row. */
   readonly barePlaces: readonly number[]
   readonly rendered: boolean
 }
@@ -187,12 +186,10 @@ export interface Dialect {
   readonly writing: WritingDialect
   /** An error ends the transaction. */
   readonly failsWhole: boolean
-  /** Table and columns of a broken constraint, if known. */
   violation(error: Error): { readonly schema?: string; readonly table: string; readonly columns: readonly string[] } | undefined
   /** The name or expression of a broken check. */
   brokenCheck(error: Error): string | undefined
   breaksReference(error: Error): boolean
-  /** Whether an error is about a reference, a unique key, a check or NOT NULL. */
   breaksConstraint(error: unknown): boolean
   /** The message of a trigger that refuses a write. */
   refusal(error: Error): string | undefined
@@ -205,7 +202,6 @@ export interface Dialect {
    * null if no stored value is equal.
    */
   findBound(value: ScalarValue, type: ScalarType, operator: Operator): unknown
-  /** The value as stored. */
   encode(value: unknown, type: ScalarType, inDocument: boolean): unknown
   /** Leaves out NULL, equal to nothing. */
   encodeList(values: readonly unknown[], type: ScalarType): unknown
@@ -221,6 +217,7 @@ export interface SeenRows {
 
 /** Statements on rows; parameters in the order of the columns. */
 export interface WritingDialect {
+  /** On PostgreSQL, leaves out a row with taken unique values: an error would use up a key. */
   insert(table: StoredTable, columns: readonly StoredColumn[]): Statement
   /** For at least one column. Generated keys are not returned. */
   insertRows(table: StoredTable, columns: readonly StoredColumn[], rows: number): Statement
@@ -242,11 +239,11 @@ export interface WritingDialect {
   deleteAll(table: StoredTable): Statement
   /** Sets the link in rows of a list of keys. Parameters: value, list, value. */
   link(table: StoredTable, column: StoredColumn): Statement
-  /** Empties the link of the rows with this link, but for a list of keys. Parameters, also of the next two: value, list. */
+  /** Empties the link in rows that link the value, but for a list of keys. Parameters: value, list. */
   unlink(table: StoredTable, column: StoredColumn): Statement
-  /** Deletes these rows instead. */
+  /** Deletes the rows that `unlink` changes. Parameters: value, list. */
   deleteOthers(table: StoredTable, column: StoredColumn): Statement
-  /** Reads the keys of these rows, as texts. */
+  /** Reads the keys of the rows that `unlink` changes, as texts. Parameters: value, list. */
   others(table: StoredTable, column: StoredColumn): Statement
   /** Keys of a list whose rows have another link, as texts in order. Parameters: list, value. */
   unlinked(table: StoredTable, column: StoredColumn): Statement

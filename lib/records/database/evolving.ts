@@ -10,7 +10,7 @@ export interface EvolveStep {
   readonly sql: readonly string[]
 }
 
-/** Column and property, or table and entity, the same under a new name? */
+/** A column and a property, or a table and an entity, may be the same under a new name. */
 export interface PossibleRename {
   /** Singular; `entities` for an entity. */
   readonly resource: string
@@ -30,7 +30,7 @@ export interface EvolvePlan {
 // oxlint-disable-next-line typescript/no-explicit-any -- values of any model
 export type OldRow = Readonly<Record<string, any>>
 type FillValue = string | number | boolean | object | null | ((row: OldRow) => unknown)
-/** Makes rows of those of a resource or an old table. */
+/** Makes rows from the rows of `from`, a resource or an old table. */
 export interface FillFrom {
   readonly from: string
   readonly each: (row: OldRow) => object | readonly object[] | null | undefined
@@ -41,7 +41,7 @@ export interface Evolving {
   readonly makeUp?: ((type: ScalarType, name: string, bearer: string, round: number) => Iterator<unknown>) | undefined
   /** New names of properties, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Parts that the model lacks: if empty, all, or by name. */
+  /** Parts that the model lacks: `true` drops empty parts. */
   readonly drop: boolean | 'all' | readonly string[]
   /** How many copies of a file stay. */
   readonly copies: number

@@ -43,7 +43,6 @@ export interface StatementsExplained {
   readonly advice: readonly IndexAdvice[]
 }
 
-/** Columns that refer to a table, without an index. */
 export interface UnindexedLink {
   readonly table: string
   readonly columns: readonly string[]

@@ -1,6 +1,6 @@
-/** Unbound value: a function's `raw('now()')`. */
+/** Unbound value: no parameter can hold the value, such as `raw('now()')` from a function of the model. */
 export class UnboundValue {
-  /** Most models make none: their statements are not looked through. */
+  /** Most models make no such value: no statement is searched then. */
   static areMade = false
   readonly value: unknown
 

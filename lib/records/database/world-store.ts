@@ -18,21 +18,21 @@ export interface StoredSecrets {
   maskStored(text: string): string
 }
 
-/** Says why some are not possible. */
+/** Why actions are impossible, as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
 export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
 
 /** The content of a SQLite database. */
 export interface ContentBytes {
   readonly bytes: Uint8Array
-  /** Where the bytes do not show the highest keys, by table. */
+  /** The highest keys by table, where the bytes do not show the keys. */
   readonly keys: ReadonlyMap<string, bigint> | undefined
 }
 
 /** Keeps content at a place that outlives a database in memory. */
 export interface KeptContent {
-  /** Replaces the new content, before `start`. */
+  /** Replaces the content of a new database, before `start`. */
   continue(now: ContentBytes, baseline: ContentBytes): void
-  /** As `WorldStore.differing`. */
+  /** Tables, indexes, views and triggers that differ from the content. */
   differing(content: ContentBytes): readonly string[]
   toBytes(image: WorldImage): ContentBytes
   /** Calls the listener before each statement that may write. */
@@ -63,7 +63,7 @@ export interface WorldStore {
    * @throws Error inside of a write, and when that content was too large to be kept.
    */
   reset(first: () => void): Promise<void>
-  /** The database shares compiled statements. */
+  /** Opens a copy with the same compiled statements. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
   baseline(): Awaitable<WorldImage>
   /**
@@ -74,7 +74,6 @@ export interface WorldStore {
   write(image: WorldImage, secrets: StoredSecrets, maxBytes: number): Awaitable<Uint8Array | string | undefined>
   imageBytes(): number
   size(): Awaitable<number>
-  /** Reasons as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
   unavailable(): Awaitable<Unavailable>
   /** Tables, indexes, views and triggers that differ from the image. */
   differing(image: WorldImage): Awaitable<readonly string[]>
@@ -121,7 +120,6 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   /** The database must exist. */
   readonly readOnly?: boolean
   readonly orm: Partial<Options>
-  /** Functions that the SQL of a file calls. */
   readonly functions?: SqlFunctions | undefined
   /** The entity of users; undefined without log-in. */
   readonly users?: EntityName | undefined

@@ -92,7 +92,7 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
         reserved: [...vocabulary.reserved.values()],
       }),
   })
-  // Where records show other values than IDs, a filter must not reveal IDs.
+  // A filter would reveal stored values that a renderer hides.
   if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
 }

@@ -65,7 +65,7 @@ function listColumns(attribute: Attribute): ScalarAttribute[] {
   }))
 }
 
-/** As in the envelope; empty if the key is hidden behind `shownKey`. */
+/** As in the envelope; empty if rows stand in the order of the data, or `shownKey` hides the key. */
 function formatKeyOrder(resource: Resource): string {
   const { shownKey, keyNames, byName, order, key } = resource
   if (order.length > key.length) return ''

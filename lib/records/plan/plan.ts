@@ -51,7 +51,7 @@ function listForms(values: readonly RawValue[]): string {
   return `${forms}${last}${times}`
 }
 
-/** Plans a record's stored attributes and links, without lists, for any caller. */
+/** Plans a record's stored attributes and links, without lists and hidden attributes, for any caller. */
 export function planStored(resource: Resource, bareColumns?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!isStored(attribute) || attribute.kind === 'toMany') return []
@@ -70,7 +70,7 @@ export function planStored(resource: Resource, bareColumns?: readonly string[]):
   }
 }
 
-/** Whether every caller gets the same value. */
+/** Whether every caller gets the attribute, and the same value. */
 function isStored(attribute: Attribute): boolean {
   if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
   return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true
@@ -160,7 +160,7 @@ function planDeclared(resource: Resource, anchor: Anchor, start: KeyStart, conte
 
 function planStart(resource: Resource, keys: number, start: KeyStart): StartPlan {
   const { shownKey, order } = resource
-  // A key behind another is not shown.
+  // A cursor shows the key that clients know.
   const key = shownKey === undefined ? order : [shownKey.part.column]
   if (key.length === 0) throw refuseStart(start, `needs a key, which ${resource.plural} lack`)
   const nulls = start.after?.values.map(value => value === null)

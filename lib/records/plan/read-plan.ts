@@ -12,7 +12,7 @@ import type {
 import type { Fold, OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** A value of a filter by position, of a scope by index (`of` undefined: of custom parameters), or of the model. */
+/** A value of a filter by position, of a scope by index (`of` undefined: of `Visibility.where`), or of the model. */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
@@ -86,7 +86,7 @@ export interface SortTerm {
   readonly descending: boolean
   /** Undefined: NULL is the smallest value. */
   readonly nulls?: 'first' | 'last' | undefined
-  /** The key in other entities, behind a relation to several. Except behind lists, at most one term has a value. */
+  /** The key in other entities or classes. Except behind lists, at most one term has a value. */
   readonly or?: readonly SortTerm[]
   /** Of the record behind `at` hops. Other classes have no value. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]

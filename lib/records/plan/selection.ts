@@ -126,7 +126,7 @@ function inside(selection: ParsedSelection, name: string): ParsedSelection {
   }
 }
 
-/** Before visibility, so that no rule is asked about unselected attributes. */
+/** Asked before visibility: no rule is asked about unselected attributes. */
 function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
   if (isWhole(selection.exclude.get(attribute.name))) return false
   return selection.include === undefined || selection.include.has(attribute.name)

@@ -42,11 +42,11 @@ export function notEvaluated(resource: Resource, about: PendingRule['about']): R
 
 export interface Visibility {
   readonly kind: 'everything' | 'caller' | 'writer' | 'leaver'
-  /** Undefined where the engine itself reads. */
+  /** Undefined in `EVERYTHING`. */
   readonly ctx: HookContext | undefined
-  /** All that a plan depends on beside answers of rules: rules, flags, custom parameters. */
+  /** All that a plan depends on beside answers of rules: who asks, flags, the form of `where`. */
   readonly shape: string
-  /** Conditions of custom parameters, on the resource of the request. */
+  /** Conditions of custom parameters, a wire and `onlyRecord`, on the resource of the request. */
   readonly where: readonly Condition[]
   /** Conditions of a wire on expanded relations, by path. */
   readonly whereOfLists?: ReadonlyMap<string, Condition> | undefined
@@ -56,14 +56,14 @@ export interface Visibility {
   readonly restricts: (resource: Resource) => boolean
   /** @throws RuleNotEvaluated */
   readonly scopeOf: ScopeLookup
-  /** Values of a scope; of custom parameters, if `resource` is undefined. */
+  /** Values of a scope; of `where` and `whereOfLists`, if `resource` is undefined. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
-  /** Plans depend on this part of the rule's answer. */
+  /** Asks the rule. Gives the part of the answer on which plans depend. */
   readonly ask: (rule: PendingRule) => Awaitable<string>
   /** Undefined where the caller may write all rows. */
   readonly writing: Visibility | undefined
-  /** Sees rows hidden by their own change, too (`ResourceRules.writeScopes`). */
+  /** Sees rows behind fixed filters, too: a change may hide its row (`ResourceRules.writeScopes`). */
   readonly leaving: () => Visibility
 }
 

@@ -1,4 +1,4 @@
-/** Anchors: where a reading starts: a list, or a record by primary key or by `ShownKey`. */
+/** Anchors: where a reading starts: a list, a record, listed keys, or a relation of a record. */
 import { isShownKey, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { Anchor } from '../plan/read-plan.ts'

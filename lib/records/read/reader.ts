@@ -133,7 +133,7 @@ export class Reader {
     })
   }
 
-  /** Asks all access rules before a write changes the data that rules look at. */
+  /** Asks the access rules of the answer, before a write changes the data that rules look at. */
   prepare(resource: Resource, view: View): Awaitable<void> {
     if (view.visibility !== EVERYTHING) return chain(this.#planOwn(resource, 'record', view), () => undefined)
   }
@@ -222,7 +222,7 @@ export class Reader {
     )
   }
 
-  /** Keys of the first `limit` records of a list, with the number of all. */
+  /** `count` is the number of all records. */
   keys(resource: Resource, limit: number, view: View): Awaitable<{ readonly keys: readonly KeyValues[]; readonly count: number }> {
     const { parameters, visibility } = view
     const shape = `all keys\0${resource.plural}\0${visibility.shape}\0${formatShape(parameters)}`

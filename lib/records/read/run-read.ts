@@ -118,7 +118,6 @@ export interface LinkedRecord<Branch> {
   readonly record: JsonRecord | null | undefined
 }
 
-/** One reading: branch and record show one state of the data. */
 export function* readBranch<Branch>(
   branches: readonly BranchReads<Branch>[],
   given: Arguments,
@@ -161,7 +160,7 @@ export function* readStored(read: CompiledRead, given: Arguments, dialect: Diale
   return { record: records[0]!, row: read.barePlaces.map(at => row[at]) }
 }
 
-/** More statements follow the reading's. */
+/** Runs a reading before other statements. */
 export function* readBefore<T>(reading: Reading<T>): Reading<T> {
   let next = reading.next()
   while (next.done !== true) next = reading.next(yield next.value.map(step => ({ ...step, isLast: false })))

@@ -1,4 +1,4 @@
-/** View: parameters of a request, visibility, limits. */
+/** View: what a reading or a write knows of the request. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -14,9 +14,9 @@ export interface View {
   readonly end?: RequestAbort
   /** Measures the stages of a traced request. */
   readonly trace?: Trace | undefined
-  /** Counts the bytes of the answer. */
+  /** Counts bytes and records of the answer. */
   readonly tally?: Tally | undefined
-  /** See `Connection.read`. */
+  /** Called when PostgreSQL has the last statements (`Connection.read`). */
   readonly behind?: (() => void) | undefined
 }
 

@@ -26,7 +26,7 @@ export function findPathBelow(path: string, base: string): string | undefined {
   return path.charAt(base.length) === '/' ? path.slice(base.length) : undefined
 }
 
-/** As `findPathBelow`, for a path with a query. */
+/** For a path with a query. */
 export function findTargetBelow(target: string, base: string): string | undefined {
   if (base === '') return target
   const mark = target.indexOf('?')

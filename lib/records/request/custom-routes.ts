@@ -16,12 +16,12 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 export interface Route {
   /** Upper case. */
   readonly method: string
-  /** A path below the base: `/{version}/users/me`. A segment `{name}` matches any text. Without versions, any path. */
+  /** A path below the base: `/{version}/users/me`. A segment `{name}` matches any text. Where paths have no version: any path. */
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
   /**
-   * Whether the handler runs in one transaction, undone by an error or an answer of 400 or above. Other writes wait meanwhile: say `false`
-   * if the handler waits for another service. Default: true for POST, PUT, PATCH and DELETE, else false.
+   * Whether the handler runs in one transaction, undone by an error or an answer of 400 or above. On SQLite other writes wait meanwhile:
+   * say `false` if the handler waits for another service. Default: true for POST, PUT, PATCH and DELETE, else false.
    */
   readonly transaction?: boolean
   /**

@@ -18,14 +18,14 @@ export interface FilterGroup {
   readonly of: readonly FilterTree[]
 }
 
-/** Of a client's condition. */
+/** Levels of a client's condition. */
 export const MAX_LEVELS = 30
 /** Parts of a client's conditions: groups, comparisons. */
 export const MAX_PARTS = 1000
 
 const SIGN = /[=<>]/
 
-/** Whether a bracket opens before the first operator. */
+/** Whether a bracket is open at the first operator: `skills(level=1)`. */
 export function isGroup(text: string): boolean {
   if (!text.includes('(')) return false
   if (/^!*\(/.test(text)) return true
@@ -122,7 +122,7 @@ export function listComparisons(text: string): { readonly path: string; readonly
     const sign = part.search(SIGN)
     const name = cutMarks(sign < 0 ? part : part.slice(0, sign)).replace(/^!+/, '')
     const path = prefixes.at(-1)! + splitPaths(name)[0]!
-    // A bracket in a value, which is refused, ends nothing.
+    // A bracket in a value is refused: the value goes on to the end.
     const isOpen = sign >= 0 && text[end] === '('
     if (sign >= 0) found.push({ path, from: start + sign + 1, to: isOpen ? text.length : end })
     if (isOpen) break
@@ -138,7 +138,6 @@ interface GroupCursor {
   at: number
 }
 
-/** Finds the next character with a meaning in groups. */
 function findEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && !'|;()'.includes(text[at]!)) at += text[at] === '\\' ? 2 : 1

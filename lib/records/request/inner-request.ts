@@ -38,7 +38,7 @@ type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
 
 export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly principal: Caller | undefined
-  /** The headers say who asks, not the outer request. */
+  /** Whether the headers say who asks, not `principal`. */
   readonly logsIn: boolean = false
   readonly conditions: WireConditions | undefined
   /** No access rules and scopes hold. */
@@ -78,11 +78,10 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** See `WireApi`. Most requests need no headers. */
+/** A request of a wire (`WireApi`). Makes headers late: most requests need none. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly conditions: WireConditions | undefined
-  /** All headers of the outer request. */
   readonly #sent: Readonly<Record<string, string>>
 
   constructor(request: SentAround, end: RequestAbort, conditions: WireConditions | undefined) {
@@ -129,7 +128,7 @@ interface InnerQuestion {
   readonly path: string
   readonly query?: QueryInput
   readonly body?: unknown
-  /** See `InnerClient`. */
+  /** All headers of the outer request apply. */
   readonly isSame?: boolean
 }
 

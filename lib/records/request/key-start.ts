@@ -59,7 +59,7 @@ export function refuseStart({ text, parameter }: Pick<KeyStart, 'text' | 'parame
   return parameterError({ code: 'value_invalid', detail, parameter, value: text } satisfies FieldError)
 }
 
-/** @param row of `Flavour.cursor` */
+/** @param row values in the form of `Flavour.cursor` */
 export function formatStart(of: string, row: readonly unknown[]): string {
   const values = row.map(value => {
     if (typeof value === 'number') return `r${value}`

@@ -42,7 +42,7 @@ export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWit
   Record<OperatorMark, ListedSign>
 >
 
-/** Signs without `=` end a name. */
+/** `<` and `>` end a name. */
 const ANGLES: readonly string[] = SIGNS.filter(sign => !sign.endsWith('='))
 
 /** `!=`, `~=` and `~~=` without `=`, the longest first. */

@@ -1,4 +1,7 @@
-/** Parse request: makes a Request, without the model. Refuses with path_malformed, path_unknown, query_malformed and body_invalid. */
+/**
+ * Parse request: makes a Request, without the model. Refuses with path_malformed, path_unknown, query_malformed, parameter_invalid and
+ * body_invalid.
+ */
 import { LazyClient, WholeClient, type Connected } from '../../foundation/async/abort.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -13,7 +16,7 @@ export interface Request {
   readonly method: string
   /** Without query and one trailing slash. */
   readonly path: string
-  /** The path before the version. */
+  /** The path before the version: `/api`. */
   readonly base: string
   /** The engine or the transport refuses writes. */
   readonly readOnly: boolean
@@ -23,7 +26,7 @@ export interface Request {
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly connected: Connected
-  /** See `readHeader`. */
+  /** @param name in lower case */
   header(name: string): string | undefined
 }
 
@@ -83,7 +86,7 @@ class ParsedRequest implements Request {
 /** For requests within the process. */
 const NOT_CONNECTED: Connected = Object.freeze({})
 
-/** @param method another, as where a POST changes a record */
+/** @param method PATCH for a POST that changes a record */
 export function replaceBody(request: Request, body: unknown, method = request.method): Request {
   const { path, base, readOnly, segments, query, headers } = request
   return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })

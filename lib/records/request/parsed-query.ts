@@ -8,7 +8,7 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 interface ReadQuery {
   readonly parameters: Parameters
   readonly vocabulary: Vocabulary
-  /** Allowed parameters. */
+  /** The parameters that the path takes. */
   readonly allowed: object
 }
 

@@ -1,6 +1,6 @@
 /**
- * Query string: the grammar of queries. Refuses with query_malformed (bad percent-encoding, NUL) and parameter_invalid (a reserved
- * parameter with a bad value, or given twice).
+ * Query string: the grammar of queries. Refuses with query_malformed (bad percent-encoding, NUL, ill-formed Unicode) and
+ * parameter_invalid.
  */
 import type { QueryConditions, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
@@ -35,7 +35,7 @@ export interface Parameters extends GivenParameters, AskedFilters {
   readonly flags: readonly string[]
   /** Custom parameters. */
   readonly own: readonly Pair[]
-  /** All levels. */
+  /** Lists of all levels. */
   readonly lists: readonly ExpandedList[]
   /** Attributes by which the record of a POST may exist already. */
   readonly upsert: readonly string[] | undefined
@@ -190,15 +190,15 @@ export function pairOfText(part: string, decoded: (text: string) => string = tex
   return equals < 0 ? makePair(decoded(part), undefined) : makePair(decoded(part.slice(0, equals)), decoded(part.slice(equals + 1)))
 }
 
-/**
- * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`: a value of `>` or `<` that begins
- * with `=` is written `\=`.
- */
 function makePair(left: string, right: string | undefined): Pair {
   if (isGroup(left)) return asGroup(right === undefined || right === '' ? left : `${left}=${right}`)
   return makeComparison(left, right)
 }
 
+/**
+ * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`: a value of `>` or `<` that begins
+ * with `=` is written `\=`.
+ */
 function makeComparison(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)
   if (angle >= 0) {

@@ -19,9 +19,8 @@ export interface RawFilter {
   readonly paths: readonly string[]
   readonly operator: Operator
   readonly values: readonly RawValue[]
-  /** The name came without a value. */
+  /** No value: `name`, or `name=`. */
   readonly bare: boolean
-  /** Part of a group. */
   readonly isGrouped: boolean
 }
 

@@ -84,7 +84,7 @@ export class RequestContext implements HookContext {
     this.#em = em
     this.#within = runtime.bindWork?.(CALL)
   }
-  /** Call the result before each run of a handler: later runs get the present body and state. */
+  /** Call the result before each run of a handler: later runs begin with the body and state of this moment. */
   startAgain(): () => void {
     const [wasAsked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true

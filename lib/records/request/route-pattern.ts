@@ -6,7 +6,6 @@ import { HTTP_METHODS, READS } from '../../foundation/http/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 
-/** Custom routes may have further methods. */
 const METHODS: readonly string[] = HTTP_METHODS
 
 const MAX_STARS = 20
@@ -37,7 +36,7 @@ export function compilePattern(text: string, where: string): RequestPattern {
  * Compiles a pattern, or refuses it.
  *
  * @param where begins the error
- * @param further methods beside the usual
+ * @param further methods of custom routes
  * @throws TypeError
  */
 export function readPattern(text: string, where: string, further: readonly string[] = []): RequestPattern {

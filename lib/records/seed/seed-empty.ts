@@ -1,11 +1,11 @@
-/** Seed empty: keeps the records for empty tables, which each start of a file would add again. */
+/** Seed empty: keeps the records for empty tables alone: each start of a file would add the others again. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seeds.ts'
 
-/** Notes each table left out. Returns the same seed where none is left out. */
+/** Notes each table left out. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
   const names = Object.keys(data).filter(name => {
     const resource = model.byName.get(name)

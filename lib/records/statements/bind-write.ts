@@ -174,7 +174,7 @@ export function bindDeleteAll(
   return [{ statement, parameters: [list] }]
 }
 
-/** Binds the values of the caller's scope, from parameter `from` of the statement on. */
+/** @param from the first parameter of the caller's scope */
 export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
 }

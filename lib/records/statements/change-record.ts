@@ -40,7 +40,6 @@ interface RecordBefore {
   /** Undefined: the request does not depend on the version. */
   readonly current: Record<string, unknown> | undefined
   readonly shown: RecordAddress
-  /** See `PlannedRowChange`. */
   readonly before: JsonRecord | undefined
 }
 
@@ -210,7 +209,7 @@ export class RecordChanger {
     const { body, view } = given
     const { isWide } = plan
     const objects = yield* readDocuments(resource, body, key, this.#connection)
-    // As in insert-record.ts.
+    // An undone write has drawn keys, and a rule for writing refuses members first.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     // An existing database may lack the model's constraints.
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst

@@ -1,4 +1,4 @@
-/** Insert record: inserts a record by statements, as change-record.ts changes a record. */
+/** Insert record: inserts records by statements, with nested records and links. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'

@@ -10,7 +10,7 @@ import { statementDropped } from '../validate/dropped-writes.ts'
 
 interface RowInsertion {
   readonly behind: BehindWrite
-  /** See `WritingDialect.insert`. */
+  /** PostgreSQL leaves out a row with taken unique values. */
   readonly isGuarded: boolean
 }
 

@@ -23,7 +23,7 @@ import { owningAttribute } from '../validate/relation-sides.ts'
 export interface BodyPlan {
   /** Rows of other records are written or read. */
   readonly isWide: boolean
-  /** See `StoredTable`: of the record and all nested records. */
+  /** Taken values are refused before functions of the model are called. */
   readonly keepsUnique: boolean
   /** Stored records get another link. */
   readonly linksOthers: boolean

@@ -63,7 +63,7 @@ export class PlannedPivots {
       const gone = new Set(leaving.map(formatKey))
       const there = new Set(members.map(formatKey))
       const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
-      // As the unit of work writes an ordered list.
+      // Replaces an ordered list, as the unit of work does.
       if (isOrdered) return yield* this.replace(place, after, false)
       yield* this.#rules!.writing!.requireWritable(target, findMoved(members, after))
     }

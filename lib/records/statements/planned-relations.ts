@@ -1,6 +1,6 @@
 /**
- * Planned relations: writes nested records and the links of lists. Members share statements, but for new records and rows with values from
- * functions of the model.
+ * Planned relations: writes nested records and the links of lists. Rows share statements, unless a function of the model (`onUpdate`) gives
+ * each changed row a value.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../database/dialect.ts'
@@ -253,7 +253,7 @@ export class PlannedRelations {
     const members = this.#statements.encodeKeys(keys, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     if (this.#rules !== undefined) {
-      // Linked members need no permission.
+      // Members that are linked already need no permission.
       const isPermitted = yield* wait(this.#rules.permits(target, 'update'))
       if (!isPermitted && (yield* this.#statements.read(unlinked, [members, owner])).length > 0) yield* this.#rules.permit(target, 'update')
       for (const each of keys) this.#rules.touch(target, each, 'linked')
@@ -269,7 +269,6 @@ export class PlannedRelations {
     yield* wait(this.#statements.run(link, [owner, members, owner]))
   }
 
-  /** Sets the link row by row: functions of the model are called for each. */
   *#setEach(keys: readonly unknown[], { stored, column, target }: PlannedLinking, value: unknown): Coroutine<void> {
     const { touched } = planRows(target)!
     for (const key of keys) {

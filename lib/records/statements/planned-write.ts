@@ -4,7 +4,7 @@ import type { ToManyAttribute } from '../../model/model.ts'
 import type { GivenBody } from '../validate/validate-change.ts'
 
 export interface PlannedWrite<T> {
-  /** `again`: see `GivenBody`. */
+  /** `again`: the database has refused the first run, and validation has found no error. */
   readonly run: (again: boolean) => Coroutine<T>
   /** To be validated where the database refuses a row. `undefined`: no body. */
   readonly given: GivenBody | undefined

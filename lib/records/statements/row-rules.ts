@@ -1,6 +1,6 @@
 /**
- * Row rules: asks the caller's rules about the rows of a planned write, before and after. Refuses with record_not_found, forbidden and
- * outside_scope.
+ * Row rules: asks the caller's rules about the rows of a planned write, before and after. Refuses with record_not_found, forbidden,
+ * outside_scope and statement_dropped.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -28,7 +28,6 @@ export class RowRules {
   readonly #view: View
   readonly visibility: Visibility
   readonly #touched = new Map<Resource, TouchedRows>()
-  /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
 
   private constructor(connection: Connection, reader: Reader, view: View) {

@@ -49,7 +49,7 @@ export interface RowShape {
   readonly fields: readonly ShapeField[]
   /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Values decide, too: see `isAllowed` of row-shapes.ts. */
+  /** Values decide, too: values of the engine, refusals of schemas, nested bodies. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
   /** A seed may have several links, and lists. */
@@ -67,7 +67,7 @@ export interface RowShape {
   readonly counting: { readonly statement: Statement; readonly columns: readonly StoredColumn[] } | undefined
   /** A value may be stored in a form that the engine never writes: a value as shown is not written. */
   readonly mayBeShown: boolean
-  /** See `WritingDialect.updatePlain`. Undefined: not possible. */
+  /** Leaves a row with a stray value (`WritingDialect.updatePlain`). */
   readonly plain: Statement | undefined
   /** Functions of the model would be called before the database refuses a taken value. */
   readonly callsEarly: boolean
@@ -249,7 +249,6 @@ function isPlainList(list: ToManyAttribute, { key }: Resource): boolean {
   return canWritePivot(list) && key.length === 1 && list.where === undefined && !list.readOnly && list.target.shownKey === undefined
 }
 
-/** Whether the link is neither unique nor part of a key. */
 function isPlainLink(attribute: ToOneAttribute, { attributes }: Resource): boolean {
   const [linkColumn] = attribute.columns
   return (

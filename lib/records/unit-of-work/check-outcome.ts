@@ -1,6 +1,6 @@
 /**
  * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records of the
- * body. Refuses with outside_scope and validation_failed.
+ * body. Refuses with outside_scope, statement_dropped and validation_failed.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -23,7 +23,6 @@ export function* flushAndCheck(work: Work, reader: Reader, answered?: Touched): 
   yield* refuseUnseen(work, reader)
 }
 
-/** Refuses records outside a list's condition. */
 async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
   const errors = new FieldErrors(limits)
   for (const { list, entity, path } of work.conditional) {

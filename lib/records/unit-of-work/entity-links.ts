@@ -21,7 +21,6 @@ export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
   return holdsKey || target.keyNames.filter(name => target.byName.get(name)?.kind === 'toOne').length > 1
 }
 
-/** Whether the link stands in the table of a parent class. */
 export function isInherited({ property }: ToOneAttribute, { entity }: Resource, em: EntityManager): boolean {
   return em.getMetadata().get(entity as EntityName).tptParent?.properties[property] !== undefined
 }

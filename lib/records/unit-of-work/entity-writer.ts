@@ -129,7 +129,7 @@ export class EntityWriter {
     let before: JsonRecord | undefined
     let stored: JsonRecord | undefined
     if (linked === undefined) {
-      // As for an ID: creating would set the link.
+      // Refuses a read-only link, as for an ID: creating would set the link.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, this.#view)
       if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], this.work))
       const { otherSide } = attribute

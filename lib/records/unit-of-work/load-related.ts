@@ -42,7 +42,6 @@ function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
     .map(({ entity }) => entity)
 }
 
-/** Whether a record is visible, and meets the list's condition. */
 export async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
   const key = keyOfEntity(list.target, member)
   return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))

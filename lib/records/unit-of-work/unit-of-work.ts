@@ -66,12 +66,10 @@ export function load(resource: Resource, key: KeyValues, { em, connection }: Wor
   return connection.load(entityName(resource), toPrimaryKey(resource, key), em) as Awaitable<Entity | undefined>
 }
 
-/** Whether a record is one row of one table: loading shows existence. */
 export function loadsAlone(resource: Resource, { connection }: Work): boolean {
   return connection.loadsAlone(entityName(resource))
 }
 
-/** Whether the key alone is enough for a removal. */
 export function removesAlone(resource: Resource, { connection }: Work): boolean {
   return connection.removesAlone(entityName(resource))
 }

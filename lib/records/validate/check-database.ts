@@ -28,7 +28,7 @@ interface Checking {
   readonly implied?: Implied | undefined
   /** Names (`recordName`) of records that will exist when references are followed. */
   readonly known?: ReadonlySet<string>
-  /** See `Validation`. */
+  /** What the database refuses, as in `Validation`. */
   readonly uniquesLater?: boolean
   readonly linksLater?: boolean
 }
@@ -109,7 +109,7 @@ function needsNoStatement(change: RecordInput, checking: Checking): boolean {
 
 const uniqueNames = new WeakMap<Resource, ReadonlySet<string>>()
 
-/** Of `address.code`, the embedded object counts. */
+/** A unique `address.code` gives `address`. */
 export function findUniqueNames(resource: Resource): ReadonlySet<string> {
   let names = uniqueNames.get(resource)
   if (names === undefined) {
@@ -319,7 +319,7 @@ function formatPart({ values, newRecord }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Undefined where nothing can conflict: a part becomes NULL, or links a record too new to be linked elsewhere. */
+/** Undefined where the check must not look, or nothing can conflict: a part becomes NULL, or links a new record. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,

@@ -83,7 +83,7 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
       setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path, record), links)
   }
   for (const { attribute, path, items, removed } of change.lists) {
-    // A change of some members leaves the others open.
+    // `{ connect: [7] }` says nothing of other members.
     if (attribute.via.kind === 'foreign' && removed !== undefined) setMembers(attribute, record, items, links)
     else if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
     else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items, record) })

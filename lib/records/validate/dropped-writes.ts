@@ -1,6 +1,7 @@
 /**
  * Dropped writes: refuses with statement_dropped where a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do
- * instead nothing`) dropped a statement in silence. The refusal undoes all writes of the request.
+ * instead nothing`) dropped a statement in silence, and with outside_scope where a new row is hidden. The refusal undoes all writes of the
+ * request.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -48,7 +49,7 @@ export function* refuseNew(resource: Resource, key: KeyValues, { connection, rea
 /**
  * Refuses a deletion without effect. A trigger may change the record instead (`deleted_at`).
  *
- * @param before as shown before
+ * @param before the record before the deletion
  */
 export function* requireRemoved(resource: Resource, key: KeyValues, before: JsonRecord, view: View, lookUp: LookUp): Coroutine<void> {
   const { reader, connection } = lookUp
@@ -70,7 +71,7 @@ export function* requireAllRemoved(
     if (left === undefined || left.has(formatKey(key))) yield* requireRemoved(resource, key, before, view, lookUp)
 }
 
-/** Undefined where nothing could drop the change. */
+/** The record before a change; undefined where nothing could drop the change. */
 export function* readBefore(resource: Resource, key: KeyValues, { connection, reader }: LookUp): Coroutine<JsonRecord | undefined> {
   if ((yield* wait(connection.droppers(resource.table))).length === 0) return undefined
   return yield* wait(reader.asStored.record(resource, key))
@@ -78,7 +79,7 @@ export function* readBefore(resource: Resource, key: KeyValues, { connection, re
 
 interface WrittenChange {
   readonly body: JsonObject
-  /** See `readBefore`. */
+  /** The record before (`readBefore`). */
   readonly stored: JsonRecord | undefined
   readonly lists: readonly ListInput[]
 }

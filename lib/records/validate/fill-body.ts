@@ -1,6 +1,6 @@
 /**
  * Fill body: adds the engine's values (`AttributeRules.fill`) to new and changed records. Validation refuses a client's value. Refuses with
- * forbidden where a new record needs a value and gets none.
+ * forbidden or token_missing where a new record needs a value and gets none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'

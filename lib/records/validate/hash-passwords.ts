@@ -78,7 +78,6 @@ export class PasswordHashes {
     return { ...data, ...(Object.fromEntries(hashed) as SeedData) }
   }
 
-  /** A seeder of MikroORM stores values as given: log-in with a plain password answers 401. */
   async notePlain({ orm }: EntityConnection, seeder: string, notes: Notes): Promise<void> {
     const { entity, property, isHash } = this.#kind
     const em = orm.em.fork()

@@ -8,7 +8,7 @@ type StatementsByShape = Map<string, Statement | undefined>
 
 const statements = new WeakMap<Dialect, WeakMap<object, StatementsByShape>>()
 
-/** See `Dialect.exists`. */
+/** Finds the record of a key. */
 export function lookForOne(resource: Resource, visibility: Visibility, dialect: Dialect): Statement {
   const compile = ({ scopeOf }: Visibility): Statement => dialect.exists(resource, scopeOf)
   return visibility.restricts(resource)
@@ -16,7 +16,7 @@ export function lookForOne(resource: Resource, visibility: Visibility, dialect: 
     : find(dialect, resource, 'one', () => compile(EVERYTHING))!
 }
 
-/** See `Dialect.existing`. */
+/** Finds the records of several keys. */
 export function lookForSome(resource: Resource, visibility: Visibility, dialect: Dialect): Statement | undefined {
   const compile = ({ scopeOf }: Visibility): Statement | undefined => dialect.existing(resource, scopeOf)
   return visibility.restricts(resource)
@@ -45,7 +45,6 @@ function findScoped(
   return statement
 }
 
-/** See `Dialect.taken`. */
 export function lookForTaken(
   resource: Resource,
   attributes: readonly { readonly attribute: Attribute; readonly given: boolean }[],
@@ -60,19 +59,17 @@ export function lookForTaken(
     : dialect.taken(resource, attributes, excludeSelf)
 }
 
-/** See `Dialect.referrers`. */
 export function lookForReferrers(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement {
   return find(dialect, attribute, resource.className, () => dialect.referrers(resource, attribute))!
 }
 
-/** Without a version, reads the key. See `Dialect.columns`. */
+/** Reads the version of a record; without a version, the key. */
 export function lookForVersion(resource: Resource, dialect: Dialect): Statement {
   const { version, key } = resource
   const column = version?.source.kind === 'column' ? version.source.column : key[0]!.column
   return find(dialect, resource, 'version', () => dialect.columns(resource, [column]))!
 }
 
-/** See `Dialect.referrersOfAll`. */
 export function lookForReferrersOfAll(resource: Resource, attribute: ToOneAttribute, dialect: Dialect): Statement | undefined {
   return find(dialect, attribute, `all ${resource.className}`, () => dialect.referrersOfAll(resource, attribute))
 }

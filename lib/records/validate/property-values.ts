@@ -1,4 +1,4 @@
-/** Property values: from the engine's form (scalar-type.ts) to that of properties. */
+/** Property values: turns values of the engine's form (scalar-type.ts) into values of properties. */
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { ScalarAttribute } from '../../model/model.ts'

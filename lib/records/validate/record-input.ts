@@ -18,7 +18,7 @@ export type RecordRef =
       readonly given: unknown
       /** Names a record of the same body whose key is not known yet (references.ts). */
       readonly name?: string
-      /** The record was just found, whoever asks. */
+      /** The record was just found, visible for the caller or not. */
       readonly isThere?: true
       /** The new record links itself (own-links.ts). */
       readonly isItself?: true

@@ -20,7 +20,7 @@ const NO_KEY: KeyValues = Object.freeze([])
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 export class References {
-  /** Of the latest validation, without keys. */
+  /** References of the latest validation that wait for keys. */
   #open: OpenReference[] = []
   #wanted = new Map<Resource, Map<string, ShownKey>>()
   readonly #found = new Map<Resource, ReadonlyMap<string, KeyValues>>()
@@ -90,7 +90,7 @@ export class References {
     }
   }
 
-  /** A seed creates the record here, for links of later records. */
+  /** In a seed, later records may link a record that a link creates. */
   addNewName(target: Resource, id: ShownKey): void {
     this.#expected = new Set([...this.#expected, nameShown(target, shownText(id, target))])
   }

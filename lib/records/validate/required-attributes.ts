@@ -75,7 +75,7 @@ interface NewEmbedded {
 
 function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Generator<NewEmbedded> {
   for (const { attribute, path, value } of changes) {
-    // Lists, and objects of several classes, are whole.
+    // A body gives lists and objects of several classes whole.
     if (attribute.kind !== 'embedded' || value === null || attribute.array || attribute.variants !== undefined) continue
     const current = holder[attribute.property] ?? null
     const inner = value as readonly ValueInput[]

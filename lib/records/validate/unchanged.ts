@@ -16,7 +16,7 @@ import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { readScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { isRendered } from './model-traits.ts'
 
-/** Setting the same value again changes nothing. */
+/** Kinds whose equal values have one stored form. */
 const ONE_FORM: ReadonlySet<string> = new Set(['integer', 'float', 'boolean', 'text', 'date'])
 
 /** Whether a value may have another stored form, or a form hidden from MikroORM. */
@@ -96,9 +96,9 @@ export function omitUnchanged(
     const attribute = byName.get(name)
     if (attribute === undefined || attribute.readOnly) continue
     const given = body[name]
-    // What is shown as null may be lacking.
+    // An exact resource may lack an attribute shown as null.
     if (given === null && open?.exact === true) continue
-    // A trigger may refuse even a statement without effect.
+    // Links stay, except in an existing database: a trigger may refuse even a statement without effect.
     if (isLink(attribute) && !(byValue && attribute.kind === 'toOne' && !isObject(given))) continue
     const shownValues = shown.filter(record => Object.hasOwn(record, name)).map(record => record[name])
     const isSame = (value: unknown): boolean =>

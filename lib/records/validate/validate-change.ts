@@ -79,7 +79,7 @@ export class ChangeValidator {
     const validated = yield* wait(this.#validateByModel(body, resource, validation, view))
     const { change, errors } =
       validation.mode === 'update' ? yield* this.#omitUnchanged(validated, body, resource, validation, view) : validated
-    // First: errors of a nested body must reveal nothing to callers who may not create such records.
+    // Before any error is told: errors of a nested body must reveal nothing to callers who may not create such records.
     if (visibility !== EVERYTHING && (change.links.length > 0 || change.lists.length > 0)) yield* this.#authorizeNested(change, view)
     if (entity !== undefined && change.values.some(({ attribute }) => attribute.kind === 'embedded')) {
       const required = yield* wait(retryWithRules(visibility, () => requireNewEmbedded(entity, change, visibility)))

@@ -330,7 +330,6 @@ function validationOfNested(attribute: RelationAttribute, parent: Holder['key'])
   return { mode: 'create', ...implied, linkedFrom: filledSide(attribute) }
 }
 
-/** Adds an error where no record has the ID. */
 function refer(id: RecordKey, given: unknown, target: Resource, context: ValidationContext): RecordRef | undefined {
   const { path } = context
   if (!isShownKey(id)) return { kind: 'existing', key: id, path, given }

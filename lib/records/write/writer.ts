@@ -217,7 +217,7 @@ export class Writer {
     return keepSurroundings(() => chain(loadRefusals(), explain))
   }
 
-  /** Whether the database refused a row. A server leaves out rows with taken values, as triggers do. */
+  /** A server leaves out rows with taken values, as triggers do. */
   #isRefusedRow(error: unknown): boolean {
     return this.#connection.dialect.breaksConstraint(error) || (error instanceof RestError && error.code === 'statement_dropped')
   }

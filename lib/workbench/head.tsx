@@ -149,7 +149,7 @@ async function readUsers(): Promise<{ readonly id: string; readonly label: strin
   })
 }
 
-/** The first request creates a new world. */
+/** The choice `New …`, no name of a world. */
 const OTHER = '\n'
 
 function WorldChoice() {

@@ -119,7 +119,7 @@ function listenToKeys(): () => void {
   return () => removeEventListener('keydown', listen)
 }
 
-/** More resources get a search field. */
+/** So many resources get a search field. */
 const MANY = 16
 
 function Navigation() {

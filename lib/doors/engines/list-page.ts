@@ -1,4 +1,4 @@
-/** List page: asks for the list of engines again and again. */
+/** Asks for the list of engines again and again. */
 
 export const LIST_PAGE = `<!doctype html>
 <html lang="en">

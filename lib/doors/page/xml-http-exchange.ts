@@ -85,7 +85,7 @@ export class XmlHttpExchange {
     this.state = UNSENT
   }
 
-  /** Ends without an event, as where the request is opened again. */
+  /** Ends without an event, as at a further `open`. */
   leave(): void {
     clearTimeout(this.#timer)
     this.#ending.abort()

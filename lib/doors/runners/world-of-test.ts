@@ -110,7 +110,7 @@ export class TestWorlds {
   /** The caller closes an engine given as such. */
   async close(): Promise<void> {
     const made = this.#base
-    // The next test file makes an engine for itself.
+    // The next test file makes its own.
     this.#base = undefined
     const base = await made?.catch(() => undefined)
     if (base !== undefined && base !== this.#source) await base.close()

@@ -1,7 +1,6 @@
 /**
  * JSON body: one rule for bodies of every transport. Gives the JSON value, undefined for no body, a FormBody, or for a wire or QUERY a text
- * or bytes. Refuses with
- * body_too_large during the reading, at the end with media_type_unsupported, json_malformed or body_invalid.
+ * or bytes. Refuses with body_too_large during the reading, at the end with media_type_unsupported, json_malformed or body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'

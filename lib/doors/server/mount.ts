@@ -52,7 +52,6 @@ export function findOrigin(request: IncomingMessage): string {
   return `${isEncrypted(request) ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}`
 }
 
-/** A proxy in front is unknown. */
 export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return 'encrypted' in socket && socket.encrypted === true
 }

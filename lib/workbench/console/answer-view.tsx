@@ -11,7 +11,7 @@ import { isOfClients, type WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
-  // OpenAPI document and test controls know the engine's grammar.
+  // OpenAPI document and test controls know the engine's grammar alone.
   const isOwn = !isOfClients(request.target, outline.value)
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' && isOwn ? before : 'body')), [outcome])

@@ -1,4 +1,4 @@
-/** Sent request: a place in the workbench. */
+/** Sent request: a request of the console, as a place. */
 import type { CopiedRequest } from '../requests/copies.ts'
 import { formatPlace, type Place } from '../state/place-text.ts'
 
@@ -14,7 +14,7 @@ export interface WrittenRequest {
   readonly body: string
 }
 
-/** Characters of headers and body in the URL. */
+/** Longer headers and bodies are not in the URL. */
 const LONG = 2000
 
 /** `#/console/GET?/v1/users`. */
@@ -23,7 +23,7 @@ export function hrefOfRequest({ method, target, headers, body }: WrittenRequest)
   return formatPlace('console', [method, ...(more.join('').length > LONG ? [] : more)], target.replaceAll('#', '%23'))
 }
 
-/** @param root of an empty console */
+/** @param root the path of an empty console */
 export function readRequest({ path: [method = 'GET', headers = '', body = ''], query }: Place, root: string): WrittenRequest {
   const known = METHODS.find(name => name === method) ?? 'GET'
   return { method: known, target: query === '' ? `${root}/` : query, headers: headers === '-' ? '' : headers, body }
@@ -80,10 +80,10 @@ function decodePart(text: string): string {
 
 export function copyOfWritten({ method, target, body }: WrittenRequest, user: string): CopiedRequest {
   const [path = ''] = target.split('?', 1)
-  // The path keeps the query as written.
   const isEmpty = !takesBody(method) || body.trim() === '' || findBodyFault(body) !== undefined
   return {
     method,
+    // The path keeps the query as written.
     path: target.includes('?') ? target : path,
     query: [],
     ...(isEmpty ? {} : { body: JSON.parse(body) as unknown }),

@@ -58,7 +58,7 @@ interface ListAtCaret {
   readonly from: number
 }
 
-/** `expand=posts(limit=3;`. */
+/** The list at the caret: `expand=posts(limit=3;`. */
 function findList(part: string, root: OutlinedResource, known: CompletionNames): ListAtCaret | undefined {
   const { names } = known
   if (names === undefined || !part.startsWith(`${names.expand}=`)) return undefined

@@ -66,7 +66,7 @@ export function importable({ attributes, writeOnly = [], version }: OutlinedReso
   )
 }
 
-/** Ignores case, spaces and underscores. Undefined: no attribute. In an open resource, a column may be a new attribute. */
+/** Ignores case, spaces, `_`, `-` and `.`. Undefined: no attribute. In an open resource, a column may be a new attribute. */
 export function matchColumns(names: readonly string[], resource: OutlinedResource): (string | undefined)[] {
   const bare = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, '')
   return names.map(

@@ -114,7 +114,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   const [isSaving, setSaving] = useState(false)
   const target = column.target === undefined ? undefined : findResource(column.target)
   const save = async (draft: FieldDraft, where: Leaving): Promise<void> => {
-    // The reader has left the field meanwhile.
+    // Enter saves, and leaving the field would save again.
     if (isSaving) return
     setSaving(true)
     try {
@@ -132,7 +132,7 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   return { fault, isSaving, save }
 }
 
-/** Names the errors of other attributes, too. */
+/** The error of the attribute, else of the request. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
   if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Press Escape to see the record as it is now.`

@@ -3,7 +3,7 @@ import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 export const PAGE = 50
-/** The engine refuses more in a request. */
+/** Fewer than `limits.maxExpand`, by default 50. */
 const MAX_NAMED = 40
 
 /** The application's names of parameters. */
@@ -16,7 +16,7 @@ export interface ShownQuery {
   readonly limit: number
   readonly offset: number
   readonly sort: readonly ShownSort[]
-  /** The query chooses attributes or depth. */
+  /** The query chooses attributes, relations or depth. */
   readonly isOwnChoice: boolean
 }
 

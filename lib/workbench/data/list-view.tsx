@@ -123,7 +123,7 @@ function Side({ resource, chosen, prefilled, hrefOf, closeHref, making }: SidePr
   )
 }
 
-/** Undefined while another list is in sight. */
+/** Shows no page of another list. */
 function usePage(at: string, asked: ShownQuery) {
   const depends = [at, asked.asked, changes.value, world.value, userId.value]
   const { data, error, isLoading } = useLoad(async signal => ({ at, page: await readPage(at, asked, signal) }), depends)
@@ -145,7 +145,6 @@ function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedRe
   return { picked, setPicked, pick }
 }
 
-/** The state of editing, and the records just created. */
 function useMaking(resource: OutlinedResource, page: ShownPage | undefined) {
   const [isCreating, setCreating] = useState(false)
   const [edit, setEdit] = useState<{ readonly id: string; readonly focus: string | undefined }>()
@@ -252,7 +251,6 @@ function Pager({ page, asked: { offset }, names, query, name, hrefWith }: PagerP
   )
 }
 
-/** With new records outside the page. */
 interface ShownPage {
   readonly records: readonly AnyRecord[]
   readonly count: number

@@ -300,7 +300,7 @@ function CellContent({ resource, row: { record, id }, column, size, href, isPick
   return <Value value={value} attribute={column} tabIndex={-1} />
 }
 
-/** One request counts all lists. */
+/** One request counts many lists. */
 function useSizes(
   resource: OutlinedResource,
   rows: readonly { readonly id: string | undefined }[],

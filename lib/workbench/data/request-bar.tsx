@@ -44,7 +44,7 @@ export function RequestBar({ path, query, names }: RequestProps) {
   )
 }
 
-/** Undefined: of another version, or of none. */
+/** Undefined: the path is not below the version's root. */
 function placeOfRequest(request: string): string | undefined {
   const [given = '', query = ''] = request.trim().split(/\?(.*)/s, 2)
   const root = `${outline.value?.root ?? ''}/`

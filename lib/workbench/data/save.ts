@@ -1,4 +1,4 @@
-/** Writes records as an app would. All functions throw a Refusal. */
+/** Writes records as an app would. Throws a Refusal, or for several records lists refusals. */
 import { control, sendAsUser, requireSuccess } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'

@@ -5,7 +5,7 @@ import { valueOf, type AnyRecord } from '../state/records.ts'
 import { readId } from './input-text.ts'
 
 /**
- * @param idOfLink of a linked record, which may be expanded
+ * @param idOfLink gives the ID of a linked record, which may be expanded
  * @param find by plural name
  */
 export function seedText(

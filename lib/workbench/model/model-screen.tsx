@@ -77,7 +77,6 @@ function Entry({ resource: { name, attributes }, words }: { readonly resource: O
   )
 }
 
-/** The server's diagram, with links. */
 const SVG = 'http://www.w3.org/2000/svg'
 
 /** Steps of the zoom, in percent of the drawn size. */
@@ -151,6 +150,7 @@ async function readDiagram(): Promise<string> {
   return (await askWorkbench('GET', `/diagram.svg${query}`)).text
 }
 
+/** The server's diagram, with links. */
 function makeFollowable(text: string): Element {
   const svg = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true)
   // The role `img` would hide links.

@@ -39,7 +39,7 @@ export function Combobox({ isOpen = false, ...given }: ComboboxProps) {
   useEffect(() => document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' }), [active, id])
   const tell = (): void => onInput(input.current?.value ?? '', input.current?.selectionStart ?? 0)
   const take = (option: Choice): void => {
-    // Other fields take a further value.
+    // Other fields suggest a further part.
     if (isEager) setShown(false)
     isTyped.current = false
     onTake(option)

@@ -81,7 +81,6 @@ function Toolbar({ view }: { readonly view: RequestsView }) {
   )
 }
 
-/** Scrolls to the newest until the reader chooses a request. */
 interface TimelineProps {
   readonly items: readonly ListedItem[]
   readonly all: number
@@ -91,6 +90,7 @@ interface TimelineProps {
 /** Pixels from the end: the list follows the newest. */
 const AT_END = 40
 
+/** Scrolls to the newest until the reader chooses a request. */
 function Timeline({ items, all, view }: TimelineProps) {
   const list = useRef<HTMLOListElement>(null)
   const follows = useRef(true)

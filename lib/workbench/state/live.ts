@@ -78,7 +78,7 @@ let settle = (): void => {}
 /** The first stream may still begin before any read. */
 let isAwaited = true
 
-/** Resolves when the first stream begins or fails. Later reads need no repetition. */
+/** Resolves when the first stream begins, fails or takes too long. */
 export const begun = new Promise<void>(resolve => {
   settle = () => {
     isAwaited = false

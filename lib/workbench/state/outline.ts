@@ -43,13 +43,13 @@ export async function reloadOutline(): Promise<void> {
   if (texts.length > 0) modelChange.value = `${texts.join('; ')}.`
 }
 
-/** Attributes only of resources on both sides. */
 function listNames({ resources }: Outline): ReadonlySet<string> {
   return new Set(resources.flatMap(({ name, attributes }) => [name, ...attributes.map(attribute => `${name}.${attribute.name}`)]))
 }
 
 const NAMED = 8
 
+/** Leaves out attributes of named resources. */
 function describeNames(names: readonly string[], what: string): string {
   const whole = names.filter(name => !name.includes('.') || !names.includes(name.split('.', 1)[0]!))
   const more = whole.length - NAMED

@@ -1,4 +1,4 @@
-/** Actions: buttons for changes of the world. The card shows the code of the last touched. */
+/** Actions: buttons for changes of the world. The card shows the code of the button last touched. */
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'
 import { copyText } from '../parts/copy-menu.tsx'
@@ -67,7 +67,7 @@ function CodeLine({ line }: { readonly line: string }) {
 interface ActionProps {
   readonly line: string
   readonly onAct: () => Promise<unknown>
-  /** The engine may lack the member. */
+  /** The engine's member, perhaps impossible. */
   readonly needs?: string
   readonly isMain?: boolean
   /** For buttons of the same text. */

@@ -43,7 +43,7 @@ function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
   )
 }
 
-/** The code shows a pattern at any time. */
+/** The code shows a pattern before anything is written. */
 function named(draft: FaultDraft): FaultDraft {
   return draft.match.trim() === '' ? { ...draft, match: `POST ${pathOf('orders')}` } : draft
 }

@@ -11,7 +11,7 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** Second argument of `mikro_changed`. */
+/** Kinds of changes, for `mikro_changed`. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
@@ -42,7 +42,6 @@ export interface CompiledWatch {
 
 const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 
-/** Compiles once for an engine and its forks. */
 export function compileWatch(watched: Watched): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
@@ -145,7 +144,7 @@ function fits(db: RawDatabase, { table, columns }: TableTriggers): boolean {
     db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
     return true
   } catch (error) {
-    // A file may lack columns of the model. Readings then say so.
+    // Readings say which column the file lacks.
     if ((error as Error).message.startsWith('no such column')) return false
     throw error
   }

@@ -9,7 +9,6 @@ import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 /** The largest file to keep for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
-/** Never changes. */
 export class SqliteImage implements WorldImage {
   readonly bytes: Uint8Array
   /** Undefined where the bytes show the keys. */
@@ -97,12 +96,12 @@ export class Content {
     this.#keys = new Autoincrement(counters)
   }
 
-  /** See `KeptContent.whenWritten`. */
+  /** Called before writes. */
   whenWritten(listener: () => void): void {
     this.#written = listener
   }
 
-  /** See `KeptContent.continue`. */
+  /** Replaces the new content, before `start`. */
   continue(now: SqliteImage, baseline: SqliteImage): void {
     this.#baseline = baseline
     this.#keys.restore(now.keys)
@@ -127,7 +126,7 @@ export class Content {
   writing(checked?: { readonly sharesCheck: boolean }): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
-      // Asked before the transaction, which keeps no answer: a nested POST would read the schema for each list.
+      // Inside of the transaction no answer is kept: a nested POST would read the schema for each list.
       if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
       if (checked === undefined) place.check()

@@ -18,7 +18,7 @@ import { encode, encodeLinks, encodeList, encodePatterns, toParameter } from './
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
 import * as lists from './sql/write-lists.ts'
 
-/** Types with a single stored form, by `typeof`. */
+/** Types with a single stored form, with its `typeof`. */
 const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['text', "'text'"],
   ['integer', "'integer'"],
@@ -39,11 +39,10 @@ function readCursor(value: string): unknown {
   return value[0] === 't' ? text : runtime.parseBytes(text, 'base64')
 }
 
-/** Refusals to write to views, generated columns, and internal tables. */
 const UNWRITABLE =
   /^(?:cannot modify .+ because it is a view|cannot (?:INSERT into|UPDATE) generated column .+|table .+ may not be modified)$/
 
-/** SQLite's message where a trigger, a strict table, a broken foreign key, a missing function or an unwritable table refuses a write. */
+/** SQLite's message where the schema refuses a write: a trigger, a strict table, a missing table or function. */
 function refusal(error: Error): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   const called = /^no such function: (.+)$/.exec(message)?.[1]
@@ -60,7 +59,7 @@ function refusal(error: Error): string | undefined {
     : undefined
 }
 
-/** See `Dialect.failure`. MikroORM's exceptions keep SQLite's code. */
+/** MikroORM's exceptions keep SQLite's code. */
 function failure(error: unknown): DatabaseFailure | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }
@@ -71,7 +70,7 @@ function failure(error: unknown): DatabaseFailure | undefined {
   return undefined
 }
 
-/** SQLite names columns and checks only in the text of an error. */
+/** SQLite names columns only in the text of an error. */
 function violation(error: Error): { table: string; columns: string[] } | undefined {
   const match = /(?:UNIQUE|NOT NULL|FOREIGN KEY) constraint failed: (.+)$/m.exec(error.message)
   if (match === null) return undefined
@@ -79,25 +78,21 @@ function violation(error: Error): { table: string; columns: string[] } | undefin
   return { table: names[0]![0]!, columns: names.map(([, column]) => column ?? '') }
 }
 
-/** See `Dialect.brokenCheck`. */
 function brokenCheck(error: Error): string | undefined {
   return /CHECK constraint failed: (.+)$/m.exec(error.message)?.[1]
 }
 
-/** See `Dialect.breaksConstraint`. */
 function breaksConstraint(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code?.startsWith('SQLITE_CONSTRAINT') === true
 }
 
-/** See `Dialect.breaksReference`. */
 function breaksReference(error: Error): boolean {
   return (error as { code?: string }).code === 'SQLITE_CONSTRAINT_FOREIGNKEY'
 }
 
-/** A long table must not delay the start. */
+/** Rows: a long table must not delay the start. */
 const LOOKED_AT = 10_000
 
-/** See `Dialect.nulKey`. */
 function compileNulKey(table: string, column: string): Statement {
   const keys = `select ${name(column)} as "key" from ${tableName(table)} limit ${LOOKED_AT}`
   return { sql: `select "key" from (${keys}) where typeof("key") = 'text' and instr("key", char(0)) > 0 limit 1`, bindings: [] }

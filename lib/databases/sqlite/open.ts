@@ -34,7 +34,7 @@ import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
 /**
  * Without entities, reads them from the file.
  *
- * @throws Error in one line, when the file cannot be read and written
+ * @throws Error in one line, when the file cannot be read, or not written without `readOnly`
  */
 export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   const { entities, database, readOnly } = opening
@@ -124,7 +124,7 @@ async function readFileModel({ db }: SqliteDatabase, path: string, notes: Notes)
     import('./introspect/introspect.ts'),
     import('./introspect/entities.ts'),
   ])
-  // One state of the file.
+  // Introspection sees one state of the file.
   const model = db.transaction(() => buildFileEntities(introspect(db), db))()
   for (const note of model.notes) notes.add(note)
   if (model.entities.length === 0)
@@ -150,7 +150,6 @@ interface Base {
   readonly handle: SqliteDatabase
   readonly foreign: ForeignModel
   readonly found: DescribedModel | undefined
-  /** Other programs may have written to the file. */
   readonly hasOtherWriters: boolean
 }
 

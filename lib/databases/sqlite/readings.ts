@@ -1,6 +1,5 @@
 /**
- * Runs statements of readings. Nothing is awaited between statements, so all see one state of the data. Long statements check the clock,
- * and let quick statements of others pass.
+ * Runs statements of readings. Nothing is awaited between statements, so all see one state of the data. Costly statements check the clock.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
@@ -14,10 +13,10 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After so long a reading, others wait for a turn. */
+/** After so long a reading, costly ones wait for a turn. */
 const LONG_MS = 50
 
-/** Turns of the event loop, until clients that left are known. */
+/** Turns of the event loop until departed clients are known. */
 const TURNS = 3
 
 const NO_ROWS: readonly Row[] = Object.freeze([])

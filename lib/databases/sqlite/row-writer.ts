@@ -40,7 +40,7 @@ export class RowWriter {
   }
 
   /**
-   * Begins a transaction. The caller holds the lock.
+   * The caller holds the lock.
    *
    * @throws at once when another process has locked the file.
    */
@@ -61,7 +61,7 @@ export class RowWriter {
     return committed instanceof Promise ? committed.then(() => recorder?.afterCommit()) : recorder?.afterCommit()
   }
 
-  /** See `SharedConnection.commit`. */
+  /** After a failure, SQLite may have ended the transaction. */
   readonly #end = (): void => {
     try {
       this.#send('commit', NONE)

@@ -17,7 +17,7 @@ export interface OpenTransaction {
   readonly outer: OpenTransaction | undefined
   /** MikroORM's handle, once begun. */
   trx?: Transaction
-  /** Begun, and not ended. */
+  /** Until the end; MikroORM's transactions are open once begun. */
   open: boolean
   /**
    * Begins the transaction in the database, before a row is written.
@@ -41,7 +41,7 @@ export class Transactions {
   #begunByHand: number | undefined
   /** Show the transaction of asynchronous work. */
   readonly surroundings = new Surroundings<OpenTransaction>()
-  /** Of the open transaction, in a page. */
+  /** In a page: runs work inside of the transaction. */
   #within: typeof CALL | undefined
 
   constructor(observers: Observers) {

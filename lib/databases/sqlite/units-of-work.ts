@@ -71,7 +71,7 @@ export class UnitsOfWork {
     try {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
-      // MikroORM then finds the entity manager in the code inside.
+      // Code inside then has this entity manager as MikroORM's current one.
       return await this.#transactions.surroundings.run(transaction, () =>
         TransactionContext.create(em, () => this.#transact(em, transaction, work)),
       )

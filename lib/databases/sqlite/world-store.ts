@@ -1,4 +1,4 @@
-/** Takes the content of a SQLite database as an image, replaces the content by an image, and opens images as databases. */
+/** Takes images of a SQLite database, restores images, and opens images as databases. */
 import { scrub } from './scrub.ts'
 import type {
   ContentBytes,

@@ -45,7 +45,7 @@ export function checkFolder(path: string): void {
   if (!existsSync(folder)) throw new Error(`${path} cannot be made: there is no folder ${folder}.`)
 }
 
-/** @throws Error in one line when neither the file nor a journal beside it can be written. */
+/** @throws Error in one line when the file, or a journal beside it, cannot be written. */
 export function checkWritable(path: string): void {
   if (!isWritable(path)) throw readOnlyError(path)
   const hasJournal = ['-journal', '-wal'].some(suffix => existsSync(path + suffix))

@@ -5,7 +5,7 @@
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 
-/** Owners between two checks of the clock. */
+/** Owners, or links, between two checks of the clock. */
 const CHECK_EVERY = 64
 
 class ReachableLinks {

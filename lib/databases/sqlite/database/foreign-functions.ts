@@ -11,7 +11,6 @@ type Fn = (...args: FunctionValue[]) => FunctionValue
 
 const text = (value: FunctionValue | undefined): string => (value === null || value === undefined ? '' : String(value))
 
-/** NULL where an argument is NULL. */
 function makeStrict(work: Fn): Fn {
   return (...args) => (args.includes(null) ? null : work(...args))
 }

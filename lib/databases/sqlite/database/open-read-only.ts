@@ -15,7 +15,7 @@ const MAX_COPY = 256 * 1024 * 1024
 export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
-  // Another process writes, or has left log and index.
+  // SQLite creates nothing: there is no log, or log and index exist.
   if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
   // A handle that may write removes log and index when closed.
   if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))

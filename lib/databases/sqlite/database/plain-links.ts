@@ -9,7 +9,7 @@ import { findAffinity, type Affinity } from './affinity.ts'
 import { findBrokenKey } from './broken-keys.ts'
 
 interface LinkTable {
-  /** By lower case. */
+  /** By name in lower case. */
   readonly affinities: ReadonlyMap<string, Affinity>
   /** No collation applies to texts. */
   readonly isExact: boolean

@@ -71,8 +71,8 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * A statement of MikroORM: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function for objects on
- * every run, which costs more than reading one record.
+ * A statement of MikroORM, or one that writes: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function
+ * for objects on every run, which costs more than reading one record.
  */
 export class PreparedQuery {
   readonly #statement: RawStatement
@@ -219,7 +219,7 @@ export class SqliteDatabase {
     return next
   }
 
-  /** A table at its last key gives the error of a full disk. */
+  /** A table at its last key: SQLite's error is that of a full disk. */
   findUsedUp(): string | undefined {
     if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined

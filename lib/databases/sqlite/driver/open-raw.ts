@@ -1,4 +1,4 @@
-/** Opens SQLite by better-sqlite3. Other files do not know the package. */
+/** Opens SQLite by better-sqlite3. No other file imports the package. */
 import Database from 'better-sqlite3'
 import type { RawDatabase, RawError, RawOptions } from './raw-database.ts'
 

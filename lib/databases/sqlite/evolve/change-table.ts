@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** No default in a statement gives the values. */
+/** `alter table ... add column` takes no stored column, and gives rows constants alone. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)

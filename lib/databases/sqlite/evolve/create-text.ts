@@ -1,4 +1,4 @@
-/** Splits a CREATE TABLE statement in its author's words, to replace parts (https://www.sqlite.org/lang_createtable.html). */
+/** Splits a CREATE TABLE statement into parts, in its author's words (https://www.sqlite.org/lang_createtable.html). */
 import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 export interface Clause {

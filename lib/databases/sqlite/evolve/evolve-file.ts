@@ -139,7 +139,7 @@ async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promis
 /**
  * Drops the tables of the entities, with their rows, and makes the tables again, in one transaction.
  *
- * @throws Error in one line where a table of no entity refers to a table of the entities.
+ * @throws Error in one line where rows of a table of no entity refer to a table of the entities.
  */
 function beginAnew({ orm, db, path, notes }: EvolvedFile): void {
   const schema = (orm.schema as SqlSchemaGenerator).getTargetSchema()

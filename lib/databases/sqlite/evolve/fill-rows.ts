@@ -61,7 +61,7 @@ function showWhole(value: unknown): unknown {
   return value instanceof Uint8Array ? runtime.formatBytes(value, 'base64') : value
 }
 
-/** Reads and computes before any table changes. Only new tables get rows. */
+/** Reads and computes after renames, before other changes. Only new tables get rows. */
 export function prepareRows(evolution: FileEvolution, wanted: readonly { readonly name: string }[], plan: Plan): FilledRows[] {
   const { db, request } = evolution
   return request.from.flatMap(from => {

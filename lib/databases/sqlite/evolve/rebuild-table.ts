@@ -24,7 +24,6 @@ interface Rebuilding {
   readonly db: RawDatabase
   readonly plan: Plan
   readonly request: EvolveRequest
-  /** The entities' name of the table. */
   readonly table: string
 }
 
@@ -158,7 +157,7 @@ function copyRows(change: TableChange, { db }: Rebuilding): { sql: string; param
 
 interface Copying {
   readonly change: TableChange
-  /** By column and place. */
+  /** By filled column, then by `placeOf`. */
   readonly computed: readonly ReadonlyMap<string, unknown>[]
 }
 

@@ -71,7 +71,7 @@ function findProblems(lines: readonly PlanLine[], tables: ReadonlyMap<string, Us
   return lines.flatMap(({ scans, sorts, parent }): Problem[] => {
     if (scans !== undefined) return tables.get(scans)?.isFiltered === true ? [{ alias: scans, reason: 'scan' }] : []
     if (!sorts) return []
-    // The rows of a sort come from the scan beside.
+    // The scan on the same level gives the rows of a sort.
     return lines
       .filter(line => line.parent === parent && line.scans !== undefined && (tables.get(line.scans)?.order.length ?? 0) > 0)
       .map(line => ({ alias: line.scans!, reason: 'sort' }))

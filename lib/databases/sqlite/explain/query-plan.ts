@@ -12,7 +12,7 @@ interface PlanRow {
 }
 
 export interface PlanLine extends PlanRow {
-  /** Read whole, or indexed for the statement alone. */
+  /** The table read whole, or indexed for the statement alone. */
   readonly scans: string | undefined
   readonly sorts: boolean
 }

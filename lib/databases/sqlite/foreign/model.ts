@@ -74,7 +74,7 @@ function keepText(given: EntityProperty, platform: Platform): void {
 
 export class ForeignModel {
   readonly #notes: Notes
-  /** Entities by table. */
+  /** Schemas by table. */
   readonly #tables = new Map<string, string>()
   readonly #schemas = new Set<string>()
   readonly #mapped = new Map<string, Set<string>>()

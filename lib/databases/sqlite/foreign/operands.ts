@@ -1,7 +1,7 @@
 /** Finds operands and types among SQL tokens of PostgreSQL and MySQL. */
 import { findPartner, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
-/** @returns the last token where no bracket closes */
+/** @returns the place of the last token where no bracket closes */
 export function findClosing(tokens: readonly SqlToken[], open: number): number {
   const close = findPartner(tokens, open)
   return close < 0 ? tokens.length - 1 : close

@@ -1,4 +1,4 @@
-/** Asks SQLite on an empty database in memory whether it runs a statement. */
+/** Asks SQLite on an empty database in memory whether a statement runs. */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'

@@ -96,7 +96,7 @@ function lookUp(table: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** `timezone('utc', x)` is `x`. */
+/** `timezone('utc', x)`, as any zone, is `x`. */
 function rewriteTimezone(tokens: SqlToken[], at: number, end: number): boolean {
   const inner = tokens.slice(at + 2, end)
   const comma = inner.findIndex(part => word(part) === ',')

@@ -92,7 +92,7 @@ const rewriteTypedText: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `at time zone 'utc'`: nothing, as times are in UTC. */
+/** `at time zone 'utc'`, or another zone: nothing, as times are in UTC. */
 const rewriteTimeZone: Rewrite = (tokens, at) => {
   const isZone = word(tokens[at]) === 'at' && word(tokens[at + 1]) === 'time' && word(tokens[at + 2]) === 'zone'
   if (!isZone || tokens[at + 3] === undefined) return false

@@ -10,7 +10,7 @@ import { name as quoted } from '../../sql/sql.ts'
 export interface FileColumn extends Column {
   /** Empty without a declaration, as in most columns of views. */
   readonly type: string
-  /** The column has another collation than BINARY. */
+  /** The column has another collation than BINARY, or belongs to a view. */
   readonly collated: boolean
   readonly items: readonly (string | number)[] | undefined
 }
@@ -20,7 +20,7 @@ export interface FileTable extends Table {
   readonly columns: readonly FileColumn[]
   /** SQLite assigns the key, the rowid. */
   readonly rowidKey: boolean
-  /** A name of the rowid, free of columns. */
+  /** A name of the rowid, not of a column. */
   readonly rowid: string | undefined
 }
 

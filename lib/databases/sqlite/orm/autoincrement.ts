@@ -54,7 +54,6 @@ function findRowidColumn(db: RawDatabase, table: string): string | undefined {
 
 export class Autoincrement {
   readonly counters: ReadonlyMap<string, string>
-  /** Undefined until a write. */
   #highest: Map<string, bigint> | undefined
   /** Prepared for `#preparedFor`. */
   readonly #statements = new Map<string, RawStatement>()
@@ -64,7 +63,6 @@ export class Autoincrement {
     this.counters = counters
   }
 
-  /** Reads the keys before the first write. */
   prepare(db: RawDatabase): void {
     this.#highest ??= new Map([...this.counters.keys()].map(table => [table, this.#read(db, table)]))
   }

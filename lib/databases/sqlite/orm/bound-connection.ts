@@ -88,7 +88,7 @@ function countPlaceholders(sql: string): number | undefined {
   return count
 }
 
-/** `version = ?` of an optimistic lock. */
+/** Writes SQL among the values into the text: an optimistic lock sets `version + 1`. */
 function withFragments(query: string, params: readonly unknown[]): { text: string; params: readonly unknown[] } {
   if (!params.some(isRaw) || countPlaceholders(query) !== params.length) return { text: query, params }
   const values: unknown[] = []

@@ -5,7 +5,7 @@ import type { Clock } from '../../../foundation/async/clock.ts'
 import type { Trace } from '../../../foundation/async/trace.ts'
 import type { PreparedQuery } from '../database/sqlite-database.ts'
 
-/** See recorder.ts. */
+/** The recorder of changed rows. */
 export interface WriteObserver {
   readonly position: number
   prepare(): void
@@ -31,24 +31,19 @@ export interface ConnectionHost {
   readonly inTransaction: boolean
   /** Set where somebody listens to changed rows. */
   readonly observer: WriteObserver | undefined
-  /** The trace of the caller's request. */
   readonly trace: Trace | undefined
   /** In a page: runs a statement in the open transaction, where a wait of MikroORM has lost the request. */
   readonly within: (<T>(work: () => T) => T) | undefined
-  /** Returns at once when the connection is free. */
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): PreparedQuery
-  /** Refuses after the deadline of the caller's request. */
   checkTime(): void
-  /** Called after the beginning of a transaction. */
   begun(): void
-  /** Called before anything is written. */
   writing(): void
   /** Throws where a commit would be in vain. */
   committing(): void
   /** The engine counts keys of some tables. */
   readonly counts: boolean
-  /** See autoincrement.ts. */
+  /** Undefined where SQLite assigns the key. */
   nextKey(table: string): number | bigint | undefined
   giveKey(table: string, key: bigint): void
   /** Numbers a column other than the key, as a sequence of PostgreSQL does. */
@@ -57,7 +52,7 @@ export interface ConnectionHost {
   /** @returns undefined before the engine has a clock */
   clock(): Clock | undefined
   /**
-   * The code inside belongs to the transaction.
+   * Code that `begin` runs belongs to the transaction.
    *
    * @param begin calls `entered` at the beginning
    */

@@ -1,4 +1,4 @@
-/** Assigns keys where SQLite would reuse a key: see autoincrement.ts. */
+/** Assigns keys where SQLite would reuse a key. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -87,7 +87,7 @@ export class CountingDriver extends BoundSqliteDriver {
   }
 }
 
-/** The result has only keys from the database. */
+/** MikroORM's result lacks keys that the engine has assigned. */
 function addKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], { property, column }: Counter): QueryResult<T> {
   const rows = data.map((row, index): Dictionary => {
     const key = row[property] as unknown

@@ -80,7 +80,7 @@ export function findMeaning(declared: string): string | undefined {
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** The items are texts in one SQLite column. */
+/** The type of items. A column holds all as one text. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))

@@ -9,9 +9,9 @@ export class SharedConnection implements DatabaseConnection {
   readonly #host: ConnectionHost
   readonly release: () => void
   readonly nested: boolean
-  /** By performance.now(). */
+  /** Start of the wait, by performance.now(). */
   readonly since: number
-  /** Its own transaction is open. */
+  /** The connection has begun the open transaction. */
   inside = false
   savepoint: string | undefined
 
@@ -79,7 +79,7 @@ export class SharedConnection implements DatabaseConnection {
     try {
       result = runStatement(statement, parameters)
     } catch (error) {
-      // SQLite undoes a statement that fails; the transaction may go on.
+      // SQLite undoes a failed statement; the transaction may go on.
       observer.rollbackTo(position)
       throw error
     }

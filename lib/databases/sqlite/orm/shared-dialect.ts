@@ -1,4 +1,4 @@
-/** Shares the engine's open database with MikroORM's Kysely: its transactions are the engine's. */
+/** Shares the engine's open database and transactions with MikroORM's Kysely. */
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,
@@ -22,7 +22,7 @@ export class SharedSqliteDialect implements Dialect {
   readonly filters: AddedFilters | undefined
   readonly #driver: SharedDriver
 
-  /** @param filters of the entity manager, where MikroORM has the dialect */
+  /** @param filters that the application adds to the entity manager */
   constructor(host: ConnectionHost, filters?: AddedFilters) {
     this.host = host
     this.filters = filters

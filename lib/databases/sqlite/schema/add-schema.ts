@@ -24,10 +24,10 @@ interface SchemaDatabase {
  * @throws Error in one line, with the differences that can be neither served nor added.
  */
 export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: () => T): T {
-  /** Violated by existing rows. */
+  /** Unique indexes that existing rows violate. */
   const broken = new Set<string>()
   for (;;) {
-    // One state of the file.
+    // Both see one state of the file.
     const { findings, version } = db.transaction(() => ({ findings: compareSchema(orm, db), version: readVersion(db) }))()
     if (findings.faults.length > 0) throw schemaError(findings.faults, path, { ways: findings.ways })
     const additions = findings.additions.filter(({ what }) => !broken.has(what))

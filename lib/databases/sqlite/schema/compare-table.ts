@@ -20,7 +20,7 @@ export interface Addition {
 
 export class Findings {
   readonly additions: Addition[] = []
-  /** Lasting differences, by their place. */
+  /** Lasting differences, with the place first. */
   readonly notes: string[] = []
   /** The file cannot be served. */
   readonly faults: string[] = []
@@ -34,7 +34,7 @@ export interface Comparing {
   readonly catalog: Catalog
   readonly helper: SchemaHelper
   readonly findings: Findings
-  /** Names in the additions, folded. */
+  /** Names in the additions, in lower case. */
   readonly made: Set<string>
 }
 
@@ -161,7 +161,7 @@ function compareColumn(column: Column, found: ExistingColumn, { name: table, kin
   if (found.notNull && column.nullable && !isKey) notes.push(`${place}: NOT NULL in the file, and nullable in the entity: null is refused.`)
   if (!found.notNull && !found.generated && !column.nullable && column.generated === undefined && !isKey && !column.primary)
     notes.push(`${place}: nullable in the file, and not in the entity: records that hold nothing in it show null.`)
-  // Numbers to SQLite, but many programs store texts.
+  // SQLite expects numbers, but many programs store texts.
   const isLoose = /^(?:json|date|time|numeric|decimal)/i.test(column.type)
   const [wanted, is] = [findAffinity(column.type), findAffinity(found.type)]
   if (!isLoose && wanted !== is && wanted !== 'any' && is !== 'any') {
@@ -202,7 +202,7 @@ function isUnique(columns: readonly string[], { key, indexes }: ExistingTable): 
   return covers(key) || indexes.some(index => index.unique && !index.partial && covers(index.columns))
 }
 
-/** Only MikroORM assumes the index of a link. */
+/** The file may lack MikroORM's index for a link. */
 function isAssumed({ unique, keyName, columnNames }: IndexDef, { name: table, foreignKeys }: ExistingTable, { orm }: Comparing): boolean {
   const assumed = orm.em.getPlatform().getIndexName(table, columnNames, 'index')
   if (unique || foldCase(keyName) !== foldCase(assumed)) return false
@@ -220,7 +220,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
     findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return
   }
-  // Other indexes may differ in the text of the SQL.
+  // Expressions of indexes may be spelt differently.
   if (same !== undefined || (isPlain && isThere(index, existing))) return
   if (!isFree(target, name, comparing)) return
   const what = `the index "${name}" of "${existing.name}"`
@@ -232,7 +232,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
 
 /** An index of any name, with the same effect. */
 export function isThere({ unique, columnNames, columns }: IndexDef, existing: ExistingTable): boolean {
-  // Uniqueness of fewer columns includes more.
+  // Unique columns stay unique with further columns.
   if (unique) return isUnique(columnNames, existing)
   if (columns?.some(({ collation, sort }) => collation !== undefined || sort !== undefined)) return false
   const begins = (others: readonly (string | undefined)[]): boolean =>

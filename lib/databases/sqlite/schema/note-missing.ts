@@ -19,7 +19,6 @@ export function checkTables(orm: MikroORM, handle: SqliteDatabase, path: string)
   )
 }
 
-/** Requests for missing parts fail. */
 export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: string, notes: Notes): void {
   const missing = listMissing(orm, handle)
   if (missing.length > 0)

@@ -103,7 +103,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   })
 }
 
-/** As `compareWithin`, with any of a list. */
+/** By JSON type, with any value of a list. */
 function isOneOfWithin(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -127,7 +127,7 @@ function caseOfType(type: Sql, cases: Readonly<Record<string, Sql>>): Sql {
   return sql`case ${type} ${join(each, ' ')} end`
 }
 
-/** Answers show fewer digits than the column. */
+/** Answers may show fewer digits than the column. */
 function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
   return kind === 'decimal' && scale !== undefined && asNumber !== true && loose !== true
 }
@@ -149,7 +149,7 @@ function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: Va
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
   switch (operator) {
     case '=':
-      // For a text that is no number.
+      // Finds a text that is no number, too.
       return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
     case '>':
       return sql`${column} > ${high}`
@@ -170,7 +170,7 @@ function compareAny({ operand, operator, value }: Condition & { kind: 'compare' 
   return sql`case when ${number} is null then ${isText} else ${isNumber} end`
 }
 
-/** Other programs and documents may store a UUID in upper case, `true` as a text. Each form costs a comparison for each row. */
+/** Other programs and documents may store a UUID in upper case, `true` as a text, a time without seconds. Each form costs a comparison. */
 function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
   if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
   if (kind === 'time') return ['value', MINUTES]
@@ -216,7 +216,7 @@ function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
-/** Far times are compared as stored, by an index. Near times, perhaps finer or in other forms, are converted row by row. */
+/** In a uniform column, far times are compared as stored, by an index. Near times, perhaps finer, are converted row by row. */
 function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!

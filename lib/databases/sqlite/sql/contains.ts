@@ -6,11 +6,7 @@ type StoredAs = 'list' | 'json'
 /** Comparisons between two checks of the clock. */
 const CHECK_EVERY = 100_000
 
-/**
- * Deterministic.
- *
- * @param checkClock may throw
- */
+/** @param checkClock may throw */
 export function containsFunction(checkClock: () => void): (stored: unknown, form: unknown, given: unknown) => number | null {
   let last: { readonly text: string; readonly value: unknown } | undefined
   let work = 0
@@ -27,7 +23,7 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
   }
 }
 
-/** As MikroORM joins a list. */
+/** Does not read items that MikroORM quotes: empty, with commas or quotes. */
 function splitList(stored: string): readonly string[] {
   return stored === '' ? [] : stored.split(',')
 }
@@ -60,7 +56,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** As `@>` of jsonb: a list may contain a bare value, at the top alone. */
+/** Like `@>` of jsonb: a list may contain a bare value, at the top alone. */
 function contains(whole: unknown, part: unknown, step: () => void, isInner = false): boolean {
   step()
   if (Array.isArray(whole)) {

@@ -14,7 +14,7 @@ function decodeBoolean(value: unknown): unknown {
   return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
-/** Undefined where SQLite's value is the JSON value. Bytes: see `decodeOdd`. */
+/** Undefined where SQLite's value is the JSON value, unless the column holds bytes. */
 export function findDecoder(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
@@ -87,7 +87,7 @@ function plainTest(type: ScalarType, value: string): string {
   return `${value}===null`
 }
 
-/** Integers beyond a JavaScript number become texts. */
+/** In a file, integers beyond 2^53 become texts. */
 export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sql {
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
@@ -102,7 +102,6 @@ export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sq
   return text(`case when ${column} between ${least} and ${most} then ${column} else ${other} end`)
 }
 
-/** See `Flavour.readValue`. */
 export function readValue(type: ScalarType, value: RowValue, source: BuilderSource): RowValue {
   const decoder = findDecoder(type)
   // Any column may hold bytes.

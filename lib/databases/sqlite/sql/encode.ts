@@ -31,18 +31,17 @@ export function toParameter(value: unknown): unknown {
   }
 }
 
-/** See `Dialect.encodeList`. A bigint keeps all digits. */
+/** Leaves out NULL. A bigint keeps all digits. */
 export function encodeList(values: readonly unknown[]): string {
   const items = values.flatMap(value => (value === null ? [] : typeof value === 'bigint' ? String(value) : JSON.stringify(value)))
   return `[${items.join()}]`
 }
 
-/** See `Dialect.encodePatterns`. */
 export function encodePatterns(patterns: readonly (readonly string[])[]): string {
   return JSON.stringify(patterns)
 }
 
-/** See `Dialect.encodeLinks`. */
+/** Writes each key once, without empty links. */
 export function encodeLinks(rows: readonly Row[], { from, parts }: Pick<CompiledChild, 'from' | 'parts'>): EncodedLinks {
   const seen = new Set<string>()
   if (from.length === 1) {

@@ -6,7 +6,7 @@ import { name } from '../../sql/sql.ts'
 /** In milliseconds. */
 const FRESH = 1000
 
-/** Place, length, number and header of a row in a file. */
+/** The least bytes of a row: two for its place, and length, number, header. */
 const ROW_BYTES = 5
 
 interface IndexStatistics {
@@ -110,7 +110,6 @@ export class Estimate {
     return rows
   }
 
-  /** Called after a change of the schema. */
   forget(): void {
     this.#tables.clear()
     this.#schema = -1

@@ -4,7 +4,6 @@
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** See `Dialect.describeUnstorable`. */
 export function describeUnstorable(value: unknown, type: ScalarType): string | undefined {
   if (makesNumbers(type)) {
     const number = typeof value === 'string' && IS_NUMBER.test(value) ? String(Number(value)) : value
@@ -15,7 +14,6 @@ export function describeUnstorable(value: unknown, type: ScalarType): string | u
   return 'a decimal number of at most 15 digits, because SQLite stores no more exactly'
 }
 
-/** See `Dialect.storesAll`. */
 export function storesAll(type: ScalarType): boolean {
   return type.kind !== 'decimal' && !makesNumbers(type)
 }
@@ -29,7 +27,6 @@ function makesNumbers({ kind, column }: ScalarType): boolean {
 
 const IS_NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
-/** See `Dialect.findBound`. */
 export function findBound(value: unknown, { kind }: ScalarType, operator: string): unknown {
   return kind === 'decimal' ? findDecimalBound(value as string, operator) : value
 }

@@ -64,7 +64,7 @@ export const SQLITE_FLAVOUR: Flavour = {
     return sql`(select ${which}(v) from (${all}))`
   },
   countDistinct: (key, isThere) => `count(distinct case when ${isThere} then json_array(${key.join(', ')}) end)`,
-  // See database/count-reachable.ts.
+  // Functions of database/count-reachable.ts.
   reach: {
     key: numberable,
     links: (from, to) => `mikro_links(${from}, ${to})`,

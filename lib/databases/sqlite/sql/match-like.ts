@@ -1,6 +1,6 @@
 /**
- * Matches `$like` as PostgreSQL. `%` is any number of characters, `_` one character, `\` takes the meaning from the next,
- * and case counts. SQLite's LIKE folds letters and knows no escape; GLOB is used where quick and right.
+ * Matches `$like` and `$ilike` as PostgreSQL. `%` is any number of characters, `_` one character, `\` takes the meaning from the next.
+ * SQLite's LIKE folds ASCII letters alone; GLOB is used where quick and right.
  */
 
 /** Stand for `%` and `_` in a pattern. */
@@ -33,7 +33,7 @@ export function toGlob(pattern: string): string {
 const CHECK_EVERY = 100_000
 
 /**
- * The SQL function `mikro_like(text, pattern, fold)`. Deterministic.
+ * The SQL function `mikro_like(text, pattern, fold)`.
  *
  * @param checkClock may throw
  */
@@ -45,7 +45,7 @@ export function likeFunction(checkClock: () => void): (value: unknown, pattern: 
   }
   return (value, pattern, fold) => {
     if (value === null || typeof pattern !== 'string') return null
-    // SQL leaves long texts, and texts with a NUL, to the function.
+    // A file's column of texts may hold numbers or bytes.
     if (typeof value !== 'string') return 0
     if (last?.text !== pattern || last.fold !== fold)
       last = { text: pattern, fold, pattern: parse(fold === 1 ? foldCase(pattern) : pattern) }

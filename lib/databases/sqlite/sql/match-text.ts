@@ -7,7 +7,7 @@ import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** NULL unless the value is a text: JSON and a file's column may hold any value. */
+/** NULL for what is no text inside of JSON, or in a column without a type. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {

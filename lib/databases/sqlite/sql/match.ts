@@ -11,22 +11,22 @@ import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
 import { expressions } from '../../../foundation/expressions/load-expressions.ts'
 
-/** `mikro_time(value, unit)`: milliseconds since 1970, or the value where no time. Deterministic. */
+/** `mikro_time(value, unit)`: milliseconds since 1970, or the value where no time. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
 
-/** `mikro_moment(value, unit)`: milliseconds since 1970, or NULL where no time. Deterministic. */
+/** `mikro_moment(value, unit)`: milliseconds since 1970, or NULL where no time. */
 export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
-/** `mikro_rounded(value, scale)`: a number as shown with `scale` digits after the point; other values unchanged. Deterministic. */
+/** `mikro_rounded(value, scale)`: a number as shown with `scale` digits after the point; other values unchanged. */
 export function roundedFunction(value: unknown, scale: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
 }
 
-/** `mikro_json(text)`: an object or array in a spelling that equal values share; else NULL. Deterministic. */
+/** `mikro_json(text)`: an object or array in a spelling that equal values share; else NULL. */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
   try {
@@ -37,7 +37,7 @@ export function jsonFunction(text: unknown): string | null {
 }
 
 /**
- * `mikro_match(text, pieces, fold)`. Deterministic.
+ * `mikro_match(text, pieces, fold)`: 1 where a text consists of the pieces, with any characters between.
  *
  * @param checkClock may throw
  */
@@ -191,7 +191,7 @@ function findIndex(text: string, piece: string, from: number, failures: Uint16Ar
   return -1
 }
 
-/** GLOB is case-sensitive. Only the engine's stars stay special. */
+/** Only the engine's stars stay special. */
 export function formatGlob(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[*?[]/g, '[$&]')).join('*')
 }
@@ -222,7 +222,7 @@ function canonicalJson(value: unknown, depth = 0): string | undefined {
 const EXPRESSION_STEPS = 100_000
 
 /**
- * `mikro_expression(text, expression, fold)`. Deterministic.
+ * `mikro_expression(text, expression, fold)`: 1 where a regular expression matches.
  *
  * @param checkClock may throw
  */

@@ -45,7 +45,7 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
   }
 }
 
-/** SQLite's function is quicker, but rounds finer times, and lacks some forms. */
+/** SQLite's function is quicker, but rounds times finer than milliseconds (over 24 characters), and lacks some forms. */
 function momentOfText(column: string): string {
   const quick = `cast(round(unixepoch(${column}, 'subsec') * 1000) as integer)`
   const own = `mikro_moment(${column}, 'text')`

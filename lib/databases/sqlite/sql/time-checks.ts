@@ -40,7 +40,7 @@ const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
 // A mark for a whole clause goes with the space in front.
 const CLAUSE = / \/\*where~.*?\*\/(?= |$)/g
 
-/** @param isInteger every 16th integer checks the clock */
+/** @param isInteger multiples of 16 in the column check the clock; else a random 16th of the rows */
 export function mark(column: string, isInteger: boolean, isWhole = false): string {
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
@@ -51,7 +51,7 @@ const HEAVY = 200
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
   if (sql === whole.text) return { sql, bindings: whole.bindings }
-  // JSON, functions of the engine and expressions of the application cost more than a comparison.
+  // JSON, functions of the engine and subqueries cost more than a comparison.
   const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0
   const weight = 1 + whole.bindings.length + 20 * calls
   const mask = weight >= HEAVY ? '0' : '15'

@@ -46,7 +46,7 @@ export const MISFIT: OwnForm = { ...form(() => null), takesMisfits: true }
 /** As `mikro_json` spells objects and arrays. */
 export const JSON_VALUE = form(jsonFunction)
 
-/** The text in the quotes. */
+/** `Ann` for `"Ann"`; NULL for a value without quotes. */
 export const JSON_TEXT = form(value => parseQuoted(String(value)))
 
 function parseQuoted(text: string): string | null {

@@ -1,4 +1,7 @@
-/** Sets links of several rows. A list of keys is one JSON text, so the number of rows does not change a statement. */
+/**
+ * Sets, removes and reads links of several rows; parameters as in `WritingDialect`. A list of keys is one JSON text, so the number of rows
+ * does not change a statement.
+ */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'
@@ -7,12 +10,10 @@ import { SQLITE_FLAVOUR } from './flavour.ts'
 
 const LISTED = '(select value from json_each(?))'
 
-/** See `WritingDialect.deleteAll`. */
 export function compileDeleteAll({ table, key }: StoredTable): Statement {
   return plainStatement(`delete from ${tableName(table)} where ${name(key[0]!.column)} in ${LISTED}`)
 }
 
-/** See `WritingDialect.link`. */
 export function compileLink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
   const field = name(column)
   return plainStatement(
@@ -20,7 +21,6 @@ export function compileLink({ table, key, version }: StoredTable, { column }: St
   )
 }
 
-/** See `WritingDialect.unlink`. */
 export function compileUnlink({ table, key, version }: StoredTable, { column }: StoredColumn): Statement {
   const field = name(column)
   return plainStatement(
@@ -28,24 +28,20 @@ export function compileUnlink({ table, key, version }: StoredTable, { column }: 
   )
 }
 
-/** See `WritingDialect.deleteOthers`. */
 export function compileDeleteOthers({ table, key }: StoredTable, { column }: StoredColumn): Statement {
   return plainStatement(`delete from ${tableName(table)} where ${name(column)} = ? and ${name(key[0]!.column)} not in ${LISTED}`)
 }
 
-/** See `WritingDialect.others`. */
 export function compileOthers({ table, key }: StoredTable, { column }: StoredColumn): Statement {
   const field = name(key[0]!.column)
   return plainStatement(`select cast(${field} as text) from ${tableName(table)} where ${name(column)} = ? and ${field} not in ${LISTED}`)
 }
 
-/** See `WritingDialect.unlinked`. */
 export function compileUnlinked({ table, key }: StoredTable, { column }: StoredColumn): Statement {
   const differs = `exists (select 1 from ${tableName(table)} as t where t.${name(key[0]!.column)} = l.value and t.${name(column)} is not ?)`
   return plainStatement(`select cast(l.value as text) from json_each(?) as l where ${differs} order by l.key`)
 }
 
-/** See `WritingDialect.leave`. */
 export function compileLeave(pivot: PivotTable, seen?: SeenRows): Statement {
   const { table, member, members } = pivot
   const exists =
@@ -55,19 +51,16 @@ export function compileLeave(pivot: PivotTable, seen?: SeenRows): Statement {
   return compileLeaving(SQLITE_FLAVOUR, pivot, sql`${name(member)} not in (select value from json_each(${VALUE}))${exists}`, seen)
 }
 
-/** See `WritingDialect.take`. */
 export function compileTake({ table, owner, member }: PivotTable): Statement {
   return plainStatement(`delete from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} in ${LISTED}`)
 }
 
-/** See `WritingDialect.enter`. */
 export function compileEnter({ table, owner, member }: PivotTable): Statement {
   const there = `(select ${name(member)} from ${tableName(table)} where ${name(owner)} = ? and ${name(member)} is not null)`
   const listed = `select ?, value from json_each(?) where value not in ${there} order by key`
   return plainStatement(`insert into ${tableName(table)} (${name(owner)}, ${name(member)}) ${listed}`)
 }
 
-/** See `WritingDialect.members`. */
 export function compileMembers({ table, owner, member, order }: PivotTable): Statement {
   return plainStatement(
     `select cast(${name(member)} as text) ` +

@@ -49,7 +49,7 @@ export class Heap {
     this.#view.setBigInt64(at, value, true)
   }
 
-  /** Never a copy. */
+  /** A view. */
   bytesAt(at: number, length: number): Uint8Array {
     return this.#bytes.subarray(at, at + length)
   }
@@ -90,7 +90,7 @@ export class Heap {
     return work(at, length)
   }
 
-  /** Allocates the text anew, with a byte 0 behind. */
+  /** Allocates a text with a byte 0 behind. */
   withKeptText<T>(text: string, work: (at: number, length: number) => T): T {
     const bytes = encoder.encode(text)
     return this.#allocated(bytes.length + 1, at => {

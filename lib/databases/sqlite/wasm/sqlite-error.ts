@@ -1,4 +1,4 @@
-/** SQLite's own errors, with the names and texts of SQLite. */
+/** Errors with the names and texts of SQLite. */
 import type { RawError } from '../driver/raw-database.ts'
 import type { Sqlite } from './load-sqlite.ts'
 

@@ -2,7 +2,7 @@
 import type { Heap } from './heap.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
-/** Of C. */
+/** EBADF and ENOSYS are WASI's numbers. */
 const ENOENT = 2
 const EBADF = 8
 const ENOSYS = 52
@@ -14,7 +14,7 @@ const RANDOM_DESCRIPTOR = 3
 /** The most of one call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65_536
 
-/** Of WebAssembly of 32 bits. */
+/** The maximum of `sqlite3.wasm`, in bytes. */
 export const MAX_MEMORY = 2 ** 31
 
 type SystemCall = (...values: never[]) => number | undefined

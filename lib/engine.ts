@@ -215,9 +215,9 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a request and returns what ran: statements with parameters, times and rows, SQLite's plans (`explain query plan`), and indexes
-   * that would spare work. Injected faults and the journal are left out. Nothing is written: any method but GET, HEAD, QUERY and OPTIONS
-   * runs in a fork, with hooks, constraints and commit. Effects of hooks outside of the engine remain.
+   * Answers a request and returns what ran: statements with parameters, times, rows and the database's plans, and indexes that would spare
+   * work. Injected faults and the journal are left out. Nothing is written: any method but GET, HEAD, QUERY and OPTIONS runs in a fork,
+   * with hooks, constraints and commit. Effects of hooks outside of the engine remain.
    *
    * @returns plain data without secrets; only `response` is the answer as it is
    * @throws as `handle`; as `fork` for a write

@@ -5,7 +5,6 @@
 import type { WorldEngine } from './doors/server/controls/world-engine.ts'
 import { runtime } from './foundation/runtime/runtime.ts'
 
-/** See `EnginesOfProcess`. */
 interface ShownEngines {
   show(engine: WorldEngine, stack: string): void
 }

@@ -10,11 +10,7 @@ import { isGroup } from './records/request/filter-groups.ts'
 import { readPath } from './records/request/parse-request.ts'
 import { readPairs } from './records/request/parsed-query.ts'
 
-/**
- * See `engine.selfTest`.
- *
- * @param readOnly served as read-only
- */
+/** @param readOnly tries the promises of a read-only API */
 export async function tryPromises(engine: object, options: SelfTestOptions, readOnly: boolean): Promise<SelfTest> {
   const [{ runSelfTest }, { createTestedWorld }] = await Promise.all([
     import('./checks/self-test/self-test.ts'),
@@ -22,7 +18,7 @@ export async function tryPromises(engine: object, options: SelfTestOptions, read
   ])
   const { open, build } = internalsOf(engine)
   const composition = await copyWorld(open, undefined)
-  // No time limit in process, and nobody reads the journal.
+  // Nobody reads the journal.
   const fork = build({ ...composition, options: { ...composition.options, readOnly, journal: 0 } })
   try {
     return await runSelfTest(await createTestedWorld(internalsOf(fork).parts, user => fork.token(user)), options)

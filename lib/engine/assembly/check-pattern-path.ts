@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses an unknown version or resource: a test whose failure never comes would pass for the wrong reason. A star may
- * stand for anything.
+ * Check pattern path: refuses an unknown version, resource or attribute: a test whose failure never comes would pass for the wrong reason.
+ * A star may stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -34,7 +34,7 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   if (!path.startsWith('/') || path === '/') return
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
-    // A way in may have a base, unknown here.
+    // The base of a way in may come first.
     const isOpen = segments.some((segment, at) =>
       segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
     )
@@ -110,7 +110,7 @@ function beforeStar(segment: string): string {
   return star < 0 ? segment : segment.slice(0, star)
 }
 
-/** A segment with a star may belong to a way in, unless nearly a resource's name. */
+/** A star may stand for the base of a way in, unless nearly a resource's name. */
 function isFree(start: string, at: number, parts: PathParts): boolean {
   return (
     mayBegin(start, NO_VERSION, at, parts) ||

@@ -60,7 +60,7 @@ interface DescriptionParts {
   /** The application's hooks or subscribers may refuse. */
   readonly runsHooks: () => boolean
   readonly context: (version: string) => HookContext
-  /** A server that begins later may have one. */
+  /** A later server may have a wire. */
   readonly hasWire: () => boolean
 }
 
@@ -149,7 +149,7 @@ export class Descriptions {
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
   }
 
-  /** A check is by a document without examples and filters. */
+  /** Checks by a document without examples and filters. */
   conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
     const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()

@@ -1,4 +1,4 @@
-/** Engine internals: for the doors, the checks and the command. See internals.ts. */
+/** Engine internals: for the doors, the checks and the command. */
 import type { HandleContext, StageParts } from '../pipeline/arrival.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from '../options/shape-answer.ts'
@@ -32,7 +32,7 @@ import { describeReserved } from '../../records/request/reserved-paths.ts'
 export interface Showing {
   /** @param place a file; `undefined`: where the engine was made */
   rename(name: string, place: string | undefined): void
-  /** No test asks the engine. */
+  /** Only forks of the engine get requests. */
   hide(): void
   fail(reason: string): void
   /** Resolves when the engine may close; `undefined`: at once. */
@@ -53,7 +53,7 @@ interface RecordedTest {
   readonly begun: number
 }
 
-/** So many records a client may ask for at once. */
+/** Records for one request, at most. */
 const MOST_GIVEN = 10_000
 
 interface FailingRequest {
@@ -93,7 +93,7 @@ export class EngineInternals {
     return this.parts.options.envelope
   }
 
-  /** Of ways in without a wire of their own. */
+  /** The wire of ways in without another. */
   get wire(): Wire | undefined {
     return this.parts.options.wire
   }
@@ -120,12 +120,12 @@ export class EngineInternals {
     return this.parts.served.get(version)?.model
   }
 
-  /** As `handle`, but at once where nothing waits, and may throw. */
+  /** Answers as `handle`, but at once where nothing waits, and may throw. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.parts.requests.handle(method, path, query, body, context)
   }
 
-  /** For a docs page, without journal and faults. */
+  /** Answers a docs page, without journal and faults. */
   look(path: string, context: HandleContext): Promise<RestResponse> {
     return this.parts.requests.look(path, context)
   }
@@ -146,7 +146,7 @@ export class EngineInternals {
     return this.parts.shared.scenarios.find(name, state => this.fork(state))
   }
 
-  /** As `engine.fork`, but no list shows the fork. */
+  /** Forks as `engine.fork`, but no list shows the fork. */
   async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
     return this.build(await copyWorld(this.parts, snapshot))
   }
@@ -221,7 +221,7 @@ export class EngineInternals {
     return this.parts.authentication?.isSession(method, segments) === true
   }
 
-  /** Foreign keys without an index, in larger tables. */
+  /** Links without an index, of tables with more than `rows` rows. */
   async unindexedLinks(rows: number): Promise<UnindexedLink[]> {
     return this.parts.connection.unindexedLinks(this.model.entities, rows)
   }
@@ -243,7 +243,7 @@ export class EngineInternals {
 }
 
 /**
- * The engine answers a version and all below; without versions: resources, reserved paths and custom routes. And the index.
+ * The engine answers a version and all below; without versions: resources, reserved paths and custom routes. Below a base, the root, too.
  *
  * @param target path below the base; may carry a query
  * @param hasBase without a base, the root is the app's

@@ -1,4 +1,4 @@
-/** Notes keys no path can name, such as the empty text. Other programs make such keys. */
+/** Notes unreachable keys, such as the empty text. Other programs make such keys. */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'
@@ -8,7 +8,7 @@ import { bindParameters } from '../../records/database/bind.ts'
 import type { Dialect, Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 
-/** See `isUnreachable`. Looked up by the key's index. */
+/** Keys that no path can name, looked up by the key's index. */
 const WHOLE_KEYS = ['', '.', '..']
 
 /** In characters. */

@@ -59,18 +59,18 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** Into a temporary folder. */
+/** Copies a file into a temporary folder. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
-/** Into a temporary folder. The database may be open. */
+/** Copies a database, which may be in use, into a temporary folder. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   return (await import('../../databases/postgres/server/pglite.ts')).copyPglite(url)
 }
 
 /**
- * A TypeError where MikroORM finds no entities in a list.
+ * Makes a TypeError where MikroORM finds no entities in a list.
  *
  * @param baseDir the folder of patterns
  */

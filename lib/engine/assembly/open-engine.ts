@@ -1,4 +1,4 @@
-/** Opens a new engine's database, and begins the engine's life. Loaded where an engine is made. */
+/** Opens a new engine's database, and begins the engine's life. */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
 import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
@@ -110,7 +110,7 @@ async function resolveConfig(options: EngineOptions): Promise<EngineOptions> {
   return (await import('../config/read-config.ts')).readConfig(options)
 }
 
-/** About the worlds of a test at a time. */
+/** About as many as a test has worlds. */
 const MOST_MODELS = 20
 
 function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedFilters, prepared: PreparedParts): SharedState {
@@ -137,7 +137,7 @@ function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedF
   }
 }
 
-/** Whether a reading request may run code of the application. */
+/** Whether a read may run code of the application. */
 function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options
   return (
@@ -151,14 +151,17 @@ function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   )
 }
 
-/** The option `seed` fills empty tables, a seeder an empty database: a file is started more than once. */
 interface SeedBed {
   readonly version: Parameters<typeof hashedSeed>[1]
   readonly connection: Connection
   readonly notes: Notes
 }
 
-/** @param isNew only migrations may have filled the database */
+/**
+ * The option `seed` fills empty tables, a seeder an empty database: a file is started more than once.
+ *
+ * @param isNew only migrations may have filled the database
+ */
 async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
   const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
   for (const each of kept) await sow(each, bed)
@@ -171,7 +174,7 @@ async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise
   } else await seed(await hashedSeed(each, version), version.model, connection)
 }
 
-/** Before any is sown: a seed fills tables. */
+/** Decides before the first seed fills tables. */
 async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
   const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
   const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
@@ -194,7 +197,7 @@ async function keepFitting(seeds: readonly Seed[], { version: { model }, connect
 const SECRET =
   /(?:^|_)(?:(?:pass(?:word|wd|phrase|code)|pwd|secret|token|session|credential|api_?key)s?|(?:private|secret|access|signing|encryption)_key)(?:_?(?:hash|digest|salt|id|key|data|value|encrypted))?$/
 
-/** Leaves out `token_count`, a number, and `password_changed`, a time. */
+/** Leaves out a number, such as `session_id`, and a time. */
 const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uuid', 'json', 'any'])
 
 const MOST_NAMED = 10

@@ -1,4 +1,4 @@
-/** Unavailable: members of an engine that cannot work here, and why. */
+/** Unavailable: what cannot work with the engine's database or options, and why. */
 import type { EngineParts } from './assemble.ts'
 
 /** @returns by member, and for `changes` in the journal, the reason as a sentence */

@@ -40,9 +40,9 @@ export class World {
   readonly #parts: WorldParts
   /** What `reset` goes back to, beside the data. */
   #origin: WorldState
-  /** Outlives the engine, in a page. */
+  /** Stores the world for the next page. */
   persisted: Persisted | undefined
-  /** Where the test began, with the last request before, by ID. `undefined`: as `reset`. */
+  /** Where the test began, with the ID of the last request before. `undefined`: at `#origin`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
   constructor(parts: WorldParts, state?: WorldState) {
@@ -63,7 +63,7 @@ export class World {
     return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
   }
 
-  /** The start of the present test. `last`: the last request before, by ID. */
+  /** The start of the present test. `last`: the ID of the last request before. */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()

@@ -23,7 +23,7 @@ export async function chooseConfig(given: unknown, context = runtime.environment
   throw new TypeError(`RestEngine.create: "config" is of the context ${JSON.stringify(contextName)}, and "${context}" is asked for.`)
 }
 
-/** Given may be a whole module. */
+/** Takes the default export of a whole module. */
 function unwrap(exported: unknown): unknown {
   return isObject(exported) && exported[Symbol.toStringTag as never] === 'Module' && 'default' in exported ? exported['default'] : exported
 }

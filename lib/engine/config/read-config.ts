@@ -100,7 +100,7 @@ function checkMigrations(config: OrmConfig, isSqlite: boolean): void {
   )
 }
 
-/** Keys as of MongoDB, in ascending order. */
+/** Stands for the process in keys as of MongoDB. */
 const OWN = runtime.formatBytes(secrets.randomBytes(5), 'hex')
 let count = 0
 

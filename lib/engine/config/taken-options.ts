@@ -190,7 +190,7 @@ function leaveOfSchema(
   taken['schemaGenerator'] = Object.fromEntries(Object.entries(schemaGenerator).filter(([name]) => !left.includes(name)))
 }
 
-/** MikroORM changes these. A compiled metadata cache is only read. */
+/** Copies what MikroORM changes. A compiled metadata cache is only read. */
 function copyWritten({ extensions, discovery, migrations, seeder, metadataCache }: OrmConfig): Partial<Options> {
   const isCompiled = (metadataCache?.adapter as { readonly name?: string } | undefined)?.name === 'GeneratedCacheAdapter'
   return {

@@ -1,4 +1,4 @@
-/** Explains a request by its statements. Loaded with the first explanation. */
+/** Explains a request by its statements. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -32,7 +32,7 @@ export async function buildExplanation(explained: Explained, { statements, advic
     writes: [...writes],
     statements: explained.statements.map(({ sql, parameters, duration, rows }, index) => {
       const { plan, columns, names, holdsValues = false } = statements[index]!
-      // A parameter whose column is unknown may be of any.
+      // A parameter of an unknown column may belong to any named column.
       const isDoubtful = [...names].some(name => secrets.isSecretColumn(name))
       const isMasked = isDoubtful && holdsValues
       return {
@@ -60,7 +60,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** The query as sent; with secrets, made of its masked pairs. */
+/** The query as sent in the path; with secrets, or beside the path, made of masked pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))
@@ -90,7 +90,7 @@ function buildHint({ table, columns, reason, scanned, rows, sql }: IndexAdvice, 
   const found = columns.map(({ column }) => (column === undefined || resource === undefined ? undefined : findPath(resource, column)))
   const attributes = columns.map(({ text, column }, index) => found[index]?.path ?? column ?? text)
   const properties = found.map(path => path?.property)
-  // The index of a property has the database's own collation and place of NULL.
+  // An index by MikroORM has the database's own collation and place of NULL.
   const isPlain = columns.every(isBare) && properties.every(property => property !== undefined)
   const entity =
     !hasEntities || resource === undefined || !isPlain
@@ -112,7 +112,7 @@ function isBare({ text, column, descending }: IndexColumn): boolean {
   return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
-/** In a query, and in the entity, if without other columns. */
+/** The attribute for a query; the property, if without other columns. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

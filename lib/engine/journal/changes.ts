@@ -20,7 +20,7 @@ export interface Change {
   readonly after: any
 }
 
-/** Tables as first served. */
+/** Lists each table by the first version with the resource. */
 export function listWatched(models: readonly Model[]): Watched {
   const tables: WatchedTable[] = []
   const watchedTables = new Set<string>()

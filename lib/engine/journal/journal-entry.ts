@@ -1,4 +1,4 @@
-/** Journal entry: a request in the journal, whole or in short. */
+/** Journal entry: whole, or in short. */
 import type { Change } from './changes.ts'
 
 /** A request in the journal. `[secret]` replaces tokens and passwords. */

@@ -8,7 +8,7 @@ import { findText } from '../../foundation/json/json.ts'
 import type { RunStatement, Trace } from '../../foundation/async/trace.ts'
 import type { JournalEntry } from './journal-entry.ts'
 
-/** For all kept bodies and changed rows. */
+/** For all kept bodies, statements and changed rows. */
 export const MAX_BYTES = 32 << 20
 
 interface Weight {
@@ -60,12 +60,12 @@ export class JournalRecord implements ChangeSink {
   changes: RawChange[] | undefined = undefined
   /** An estimate. */
   changedBytes = 0
-  /** Too many changes were dropped. */
+  /** The changes were dropped: too many bytes. */
   isForgotten = false
   /** In milliseconds, by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
   trace: Trace | undefined = undefined
-  /** Statements of a recording: see `RanStatements`. */
+  /** Statements of a recording. */
   ran: object | undefined = undefined
   /** Made on first reading. */
   shown: JournalEntry | undefined = undefined

@@ -25,7 +25,7 @@ export class Journal {
   readonly #running: Surroundings<JournalRecord>
   /** A ring: when full, the oldest record is at `#start`. */
   #records: JournalRecord[] = []
-  /** In arrays of their own: reading a record about to leave would cost a cache miss. */
+  /** In arrays: reading a record about to leave would cost a cache miss. */
   #weights: number[] = []
   #sizes: number[] = []
   #start = 0
@@ -165,7 +165,7 @@ export class Journal {
     this.#oldestKept = this.#count
   }
 
-  /** Clears; requests that still run leave no entry. */
+  /** Requests that still run leave no entry. */
   reset(): void {
     this.#generation++
     this.clear()

@@ -27,7 +27,7 @@ const NAMED = new RegExp(`((?<![\\w-])["']?([\\w-]+)["']?\\s*[:=]\\s*(${VALUE.so
 /** In characters: shorter secrets occur in other texts by chance. */
 const MIN_ECHO = 4
 
-/** Error texts repeat so many characters of a value. */
+/** Characters of a value in an error text, at most. */
 const REPEATED = 100
 
 /** Undefined if the model does not know the object. */
@@ -164,7 +164,7 @@ function listHiddenNames({ attributes }: Pick<Resource | EmbeddedAttribute, 'att
   })
 }
 
-/** With columns of documents that hold hidden values. */
+/** Includes columns of documents with hidden values. */
 function listHiddenColumns({ attributes }: Pick<Resource | EmbeddedAttribute, 'attributes'>): string[] {
   return attributes.flatMap(attribute => {
     if (attribute.kind === 'toOne' || attribute.kind === 'toMany') return []
@@ -200,7 +200,7 @@ class Mask {
     this.#resource = resource
   }
 
-  /** The model decides; for an unknown name, the name itself. */
+  /** `auth_token` is always secret; else the attribute decides. Of unknown names, the hidden names of all resources are. */
   isSecret(name: string, shape: Shape): boolean {
     if (SECRET_NAME.test(name)) return true
     const attribute = shape?.byName.get(name)
@@ -331,7 +331,7 @@ class Mask {
     return Object.freeze(copy)
   }
 
-  /** Other members of the envelope are no attributes. */
+  /** Members beside the records are no attributes. */
   copyAnswer(body: unknown, model: Model): unknown {
     const envelope = asObject(body)
     if (envelope === undefined) return this.copy(body, undefined)
@@ -360,7 +360,7 @@ function findShape(shape: Shape, name: string): Shape {
   return attribute.kind === 'toOneOf' ? mergeShapes(attribute.branches.map(({ target }) => target)) : attribute.target
 }
 
-/** Secret in one shape is secret in all. */
+/** A name secret in one shape is secret in all. */
 function mergeShapes(shapes: readonly Resource[]): Shape {
   const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
   return { byName: new Map(attributes.map(each => [each.name, each])) }

@@ -1,4 +1,4 @@
-/** Check options: of `RestEngine.create`, with defaults. Loaded when an engine is made. */
+/** Check options: of `RestEngine.create`, with defaults. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/errors/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
@@ -123,7 +123,7 @@ function refuseConfig(options: EngineOptions): void {
     )
 }
 
-/** The source of the model decides on database, schema and seed. */
+/** Refuses seed and schema that do not fit `readOnly`, or a model from the database. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
@@ -258,7 +258,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** Of any copy of MikroORM: MikroORM takes other objects for abstract entities. */
+/** Of any copy of MikroORM, which takes other objects for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

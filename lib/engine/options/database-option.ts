@@ -1,10 +1,10 @@
-/** Database option: PostgreSQL, or a file. Throws TypeError and RangeError for other values. */
+/** Database option: memory, a file, PostgreSQL or PGlite. Throws TypeError and RangeError for other values. */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 
-/** Databases by the scheme of their URLs. */
+/** Unsupported databases, by the scheme of a URL. */
 export const SERVERS: Readonly<Record<string, string>> = {
   mysql: 'MySQL',
   mariadb: 'MariaDB',
@@ -16,7 +16,7 @@ export const SERVERS: Readonly<Record<string, string>> = {
 
 const MEMBERS = ['url', 'schema', 'poolSize', 'statementTimeout', 'prepare'] as const satisfies readonly (keyof ServerDatabase)[]
 
-/** A URL of PostgreSQL becomes an object. */
+/** A URL of PostgreSQL or PGlite becomes an object. */
 export function readDatabase(database: unknown): string | ServerDatabase {
   if (database instanceof URL) return readDatabase(database.href)
   if (typeof database === 'string' && /^file:/i.test(database)) return readFileUrl(database)
@@ -47,7 +47,7 @@ function readFileUrl(url: string): string {
   return rest.startsWith('/') ? fileURLToPath(url) : decodeURIComponent(rest)
 }
 
-/** `pglite:` has no slashes. */
+/** Knows `mysql:` without slashes, too; not `pglite:`. */
 export function findScheme(database: string): string | undefined {
   return /^(?:jdbc:)?(?:([a-z][a-z0-9+.-]+):\/\/|(postgres(?:ql)?|mysql|mariadb|mongodb|mssql|sqlserver|sqlite3?|libsql):)/i
     .exec(database)

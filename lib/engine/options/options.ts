@@ -1,4 +1,4 @@
-/** Options: as given and as checked (see check-options.ts). */
+/** Options: as given and as checked. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
 import type { Wire } from '../../foundation/base/wire.ts'

@@ -5,7 +5,7 @@ import type { Attribute, InnerAttribute } from '../../model/model.ts'
 import type { Reader } from '../../records/read/reader.ts'
 import type { RecordAddress } from '../../records/validate/written.ts'
 
-/** A stored value hidden from the caller is not merged, but replaced. */
+/** A hidden attribute is not merged, but replaced. */
 export function mergeBody(body: JsonObject, { resource, key }: RecordAddress, reader: Reader): Awaitable<JsonObject> {
   return chain(reader.asStored.record(resource, key), stored => (stored === undefined ? body : mergeInside(body, stored, resource.byName)))
 }

@@ -48,7 +48,7 @@ interface FolderHandle {
 
 const FOLDER = 'mikro-rest'
 
-/** To read a file. */
+/** Tries to read a file. */
 const MAX_TRIES = 3
 
 /** Private files of the origin (OPFS, fs.spec.whatwg.org). A write replaces a whole file. */
@@ -142,7 +142,7 @@ interface OpenIndexedDatabase {
 
 const STORE = 'worlds'
 
-/** In IndexedDB: each write is a transaction. */
+/** Parts in IndexedDB: each write is a transaction. */
 class StoredParts implements WorldPlace {
   readonly #database: OpenIndexedDatabase
   readonly #name: string

@@ -19,7 +19,7 @@ import { contentsOf, makeSnapshot, type SnapshotContents } from '../worlds/snaps
 import { readTable } from '../journal/difference.ts'
 import { serveRecorded, type Forking } from './serve-recorded.ts'
 
-/** The newest requests keep statements. */
+/** So many newest requests keep statements. */
 const WITH_STATEMENTS = 100
 /** In characters. */
 const MAX_TEXT = 10_000
@@ -127,17 +127,17 @@ async function listRequests(internals: EngineInternals): Promise<RecordedRequest
   return shown
 }
 
-/** Copies rows of a server to a SQLite file by the API, with values for every database. Gives a reason for a failure. */
 type CopyEngine = OwnedEngine & Forking<CopyEngine>
 
 /** The copy is in no list of engines. */
 type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>
 
-/** Copying validates each row. */
+/** At most: copying validates each row. */
 const MAX_ROWS = 50_000
 
 type Rows = Record<string, object[]>
 
+/** Copies rows of a server to a SQLite file by the API, with values for every database. Gives a reason for a failure. */
 async function copyRows(
   internals: EngineInternals,
   beginning: SnapshotContents,
@@ -163,7 +163,7 @@ async function copyRows(
   }
 }
 
-/** By the names of the recording. */
+/** Reads rows by the recording's names of resources. */
 async function readRows({ open }: EngineInternals, recorded: readonly Resource[]): Promise<Rows | string> {
   const { connection, shared } = open
   const { watched } = shared

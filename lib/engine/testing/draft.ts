@@ -20,6 +20,6 @@ export interface RecordDraft {
   readonly slots: Slot[]
   /** The link to the record around, which the place implies. */
   readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
-  /** By attribute: values that follow from other records, once these are complete. */
+  /** By attribute: values that follow from other records, when complete. */
   readonly pending: Map<string, () => unknown>
 }

@@ -57,7 +57,7 @@ interface EventSource {
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
   readonly mask: (text: string) => string
-  /** When the first listener comes, and the last leaves. */
+  /** Called when any listener comes or leaves. */
   readonly listeningChanged: (isHeard: boolean) => void
 }
 
@@ -80,7 +80,7 @@ export class Events {
     return this.#listeners.size > 0
   }
 
-  /** The last 200 since the engine was reset. */
+  /** The last 200, from the last reset or scenario on. */
   get marks(): readonly Mark[] {
     return this.#marks
   }
@@ -124,7 +124,7 @@ export class Events {
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
   }
 
-  /** Under `--watch`: why the former model stays served. */
+  /** Tells why the former model stays served under `--watch`. */
   readonly tellRefused = (reason: string | undefined): void => {
     const facts = this.#facts()
     this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })

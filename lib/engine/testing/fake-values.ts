@@ -15,10 +15,10 @@ interface Making {
   readonly bearer: string
 }
 
-/** For one attribute, at most. */
+/** Values for one attribute, at most. */
 const TRIES = 5000
 
-/** How many values there are. Infinity: more than are ever tried. */
+/** How many values there are. Infinity: very many. */
 export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
@@ -26,7 +26,6 @@ export function countDomain({ items, kind, length }: ScalarType): number {
   return kind === 'date' ? 365 : kind === 'time' ? 86_400 : Infinity
 }
 
-/** The best come first. */
 export function* fakeValues(
   { type, name, primary }: Pick<ScalarAttribute, 'type' | 'name' | 'primary'>,
   making: Making,
@@ -76,7 +75,7 @@ export function* fakeValues(
   }
 }
 
-/** For `fill` of the option `schema: 'evolve'`. */
+/** Makes up values for `fill: { notes: 'made-up' }`. */
 export function makeUp(type: ScalarType, name: string, bearer: string, round: number): Iterator<unknown> {
   const random = new Random(`${bearer}.${name} ${round}`)
   return fakeValues({ type, name, primary: false }, { random, readable: undefined, now: undefined, bearer })
@@ -147,7 +146,7 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** A time of the past year, or of the next for names as `expiresAt`. */
+/** A time of the year before, or for `expiresAt` and the like of the year after. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -213,7 +212,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Letters and digits. A short length gets all texts there are. */
+/** Letters and digits. A length of 1 or 2 gets all texts there are. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)

@@ -52,6 +52,6 @@ export interface FaultState extends PendingFault {
   readonly left: number | null
   /** The plain data among the options: `{ status: 503, times: 2 }`. */
   readonly options: Readonly<Record<string, unknown>>
-  /** Held by a gate. */
+  /** The requests that a gate holds. */
   readonly held?: readonly Pick<FaultRequest, 'method' | 'path' | 'query'>[]
 }

@@ -1,6 +1,6 @@
 /**
- * Fault injection: delays, failures, lost connections, rate limits and gates. Knows nothing of the engine. Rejects with fault_injected,
- * rate_limited, the test's error, or ECONNRESET for a lost connection.
+ * Fault injection: delays, failures, lost connections, rate limits and gates. Answers with fault_injected, rate_limited or the test's
+ * error; rejects with ECONNRESET.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything } from '../../foundation/base/option-table.ts'
@@ -27,12 +27,12 @@ export class Faults {
   /** Not ended by a call, used up or not; oldest first. */
   #known: FaultRule[] = []
   #count = 0
-  /** A fault comes, meets a request, or ends, or a gate holds another request. */
+  /** Called when a fault comes, meets a request or ends, or a gate holds a request. */
   changed: () => void = () => {}
   #endedUnmet: FaultRule[] = []
 
   /**
-   * @param methods beside the usual
+   * @param methods of custom routes, beside the usual
    * @param clock fills the buckets of rate limits
    * @param checkPath refuses patterns no request can meet
    * @param unmet `throw`: unmet faults are an error after the test
@@ -189,7 +189,7 @@ export class Faults {
   }
 
   /**
-   * All delays and gates, and the first failure, loss or exceeded limit.
+   * Finds all delays and gates, and the first failure, loss or exceeded limit.
    *
    * @throws whatever a test's function throws; TypeError, RangeError for a wrong result
    */
@@ -294,7 +294,7 @@ export class Faults {
     )
   }
 
-  /** Waiting requests are those of the test before. */
+  /** Loses waiting requests, of the test before. */
   reset(): void {
     this.#known = []
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))

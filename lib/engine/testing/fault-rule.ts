@@ -34,7 +34,7 @@ export interface FaultRule extends CompiledMatch {
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
-  /** For waiting requests, too. */
+  /** Requests waiting for other faults look, too. */
   ended: boolean
 }
 

@@ -21,7 +21,7 @@ type DraftPart =
 
 interface UniqueSet {
   readonly resource: Resource
-  /** The same for sets of the same attributes. */
+  /** Sets of equal attributes have equal names. */
   readonly name: string
   readonly parts: readonly DraftPart[]
 }
@@ -85,7 +85,7 @@ function readValues(part: DraftPart): readonly unknown[] {
   return [readScalar(holder[attribute.name], attribute.type)]
 }
 
-/** Drawings for one record. */
+/** Drawings for one record, at most. */
 const ROUNDS = 20
 const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 
@@ -106,7 +106,7 @@ export class DraftFiller {
     this.#numbers = new Map(all.map((draft, index) => [draft, index]))
   }
 
-  /** To call inside the transaction. */
+  /** For an insert, to call inside the transaction. */
   async fill(): Promise<void> {
     const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
     // An earlier record must not take the caller's values.
@@ -143,7 +143,7 @@ export class DraftFiller {
     return isFree
   }
 
-  /** If the engine counts the keys, the next. */
+  /** The next key, if the engine counts keys. */
   #nextKey(resource: Resource, attribute: ScalarAttribute): readonly number[] | undefined {
     const stored = attribute.primary && resource.generatedKey ? planRows(resource)?.stored : undefined
     const key = stored === undefined ? undefined : this.#connection.takeKey(stored, undefined)

@@ -22,7 +22,7 @@ export type GivenRecord = Record<
 /** `engine.given`. */
 export type Give<Name extends string = string> = GiveMethods<Name>['one'] & Pick<GiveMethods<Name>, 'many'>
 
-/** Methods let an engine with known names count as an engine. */
+/** Methods, not properties: so an engine with known names counts as an engine. */
 interface GiveMethods<Name extends string> {
   /**
    * Inserts a record with everything the model needs, making up missing attributes and parents.

@@ -1,4 +1,4 @@
-/** Given services: what `engine.given` uses of the engine. */
+/** Given services: `engine.given` uses these. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
@@ -7,10 +7,10 @@ import type { Reader } from '../../records/read/reader.ts'
 import type { PasswordHashes } from '../../records/validate/hash-passwords.ts'
 
 export interface GivenServices {
-  /** What is served now: names may be added. */
+  /** The present model: requests may add names. */
   readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
-  /** For renderers: as in the answer to a POST. */
+  /** Renderers get the context of a POST. */
   readonly context: (resource: Resource) => HookContext
 }

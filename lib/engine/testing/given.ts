@@ -1,6 +1,5 @@
 /**
- * Given: `engine.given`. Loads make-records.ts with the first call. Rejects with resource_unknown, body_invalid, validation_failed,
- * unique_conflict.
+ * Given: `engine.given`. Rejects with resource_unknown, method_not_allowed (a view), body_invalid, validation_failed, unique_conflict.
  */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -62,7 +61,7 @@ export class Given {
     return completeRecord(resource, overrides, seed, this.#services)
   }
 
-  /** Before any wait: calls at the same time get seeds in order. */
+  /** Runs before any wait: calls at the same time get seeds in order. */
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
     const { seed } = readOptions(options, { seed: [mustRange('an integer', Number.isSafeInteger)] }, 'given')
     const { model } = this.#services.served()

@@ -96,7 +96,7 @@ function nameCall(error: unknown): unknown {
   return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
-/** Others may write the same values meanwhile. */
+/** Other processes may write the same values meanwhile. */
 const ATTEMPTS = 10
 
 /** Another record has a made-up value: on a server, written at the same time. */
@@ -106,7 +106,7 @@ function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
-/** Unique attributes with a default of another record. */
+/** Unique attributes left to a default, which another record has. */
 function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
   const names = new Set(error.errors?.map(({ attribute }) => attribute))

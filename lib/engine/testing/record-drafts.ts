@@ -1,7 +1,4 @@
-/**
- * Completes overrides to a graph, with a draft for each record. Slots are attributes without a value yet. Rejects relations that need each
- * other in a circle.
- */
+/** Completes overrides to a graph, with a draft for each record. Rejects relations needed in a circle. */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type {
@@ -62,7 +59,7 @@ export class RecordDrafts {
     this.#maxRecords = maxRecords
   }
 
-  /** With all needed records. */
+  /** Adds a draft, and drafts of all needed records. */
   add(resource: Resource, overrides: Overrides, context: DraftContext): RecordDraft {
     const { path, stream, implied, linkedFrom, needs = [], referredBy, inherited } = context
     const body = nameRelations(overrides, resource)
@@ -130,7 +127,7 @@ export class RecordDrafts {
       const { [typeName]: type, ...rest } = value
       const branch = branches.find(({ target }) => target.singular === type)
       const isLink = 'id' in rest && Object.keys(rest).length === 1
-      // Made-up values go to this object, so no copy may replace it.
+      // Made-up values go to this object: no copy may stand instead.
       if (branch !== undefined && !isLink)
         draft.body[name] = Object.assign(this.#addNested(branch, rest, draft, name), { [typeName]: type })
       return
@@ -218,7 +215,7 @@ function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** For an abstract class, the first class below, unless the body names one. */
+/** For an abstract class, names the first class below, unless the body names a class. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy

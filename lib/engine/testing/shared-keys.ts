@@ -44,7 +44,7 @@ function isHolder(attribute: Attribute): attribute is ScalarAttribute | ToOneAtt
   return attribute.kind === 'toOne' && attribute.owner && [attribute.formula, attribute.targetKey, attribute.document].every(each => !each)
 }
 
-/** References by one column that is no primary key: both sides must be equal. */
+/** References by a column beside the primary key: both sides must be equal. */
 function findBeside(
   { attributes }: Resource,
   { beside = [], target }: ToOneAttribute,
@@ -103,7 +103,7 @@ export class SharedKeys {
     }
   }
 
-  /** For a linked record, from the linking record. */
+  /** Values of a linked record that follow from the linking record. */
   findInherited(owner: RecordDraft, link: ToOneAttribute, given: Readonly<Record<string, unknown>>): Map<string, () => unknown> {
     const inherited = new Map<string, () => unknown>()
     const all = findShared(owner.resource).filter(shared => shared.link === link && this.#isSettled(owner, shared.source))
@@ -176,7 +176,7 @@ export class SharedKeys {
     return this.#readValue(draft, attribute, inner)
   }
 
-  /** For a key with an equal value elsewhere: the database would give the key too late. */
+  /** Makes a slot of a key with an equal value elsewhere: the database would give the key too late. */
   #openKey(draft: RecordDraft, part: number): void {
     const { attribute, inner } = findKeyPart(draft.resource, part)
     this.#open(draft, attribute, inner)

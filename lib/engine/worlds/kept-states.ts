@@ -32,7 +32,7 @@ export interface KeptState {
   readonly bytes: number
 }
 
-/** `'here'`: nothing has changed since. `reason`: a clause, about a state not kept. */
+/** `'here'`: nothing has changed since the request. `reason`: a clause, about a state not kept. */
 type WayBack = KeptState | 'here' | { readonly reason: string }
 
 const NOT_YET =
@@ -104,7 +104,7 @@ export class KeptStates {
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
   }
 
-  /** No other request has changed data since. */
+  /** Whether the requests alone have changed data since. */
   areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
     const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
     return isAt({ ...moment, changes }, this.#moment)

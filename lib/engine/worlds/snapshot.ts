@@ -30,7 +30,7 @@ export interface SnapshotContents {
 }
 
 export let makeSnapshot: (contents: SnapshotContents) => Snapshot
-/** The holder of a snapshot cannot see inside. */
+/** The application cannot see inside of a snapshot. */
 export let contentsOf: (snapshot: Snapshot) => SnapshotContents
 
 const NAMES = new WeakMap<Snapshot, string>()

@@ -26,7 +26,6 @@ export class AddedFilters {
     this.named = parent?.named ?? NO_FILTERS
   }
 
-  /** Replaces a filter of the same name. */
   add(name: string, filter: OrmFilter): void {
     this.named = Object.freeze({ ...this.named, [name]: { ...filter, default: filter.default ?? true } })
     this.#changed()

@@ -60,12 +60,11 @@ const ATTRIBUTE_RULES = {
   create: [boolean],
 } as const satisfies OptionTable<NonNullable<UntypedConfig['attributes']>[string]>
 
-/** Rules of attributes need the model: see `applyAttributeConfigs`. */
+/** Leaves rules of attributes to `applyAttributeConfigs`, with the model. */
 export function checkConfig(className: string, config: UntypedConfig): void {
   readOptions(config, CONFIG, `resource(${className})`)
 }
 
-/** Computed attributes come last. */
 export function applyAttributeConfigs(className: string, attributes: readonly Attribute[], config: UntypedConfig): Attribute[] {
   const where = `resource(${className})`
   const rules = config.attributes ?? {}
@@ -191,7 +190,7 @@ function checkParameters(parameters: unknown, place: string, where: string): voi
   }
 }
 
-/** The version's vocabulary checks names. */
+/** Checks no names: the version's vocabulary does. */
 function readDefaults({ sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
   if (sort === undefined && limit === undefined && filter === undefined) return undefined
   return Object.freeze({

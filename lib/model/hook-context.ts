@@ -1,4 +1,4 @@
-/** Hook context: the request, for hooks, handlers, access rules and renderers. */
+/** Hook context: what hooks see of a request. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { QueryInput } from '../foundation/base/query-input.ts'
 import type { RestResponse } from '../foundation/base/response.ts'

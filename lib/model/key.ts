@@ -16,10 +16,9 @@ import {
 } from '../foundation/values/scalar-type.ts'
 import { runtime } from '../foundation/runtime/runtime.ts'
 
-/** Stand in the order of `resource.key`. */
+/** Values in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
 
-/** A value shown in the place of the primary key. */
 export interface ShownKey {
   readonly shown: ScalarValue
 }
@@ -180,7 +179,7 @@ interface TypedKey {
   readonly key: KeyValues
 }
 
-/** `post:7`. Undefined: nothing the relation could link. */
+/** Reads `post:7`. Undefined: nothing the relation could link. */
 export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): TypedKey | undefined {
   const colon = text.indexOf(':')
   const branch = colon < 0 ? undefined : branches.find(({ target }) => target.singular === text.slice(0, colon))

@@ -1,6 +1,6 @@
 /**
- * Model: the frozen description of the API, made once by read-model.ts; no later stage reads MikroORM's metadata. Relations hold their
- * target resource, so walking a dotted path needs no look-ups.
+ * Model: the frozen description of the API, made once by metadata/read-model.ts for all stages. Relations hold their target resource, so
+ * walking a dotted path needs no look-ups.
  */
 import type { HookContext } from './hook-context.ts'
 import type { FillRule } from './resource-config.ts'
@@ -64,7 +64,7 @@ interface AttributeBase {
   readonly byClass?: boolean
 }
 
-/** See `AttributeRules.render`. */
+/** Shows another value: `AttributeRules.render`. */
 export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>>, ctx: HookContext) => unknown
 
 export interface ScalarAttribute extends AttributeBase {
@@ -113,12 +113,12 @@ export interface ToOneAttribute extends AttributeBase {
   readonly targetKey: TargetKey | undefined
   /** Columns beyond the key, with the linked record's. Other attributes hold these columns and must agree. */
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
-  /** In the foreign key's table: see `ToOneOfAttribute`. */
+  /** Names this entity, in a link to several (`ToOneOfAttribute`). */
   readonly discriminator: Discriminator | undefined
   /** The place of the foreign key in a JSON column, if there. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   readonly primary: boolean
-  /** MikroORM's `mapToPk`. */
+  /** `mapToPk`: the property holds the key. */
   readonly holdsKey: boolean
   readonly unique: boolean
   /** The name on the target. */
@@ -200,7 +200,7 @@ export interface ToManyAttribute extends AttributeBase {
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
-  /** See `AttributeRules.create`. */
+  /** Unknown IDs create records. */
   readonly creates?: boolean
 }
 
@@ -281,7 +281,7 @@ export interface Resource {
   readonly keyNames: readonly string[]
   /** The key seen by clients, if not primary. */
   readonly shownKey: TargetKey | undefined
-  /** The place in the data, then the key, or else the insertion order. May be empty. */
+  /** Columns of the place in the data, then of the key. Empty: by insertion. */
   readonly order: readonly string[]
   /** The key is one integer the database counts. */
   readonly generatedKey: boolean
@@ -289,7 +289,7 @@ export interface Resource {
   readonly version: ScalarAttribute | undefined
   /** Dotted paths that are unique together. Without the key. */
   readonly uniques: readonly (readonly string[])[]
-  /** To-one attributes that refer here, by dotted paths. */
+  /** To-one attributes with links to the resource, by dotted paths. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   readonly marks: ReadonlyMap<string, ResourceMark>
   /** False for a mere target of relations. */
@@ -302,13 +302,13 @@ export interface Resource {
   readonly explainStored: () => string | undefined
 }
 
-/** See `ResourceConfig.open`. */
+/** Unknown names: `ResourceConfig.open`. */
 export interface OpenAttributes {
   /** The hidden attribute with all values in a JSON object. */
   readonly holder: ScalarAttribute
   /** Only the first request with new names adds names. */
   readonly once: boolean
-  /** Never added. */
+  /** Names never added. */
   readonly except: ReadonlySet<string>
   /** The holder keeps null and misfits of columns. Attributes in neither place are lacking. */
   readonly exact: boolean
@@ -339,7 +339,6 @@ export function isValue(attribute: Attribute): attribute is ScalarAttribute | Em
   return attribute.kind === 'scalar' || attribute.kind === 'embedded'
 }
 
-/** Columns of the record's own table. */
 export function tableColumns(attribute: Attribute): readonly string[] {
   switch (attribute.kind) {
     case 'scalar':

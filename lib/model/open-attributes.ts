@@ -11,7 +11,7 @@ export type LearnedNames = Readonly<Record<string, readonly string[]>>
 
 export const NOTHING_LEARNED: LearnedNames = Object.freeze({})
 
-/** For one resource. */
+/** Names of a resource. */
 const MAX_LEARNED = 500
 /** In UTF-16 units. */
 const MAX_NAME = 200

@@ -21,8 +21,8 @@ export function formatPath({ attribute, within }: OwningLink): string {
 }
 
 /**
- * A link may reach any class of a hierarchy: keys are shared. A query's links do not count: nobody writes a query, and the tables below
- * have foreign keys.
+ * Adds links to the referrers of their targets. A link may reach any class of a hierarchy: keys are shared. A query's links do not count:
+ * the queried tables have foreign keys.
  */
 export function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)

@@ -16,7 +16,7 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
   return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
 }
 
-/** An ending alone stays. */
+/** A mere ending, such as `s`, stays. */
 function singularizeWord(word: string): string {
   return pluralize.singular(word) || word
 }
@@ -25,12 +25,12 @@ function camel(list: readonly string[]): string {
   return list.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
 }
 
-/** `order_items` is `orderItem`. */
+/** `order_items` gives `orderItem`. */
 export function camelSingular(name: string): string {
   return camel(withLastWord(words(name), singularizeWord))
 }
 
-/** `order_item` is `orderItems`. */
+/** `order_item` gives `orderItems`. */
 export function camelPlural(name: string): string {
   return camel(withLastWord(withLastWord(words(name), singularizeWord), pluralize.plural))
 }
@@ -44,7 +44,7 @@ export interface DefaultNames {
   readonly accepted: readonly string[]
 }
 
-/** Recent classes. Each version asks, and each engine of a test run; a plural costs some hundred comparisons. */
+/** Names of recent classes: each version asks, and each engine of a test run; a plural costs some hundred comparisons. */
 const named = new LruCache<DefaultNames>(1000)
 
 /**
@@ -77,17 +77,15 @@ export function entityName(resourceName: string): string | undefined {
   return name === '' ? undefined : /^\d/.test(name) ? `_${name}` : name
 }
 
-/** Letters and digits of any script, and `. _ ~ -`. */
 export function isResourceName(name: string): boolean {
   return /^[\p{L}\p{M}\p{N}_.~-]+$/u.test(name) && !/^\.\.?$/.test(name) && name !== '__proto__'
 }
 
-/** Empty without letters and digits. */
 export function camelCase(name: string): string {
   return camel(words(name))
 }
 
-/** `blogPost` is `blogPosts`, `blog_post` is `blog_posts`. */
+/** `blogPost` gives `blogPosts`, `blog_post` gives `blog_posts`. */
 export function toPlural(name: string): string {
   return pluralize.plural(name)
 }

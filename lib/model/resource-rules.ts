@@ -24,14 +24,14 @@ export interface ResourceRules {
   readonly ownScopes: number
   /** How many, from the first, a written row must keep: a fixed filter only says what is shown. */
   readonly writeScopes: number
-  /** Undefined: all that exist. See `ResourceConfig.write`. */
+  /** Undefined: the caller may write all rows. */
   readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
-  /** See `ResourceConfig.repeatable`. */
+  /** Whether a write may run again. */
   readonly repeatable: boolean
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 
-/** Whether a write may take a row out of what is shown. */
+/** Whether a write may take a row out of a fixed filter. */
 export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
   return scopes.length > writeScopes
 }

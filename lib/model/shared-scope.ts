@@ -3,7 +3,7 @@ import type { EntityMetadata } from '@mikro-orm/core'
 import type { HookContext } from './hook-context.ts'
 import type { ResourceRules } from './resource-rules.ts'
 
-/** A required value, a condition, or true for all rows. */
+/** Gives a required value, a condition, or true for all rows. */
 export type SharedScope = Readonly<Record<string, (ctx: HookContext) => unknown>>
 
 export const NO_SHARED_SCOPE: SharedScope = Object.freeze({})

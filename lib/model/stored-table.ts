@@ -16,7 +16,7 @@ export interface StoredProperty {
   readonly columns: readonly StoredColumn[]
   /** Null may be stored as something else. */
   readonly convertsNull: boolean
-  /** MikroORM compares stored values directly; the database compares numbers. */
+  /** Whether equal stored values are no change. */
   readonly comparable: boolean
   /** For a new record without a value; undefined: the database sets a default. */
   readonly default: unknown
@@ -30,7 +30,7 @@ export interface StoredProperty {
 /** @param current the stored JSON; an object keeps members the value leaves out; null: none */
 export type ToDocument = (value: unknown, current: unknown) => unknown
 
-/** Does not look at the entity. The entity manager has the engine's clock. */
+/** Never looks at the entity. The entity manager has the engine's clock. */
 export type Computed = (entity: object, em: unknown) => unknown
 
 export interface StoredTable {
@@ -40,7 +40,7 @@ export interface StoredTable {
   /** The key column the database counts. */
   readonly counter: StoredColumn | undefined
   readonly keyProperties: readonly StoredProperty[]
-  /** Of a table of several classes. */
+  /** For a table of several classes. */
   readonly discriminator: { readonly column: StoredColumn; readonly value: unknown } | undefined
   /** Inner properties have MikroORM's names. The unit of work writes missing properties. */
   readonly properties: ReadonlyMap<string, StoredProperty>
@@ -52,14 +52,14 @@ export interface StoredTable {
   readonly deletes: boolean
   /** The database refuses every taken value. */
   readonly refusesTaken: boolean
-  /** Refusal comes before any function of the model. */
+  /** The database refuses taken values before any code of the model runs. */
   readonly keepsUnique: boolean
   readonly uniques: readonly (readonly StoredColumn[])[]
   readonly rawDefaults: readonly string[]
   /** A new record must have these. */
   readonly required: readonly string[]
   readonly constructed: ReadonlySet<string>
-  /** Undefined: no code inside. */
+  /** Undefined: the constructor has no code. */
   readonly construct: (() => Record<string, unknown>) | undefined
   readonly version: StoredProperty | undefined
   /** `onCreate` runs again after giving nothing. */

@@ -1,5 +1,5 @@
 /**
- * Check value: JSON Schema as in the engine's documents. An unknown keyword throws: no rule is skipped silently.
+ * Check value: by JSON Schema, as in the engine's documents. An unknown keyword throws: no rule is skipped silently.
  */
 import type { Schema } from '../openapi/schema.ts'
 import { isObject } from '../../foundation/json/json.ts'

@@ -13,10 +13,10 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 /** Required headers (RFC 9110 sections 15.5.2 and 15.5.6). */
 const NEEDED: Readonly<Record<number, string>> = { 401: 'www-authenticate', 405: 'allow' }
 
-/** The body cannot be read. */
+/** Refusals of bodies. */
 const OF_BODY = [413, 415]
 
-/** Schemas of refusals by media type. */
+/** Schemas of refusals. */
 const FAILURE_TYPES: Readonly<Record<string, string>> = { 'application/json': 'Failure', [PROBLEM_TYPE]: 'Problem' }
 
 export interface DescribedOperation {
@@ -37,7 +37,7 @@ export class Conformity {
   readonly #document: OpenApiDocument
   /** Sorted: paths without parameters first. */
   readonly #paths: readonly DescribedPath[]
-  /** Others come from the transport or the application, and are not judged. */
+  /** Named in the document. Others are of the transport or the application, not judged. */
   readonly #headers: ReadonlySet<string>
   /** With the parameters of the path. */
   readonly operations: readonly DescribedOperation[]
@@ -87,7 +87,7 @@ export class Conformity {
     return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
   }
 
-  /** The path exists, with any method. */
+  /** Whether the path exists, with any method. */
   knows(path: string): boolean {
     return this.#find(path) !== undefined
   }

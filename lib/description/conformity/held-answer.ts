@@ -1,4 +1,4 @@
-/** Held answer: an answer, and its check. */
+/** Held answer: an answer for a check. */
 
 /** Header names are in lower case. */
 export interface HeldAnswer {

@@ -22,7 +22,7 @@ const LINE_SPACE = 90
 /** Passes that reorder columns. */
 const SWEEPS = 6
 
-/** From left to right, from top to bottom. */
+/** Returns columns from left to right, boxes from top to bottom. */
 export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[][] {
   const own = edges.filter(({ parent, child }) => parent !== child)
   const linked = new Set(own.flatMap(({ parent, child }) => [parent, child]))
@@ -54,7 +54,7 @@ function isTooWide(columns: readonly (readonly Placed[])[]): boolean {
   return width > WIDEST * Math.max(...columns.map(columnHeight))
 }
 
-/** The highest layer of parents, plus 1. A cycle is cut where the walk returns to its start. */
+/** The highest layer of parents, plus 1. A cycle is cut where the walk meets a box again. */
 function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<string, number> {
   const parents = groupBy(edges, 'child', 'parent')
   const layers = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** Diagram: plain data, without attributes hidden or forbidden to every caller. */
+/** Diagram: a model as plain data, without attributes hidden or forbidden to every caller. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'

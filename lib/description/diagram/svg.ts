@@ -103,7 +103,7 @@ function drawLine({ relation, start, end, points }: Line): string {
 function drawPath(start: LineEnd, points: readonly Point[], end: LineEnd): string {
   const [out, ...rest] = points as [Point, ...Point[]]
   const parts = [`M ${at(start)}`, `L ${at(out)}`]
-  // Around the end of the column.
+  // Beside the column: both ends are on the same side.
   if (start.side === end.side) return [...parts, `C ${rest.map(at).join(' ')}`, `L ${at(end)}`].join(' ')
   let last = out
   for (const [index, point] of rest.entries()) {

@@ -1,4 +1,4 @@
-/** Frame: common to all docs pages. Loads files only from below the page. */
+/** Frame: common to all pages. Loads files only from below the page. */
 import { escapeText } from '../diagram/svg.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 

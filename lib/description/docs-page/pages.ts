@@ -35,7 +35,7 @@ export function renderModelPage(
 }
 
 /**
- * Reveals nothing of the API.
+ * Shows no resource of the API.
  *
  * @param logIn path, and names of two members. Undefined: asks for a token
  */

@@ -1,4 +1,4 @@
-/** Requests: `curl` commands that work as shown, with a resource's example. */
+/** Requests: `curl` commands, ready to run, with a resource's example. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { PageApi, PageOperation, PageResource } from './described-api.ts'
 

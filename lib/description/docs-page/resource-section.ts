@@ -1,4 +1,4 @@
-/** Renders the requests, attributes, filters and paths of a resource. */
+/** Renders requests, attributes, filters and paths of a resource. */
 import { escapeText } from '../diagram/svg.ts'
 import type { PageAttribute, PageOperation, PageResource } from './described-api.ts'
 import { listRequests, type PageAddress, type ShownRequest } from './requests.ts'

@@ -109,7 +109,6 @@ export class Failures extends Describer {
     }))
   }
 
-  /** As problem details (RFC 9457). */
   #problem(): Schema {
     return this.components.refer('schemas', 'Problem', 'problem', () => {
       const { properties, required } = this.#members()

@@ -50,7 +50,7 @@ interface FilteredPath {
 }
 
 export class FilterParameters extends Describer {
-  /** Each relation adds a list with the same filters. */
+  /** Cached: each relation adds a list with the same filters. */
   readonly #made = new Map<Resource, readonly Schema[]>()
 
   refer(resource: Resource): readonly Schema[] {
@@ -117,7 +117,7 @@ export class FilterParameters extends Describer {
   }
 }
 
-/** No characters of operators or paths. */
+/** Whether a name lacks characters of operators and paths. */
 function isSpeakable(name: string): boolean {
   return /^[^.|!<>=~&]+$/.test(name)
 }

@@ -48,7 +48,7 @@ export type Method = (typeof METHODS)[number]
 
 export const OF_BODY = [413, 415, 422]
 
-/** Without a visible version there is no entity tag, and no condition. */
+/** Without a visible version there is no entity tag: conditions then need `attributes: true`. */
 export function changeOf(
   { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
   ...resources: readonly Resource[]

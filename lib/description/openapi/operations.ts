@@ -160,7 +160,7 @@ export class Operations {
     const isGone = method === 'DELETE' && parts.isKept !== true && parts.tag !== 'routes' && source.deletedStatus === 204
     const { status, success } = isGone ? { status: 204, success: answers.gone() } : { status: parts.status ?? 200, success: parts.success }
     const asked = security ?? findSecurity(source, method, path)
-    // With a cookie, no page of another origin may ask.
+    // With a cookie, no page of another origin may write.
     const ofCookie = source.login?.cookie !== undefined && !READS.has(method) ? [403] : []
     const login = source.login === undefined ? [] : [401, ...ofCookie]
     const parameters = [...(parts.parameters ?? []), ...(isConditional ? [described.freshness()] : [])]
@@ -211,7 +211,7 @@ export class Operations {
     return shareParameters(parameters, operations)
   }
 
-  /** A single component names the body. */
+  /** A component of a body has the name of the schema. */
   #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
     const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
@@ -340,7 +340,7 @@ function isRestricted({ resource: { rules }, action }: ReturnType<typeof findAct
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/** 403 by a rule about rows. A body may write rows of any resource. */
+/** 403 by a rule about rows, or a `fill`. A body may write rows of any resource. */
 function mayRefuseRows({ resources }: Model): boolean {
   return resources.some(
     ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),

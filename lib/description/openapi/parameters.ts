@@ -51,7 +51,7 @@ export class ParameterSchemas extends Describer {
     }))
   }
 
-  /** For a list of a resource: `/users`. */
+  /** For `/users`. */
   ofList(resource: Resource): Schema[] {
     const defaults = this.source.defaults.get(resource)
     return [
@@ -62,7 +62,7 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** For a list of a relation: `/users/1/posts`. */
+  /** For `/users/1/posts`. */
   ofRelatedList(resource: Resource): Schema[] {
     return [
       ...this.#ofPaging(resource),
@@ -86,7 +86,7 @@ export class ParameterSchemas extends Describer {
     return [...this.ofRecords(resource), ...(this.options.bulk && keyNames.length > 0 ? [upsert] : [])]
   }
 
-  /** For a change of the records that filters choose. */
+  /** For a change by filters. */
   ofChange(resource: Resource): Schema[] {
     const description = 'The most records that the filters may choose; where more match, nothing is changed.'
     const schema = { type: 'integer', minimum: 0, maximum: this.source.limits.maxLimit } as const
@@ -121,12 +121,11 @@ export class ParameterSchemas extends Describer {
     return this.options.brief ? [] : this.#flagsOf(resource)
   }
 
-  /** For every answer with records. */
   ofRecords(resource: Resource): Schema[] {
     return [...OF_RECORDS.map(each => this.#reserved(each, resource)), ...this.#flagsOf(resource)]
   }
 
-  /** Brief documents omit these below a record, and `info.description` says so. */
+  /** Brief documents omit parameters below a record, and `info.description` says so. */
   below(resource: Resource): Schema[] {
     return this.options.brief ? [] : this.ofRecords(resource)
   }

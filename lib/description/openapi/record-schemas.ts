@@ -137,7 +137,7 @@ function orNullIf(condition: boolean, schema: Schema): Schema {
   return condition ? orNull(schema) : schema
 }
 
-/** The column is nullable, or the caller may not see the linked record. */
+/** A link may be missing (a nullable column, an inverse side, a formula), or the caller may not see the linked record. */
 export function mayBeEmpty({ nullable, owner, target, formula }: ToOneAttribute): boolean {
   return nullable || !owner || formula !== undefined || target.rules.scopes.length > 0 || target.key.some(({ type }) => type.loose === true)
 }

@@ -1,4 +1,4 @@
-/** Removes texts for people, inlines rare components. */
+/** Shorten: removes texts for people. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'

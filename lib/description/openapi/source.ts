@@ -15,7 +15,7 @@ export interface DescribedLogin {
   /** Undefined: the version does not serve users. */
   readonly user: Resource | undefined
   readonly isPublic: (method: string, path: string) => boolean
-  /** In the engine's form. */
+  /** Whether log-ins answer in the engine's form. */
   readonly answers: boolean
   /** A name that may replace `Bearer`. */
   readonly scheme: string | undefined
@@ -60,7 +60,7 @@ export interface ApiSource {
   readonly readOnly: boolean
   readonly forms: boolean
   readonly serverTiming: boolean
-  /** Another grammar of a way in is not described. */
+  /** A way in has another grammar, not described. */
   readonly hasWire: boolean
   /** Application functions may refuse with codes of their own. */
   readonly runsApplicationCode: boolean

@@ -2,7 +2,7 @@ import type { Reserved } from '../../records/request/reserved-parameters.ts'
 
 export interface OutlinedAttribute {
   readonly name: string
-  /** Of a relation's IDs: `userId`. */
+  /** The name of a relation's IDs: `userId`. */
   readonly ids?: string
   readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
   /** `text`, `integer`, `enum`, `object` and so on; for a relation plural names of targets. */
@@ -82,5 +82,4 @@ export interface Outline {
   readonly home?: string
 }
 
-/** The server adds the rest. */
 export type OutlineOfEngine = Omit<Outline, 'docs' | 'home'>

@@ -11,7 +11,6 @@ export function pause(ms: number): Promise<void> {
 export class Turns {
   #since = performance.now()
 
-  /** Call between parts of the work. */
   next(): Promise<void> | undefined {
     if (performance.now() - this.#since <= TURN_MS) return undefined
     return this.#wait()

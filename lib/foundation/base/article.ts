@@ -8,7 +8,6 @@ export function withArticle(name: string): string {
   return `${VOWEL.test(name) && !CONSONANT.test(name) ? 'an' : 'a'} ${name}`
 }
 
-/** `artist` gives `An artist`. */
 export function withCapitalArticle(name: string): string {
   const text = withArticle(name)
   return text[0]!.toUpperCase() + text.slice(1)

@@ -1,5 +1,5 @@
 /**
- * Errors: all error codes, and the class of refusals. Only engine/pipeline/respond.ts makes bodies. A retired code stays as a comment.
+ * Errors: all error codes, and the class of refusals. Only respond.ts makes bodies. A retired code stays as a comment.
  */
 import { checkHeaders } from '../base/headers.ts'
 import type { RestResponse } from '../base/response.ts'

@@ -22,7 +22,6 @@ export const printFailure: OnError = (error, { method, path }) => {
   if (reason !== undefined) console.error(`mikro-rest: ${shown} failed:`, reason)
 }
 
-/** An error of `onError` becomes a warning. */
 export function reportFailure(onError: OnError, error: unknown, request: FailedRequest): void {
   runGuarded(() => onError(error, request))
 }

@@ -65,7 +65,6 @@ function listRanges(letters: RegExp): CharacterRange[] {
   return ranges
 }
 
-/** Orders ranges, and joins neighbours. */
 export function joinRanges(ranges: readonly CharacterRange[]): readonly CharacterRange[] {
   const joined: CharacterRange[] = []
   for (const [first, last] of ranges.toSorted((one, other) => one[0] - other[0])) {

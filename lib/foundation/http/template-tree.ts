@@ -74,7 +74,6 @@ function isInOrder(tree: Tree, body: unknown): boolean {
   )
 }
 
-/** Guesses names for holes in the body's keys. */
 function guessNames(tree: Tree, body: unknown): TemplateNames[] {
   const found: Record<keyof TemplateNames, Set<string>> = { plural: new Set(), singular: new Set() }
   guessIn(tree, body, found)

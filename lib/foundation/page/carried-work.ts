@@ -32,7 +32,6 @@ export function bindWork<Arguments extends unknown[], Result>(work: (...args: Ar
   return kept === undefined ? work : (...args) => within(kept, () => work(...args))
 }
 
-/** Runs an asynchronous function, rewritten as a generator. */
 export function carryWork<T>(self: unknown, args: unknown, made: (...args: never[]) => Generator<unknown, T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const kept = stores

@@ -1,4 +1,4 @@
-/** Give buffer: gives MikroORM the class Buffer, with which it copies values, where the page has none. Loads the package `buffer`. */
+/** Give buffer: gives MikroORM the class Buffer, with which it copies values, where the page has none. */
 
 const page = globalThis as { ['Buffer']?: { from(bytes: ArrayBuffer): Uint8Array<ArrayBuffer> } }
 

@@ -27,7 +27,7 @@ export interface Runtime {
   warn(warning: Error | string, about?: { readonly type: string; readonly code: string }): void
   /** Compares parts and classes, too; 0 is not -0. */
   isSame(a: unknown, b: unknown): boolean
-  /** Bytes of a text in UTF-8. */
+  /** In UTF-8. */
   countBytes(text: string): number
   formatBytes(bytes: Uint8Array, form: BytesForm): string
   /** Skips other characters; `hex` ends. A Buffer on Node: an application's hooks may count on Buffers. */

@@ -83,7 +83,6 @@ export function isServerDate(text: string): boolean {
   return ENDLESS.test(text) || countToDay(text) !== undefined
 }
 
-/** Gives milliseconds since 1970. */
 export function parseServerTime(text: string): number | undefined {
   if (ENDLESS.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   const [, date, clock, fraction = '', era = ''] = SERVER_TIME.exec(text) ?? []

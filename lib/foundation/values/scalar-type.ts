@@ -302,7 +302,7 @@ export function formatScalar(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts from the engine to an entity. */
+/** Engine to entity. */
 export function toProperty(value: unknown, type: ScalarType): unknown {
   if (value === null) return null
   if (type.toStored !== undefined) return type.toStored(value)
@@ -321,7 +321,7 @@ export function toProperty(value: unknown, type: ScalarType): unknown {
   }
 }
 
-/** Converts from an entity to the engine. */
+/** Entity to engine. */
 export function fromProperty(value: unknown, type: ScalarType): ScalarValue {
   switch (type.kind) {
     case 'bigint':

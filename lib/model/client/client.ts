@@ -131,7 +131,7 @@ function refuseName(name: string, names: readonly string[]): Transport {
   }
 }
 
-/** JavaScript reads `then` and `toJSON` on its own; others are resources. */
+/** JavaScript reads `then` and `toJSON` on its own; other names are resources. */
 function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
   const opened = new Map<string, ResourceCalls>()
   return new Proxy(methods, {

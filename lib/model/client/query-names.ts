@@ -5,7 +5,7 @@ export type OrderSign = '>=' | '<=' | '>' | '<'
 /** The engine's table does not compile if an operator is missing. */
 export type FilterSign = '=' | '!=' | '~=' | '~~=' | OrderSign
 
-/** A filter on such an attribute ends in `_`. The engine's table does not compile if a name is missing. */
+/** A filter on an attribute `limit` is `limit_`. The engine's table does not compile if a name is missing. */
 export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
 type FreeValue = string | number | bigint | boolean | Date | null

@@ -75,7 +75,7 @@ interface ListWriter extends GroupWriter {
   readonly one: (name: string, value: unknown) => string
 }
 
-/** `count: true` counts; a backslash makes text of the end. */
+/** `count: true` is `count`. A backslash keeps `;`, `(` and `)` in the value. */
 function textOfParameter(name: string, value: unknown, writer: ListWriter): string {
   const { one } = writer
   if (name === 'count' && value === true) return name

@@ -1,4 +1,4 @@
-/** Record types: answers to `depth`, `expand` and `attributes`. */
+/** Record types: answers to `depth`, `expand` and `attributes`; bodies. */
 import type {
   Id,
   IsNullable,
@@ -122,7 +122,7 @@ type Related<P, D extends Depth, X extends string, A extends string, K extends s
       ? Expanded<ValueIn<P>, 1, never, SelectedBehind<A, K>>
       : RecordLink<P>
 
-/** Of several entities, `type` names one. */
+/** With several target entities, `type` names the target. */
 type Expanded<E, D extends Depth, X extends string, A extends string> =
   IsUnion<E> extends true
     ? E extends unknown
@@ -174,5 +174,5 @@ type LinkBody<P> =
 
 type EmbeddedBody<E> = E extends unknown ? RecordBody<PropertiesOf<E>> : never
 
-/** Sent as JSON. */
+/** Values, or JSON. */
 type BodyJson<V> = V extends Date | bigint | Uint8Array ? V | string | (V extends bigint ? number : never) : V | Json<V>

@@ -1,4 +1,4 @@
-/** Resource calls: the typed client's methods. Types are in client-types.ts. */
+/** Resource calls: the typed client's methods. */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -7,7 +7,7 @@ import type { Call, Transport } from './transport.ts'
 
 type AnswerEnvelope = Readonly<Record<string, unknown>>
 
-/** As in the engine. */
+/** The engine's default. */
 const PAGE = 100
 
 class ListCalls {

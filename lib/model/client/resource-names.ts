@@ -80,7 +80,7 @@ type Exception =
       | 'eaux'}`
   | `${string}${'person' | 'people' | 'child' | 'children' | 'foot' | 'feet' | 'tooth' | 'teeth' | 'geese' | 'ox' | 'oxen' | 'die'
       | 'dice'}`
-  // Words without a plural.
+  // Words with an irregular plural, or none.
   | 'advice' | 'adulthood' | 'agenda' | 'aid' | 'aircraft' | 'alcohol' | 'ammo' | 'analytics' | 'anime' | 'blood' | 'bream' | 'butter'
   | 'carp' | 'cash' | 'clothing' | 'cod' | 'commerce' | 'digestion' | 'elk' | 'energy' | 'equipment' | 'expertise' | 'firmware' | 'flounder'
   | 'fun' | 'garbage' | 'hardware' | 'health' | 'homework' | 'housework' | 'labour' | 'literature' | 'machinery' | 'mackerel' | 'mail'

@@ -10,7 +10,7 @@ export type SessionCallPaths = Readonly<Partial<Record<'login' | 'logout' | 'ref
 const DEFAULT_PATHS: SessionCallPaths = { login: 'login', logout: 'logout', refresh: 'refresh' }
 const PATHS: readonly (keyof SessionCallPaths)[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
-/** At any depth. */
+/** A member anywhere. */
 const REFRESH = 'refreshToken'
 
 type LogInAnswer = Readonly<Record<string, unknown>>
@@ -48,7 +48,7 @@ export function sendSession(
   return transport({ method, segments, body, headers: mergeHeaders({}, headers), signal, isFree: name !== 'logout' })
 }
 
-/** A browser's token may be a cookie. */
+/** A browser may have a cookie instead. */
 export function writeRefresh({ refreshToken }: ClientWire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }

@@ -65,7 +65,7 @@ interface ClientAddress {
 /** The version for URLs and `fetch` functions. */
 const FIRST = 'v1'
 
-/** Headers about how to continue. */
+/** Headers of refusals about how to continue. */
 const KEPT = ['retry-after', 'www-authenticate', 'allow']
 
 /** @throws TypeError for an invalid target or `url` */

@@ -112,16 +112,16 @@ function buildSeed(collection: InferredCollection, index: number): object {
   return held.length === 0 ? seeded : { ...seeded, [findHolderName(collection)]: Object.fromEntries(held) }
 }
 
-/** The property with attributes added by requests. */
+/** Holds attributes added by requests. */
 const HOLDER = 'openAttributes'
-/** The property with a record's place in the data. */
+/** Holds a record's place in the data. */
 const PLACE = 'placeInData'
 
 type Rules = ResourceConfig<Record<string, unknown>>
 
 const READ_ONLY = { create: false, update: false, delete: false } as const
 
-/** Undefined: the default names fit. */
+/** Undefined: default names and rules fit. */
 function renameKeys(
   collection: InferredCollection,
   collections: readonly InferredCollection[],
@@ -246,7 +246,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   return [...attributeProperties, ...inverses, holder, ...(collection.exact ? [order] : [])]
 }
 
-/** Called in order, gives always the same names. */
+/** Finds the name taken by `listProperties`. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 
 export interface InferredIds {
   readonly idKey: string
-  /** Otherwise numbered from 1. */
+  /** False: numbered from 1. */
   readonly hasIds: boolean
   readonly idType: 'integer' | 'text' | 'uuid'
   /** Given as numbers and as texts: all become texts. */

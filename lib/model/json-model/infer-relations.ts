@@ -23,7 +23,7 @@ interface Proposal {
   readonly target: CollectionDraft
   /** As `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
   readonly isClear: boolean
-  /** As `userId`. */
+  /** As `userId`, not `user`. */
   readonly isOfIds: boolean
 }
 

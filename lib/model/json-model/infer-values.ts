@@ -3,7 +3,7 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 /** `json`: objects, arrays, mixed types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
-/** Null: no such key. Ignores inherited members, such as `toString`. */
+/** Null: no value. Ignores inherited members, such as `toString`. */
 export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
@@ -25,13 +25,13 @@ export function readAttribute(record: JsonObject, attribute: { readonly key: str
 
 const INTEGER = /^(?:0|-?[1-9]\d*)$/
 
-/** Lets "1" and 1 meet. */
+/** Reads "1" and 1 alike. */
 export function readLink(value: unknown, idType: ReadLinks['idType']): unknown {
   if (idType === 'text') return typeof value === 'number' ? String(value) : value
   return typeof value === 'string' && INTEGER.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** Undefined: in both ways, or no ID is given. `long` counts numbers beyond 2^53, texts here. */
+/** Undefined: both forms, or no IDs. `long` counts numbers beyond 2^53, here held as texts. */
 export function findForm(values: readonly unknown[], long: number): IdForm | undefined {
   if (values.length === 0) return undefined
   const texts = values.filter(value => typeof value === 'string').length

@@ -21,7 +21,7 @@ export interface InferOptions {
   readonly strict?: boolean
   readonly id?: string
   readonly required?: boolean
-  /** Default: to empty collections, once. */
+  /** Whether requests may add attributes. Default: to empty collections, once. */
   readonly open?: boolean
   readonly exact?: boolean
   /** Without the data's text, an integer beyond 2^53 may have changed. */
@@ -31,7 +31,7 @@ export interface InferOptions {
   readonly name?: string
 }
 
-// Describe the file, for editors.
+// Keys for editors.
 const ABOUT_FILE = new Set(['$schema'])
 /** SQLite's limit of columns, less a generated ID and the names requests add; exact data has one more, the place. */
 const MAX_ATTRIBUTES = 1998

@@ -5,8 +5,8 @@ import { owningLinks } from '../owning-links.ts'
 type PivotVia = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
 
 /**
- * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org`, the link itself, open: else nobody could
- * create a person. A read-only many-to-many list locks the other list.
+ * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org`, which holds the link, writable: else
+ * nobody could create a person. A read-only many-to-many list locks the other list.
  *
  * @param isOpen `readOnly: false` of the application keeps the attribute writable
  */

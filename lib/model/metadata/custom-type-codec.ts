@@ -41,7 +41,7 @@ function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/** An error from the type's code means "not a value of the type". Other errors are thrown on. */
+/** In `fromJson` and `fromText`, an error of the type's code means "not a value of the type". */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as Type<unknown, unknown>
   const runtime = type.compareAsType()
@@ -134,7 +134,7 @@ function isValueObject(value: unknown): boolean {
   return prototype !== null && prototype !== Object.prototype
 }
 
-/** An email class may hold lower case. */
+/** A class of addresses may hold lower case. */
 function isSpelled(held: unknown, given: unknown): boolean {
   if (typeof held !== 'string' || typeof given !== 'string') return held === given
   return held.trim().toLowerCase() === given.trim().toLowerCase()
@@ -143,7 +143,7 @@ function isSpelled(held: unknown, given: unknown): boolean {
 /** Undefined unless the value reads back as the same kind of JSON; if `exactly`, as the same JSON. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
-  // Of a type that calls `String(value)`, for any JSON object.
+  // A type that calls `String(value)` takes any JSON object.
   if (stored === undefined || (typeof candidate === 'object' && stored === '[object Object]')) return undefined
   const property = forms.toProperty(stored)
   const back = forms.toJson(property)
@@ -183,7 +183,6 @@ function callType<T>(work: () => T): T {
   }
 }
 
-/** Returns undefined where the type refused a value. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -198,7 +197,6 @@ function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }
 
-/** Takes only lists that read back unchanged. */
 export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as ArrayType
   const toProperty = (stored: unknown): unknown => type.convertToJSValue(stored as never, platform)
@@ -259,7 +257,7 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
 }
 
-/** As the server's driver, by declared column type. */
+/** Reads as the server's driver, by declared column type. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
     (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>

@@ -14,7 +14,7 @@ import {
   type EntityProperty,
 } from '@mikro-orm/core'
 
-/** The engine's scopes include MikroORM's filters, which here would only hide rows with filtered owners. */
+/** The engine's scopes include MikroORM's filters. MikroORM would hide rows with filtered owners, too. */
 const UNFILTERED = Object.freeze({ filters: false } as const)
 const ALONE = Object.freeze({ filters: false, populate: false } as const)
 
@@ -78,7 +78,7 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
 /** A note of MikroORM in another form than the property's counts as a change. */
 type Noted = Record<string, unknown>
 
-/** Else the next flush would write unchanged records. */
+/** Corrects notes of links: the next flush would write unchanged records. */
 function correctNotedLinks(entity: object, em: EntityManager): void {
   for (const property of em.getMetadata(entity.constructor).relations) {
     if (property.kind === ReferenceKind.ONE_TO_ONE && !property.owner) correctOtherSide(entity, property, em)
@@ -101,7 +101,7 @@ function correctOtherSide(entity: object, { name, mappedBy, targetMeta }: Entity
   for (const property of [...targetMeta!.primaryKeys, mappedBy]) noted[property] = held[property]
 }
 
-/** Of several columns, MikroORM notes date-times as stored, then compares dates. */
+/** For links of several columns, MikroORM notes date-times as stored, then compares dates. */
 function correctDates(entity: object, { name }: EntityProperty, em: EntityManager): void {
   const noted = em.getUnitOfWork().getOriginalEntityData(entity) as Noted | undefined
   if (noted === undefined || !Array.isArray(noted[name])) return

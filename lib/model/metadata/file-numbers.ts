@@ -1,11 +1,11 @@
 /**
- * File numbers: marks number attributes of a file. A column may hold more than declared: 64-bit integers, texts of other programs.
+ * File numbers: marks numbers and booleans of a file. A column may hold more than declared: 64-bit integers, texts of other programs.
  */
 import type { Attribute, InnerAttribute } from '../model.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** Marks numbers with a column of their own, inside embedded objects too. */
+/** Marks values with a column, but not keys and versions. */
 export function markFileNumbers(attribute: Attribute): Attribute {
   if (attribute.kind === 'embedded') {
     if (attribute.document !== undefined) return attribute

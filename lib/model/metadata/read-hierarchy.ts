@@ -227,7 +227,7 @@ function formatType(attribute: Attribute): string {
     .join()
 }
 
-/** The query lacks a column name taken by another class. */
+/** The joining query lacks a column name taken by another class. */
 function hasColumns(attribute: Attribute, member: Resource, source: TableSource & { kind: 'joined' }): boolean {
   const tables = member.source.kind === 'joined' ? member.source.tables.map(({ table }) => table) : []
   const queriedColumns = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)

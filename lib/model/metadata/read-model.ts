@@ -1,5 +1,5 @@
 /**
- * Read model: the only reader of MikroORM's metadata. Refuses, when the engine is created, what cannot be served: by entity, property and
+ * Read model: makes the model of MikroORM's metadata. Refuses, when the engine is created, what cannot be served: by entity, property and
  * reason.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
@@ -209,7 +209,7 @@ function withSecret(
   return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
 }
 
-/** Without definitions for this version, an entity with others is not served. */
+/** An entity with definitions for other versions alone is not served. */
 function findConfigs(
   orm: MikroORM,
   version: string,
@@ -295,7 +295,7 @@ function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: Enti
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** Without a key, by insertion. */
+/** Columns. Empty without a key: by insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }
@@ -358,7 +358,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/** Of a class below, or, with several tables, of a row's class. */
+/** Whether a property is of a class below, or says a row's class. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

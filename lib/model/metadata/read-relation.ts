@@ -69,7 +69,7 @@ function readToMany(context: PropertyContext, target: Resource): ToManyAttribute
   } satisfies ToManyAttribute)
 }
 
-/** MikroORM does not write a to-one with `persist: false`, so neither does the inverse side. */
+/** MikroORM does not write a to-one with `persist: false`, nor by its inverse side. */
 function isUnstored({ targetMeta, mappedBy }: EntityProperty): boolean {
   return targetMeta!.properties[mappedBy]?.persist === false
 }

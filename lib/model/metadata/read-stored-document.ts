@@ -64,7 +64,7 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
   )
 }
 
-/** Undefined where a type does more than convert. */
+/** Converts by the property's type. */
 function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown

@@ -249,7 +249,7 @@ function takePart(toColumn: StoredColumn['toColumn'], index: number, count: numb
   }
 }
 
-/** Functions may be replaced: looks up each call. */
+/** Looks up each call: functions may be replaced. */
 function call(prop: EntityProperty, name: 'onCreate' | 'onUpdate'): Computed {
   return (entity, em) => (prop[name] as Computed)(entity, em)
 }
@@ -294,7 +294,7 @@ function callsNothing({ onCreate, onUpdate }: EntityProperty): boolean {
   return onCreate === undefined && onUpdate === undefined
 }
 
-/** Whether uniqueness covers all rows. */
+/** Whether uniqueness covers all rows, at once. */
 function isWholeUnique({ properties, expression, where, ...others }: EntityMetadata['uniques'][number]): boolean {
   return (
     properties !== undefined &&
@@ -332,7 +332,7 @@ function makesNull(meta: EntityMetadata, properties: ReadonlyMap<string, StoredP
   return [...properties.values()].some(({ convertsNull, onCreate }) => convertsNull && (mayMake || onCreate !== undefined))
 }
 
-/** More than MikroORM's empty class. */
+/** Whether a class has a body, unlike MikroORM's own classes. */
 function hasConstructor(meta: EntityMetadata): boolean {
   for (let at: unknown = meta.class; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
     if (!/^class[^{]*\{\s*\}$/.test(Function.prototype.toString.call(at))) return true
@@ -355,7 +355,7 @@ function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   }
 }
 
-/** Sets only columns. New lists are empty. */
+/** Whether the constructor sets only columns. New lists are empty. */
 function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]

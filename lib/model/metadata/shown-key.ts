@@ -35,7 +35,7 @@ export function readShownKey(option: unknown, resource: KeyedResource): TargetKe
   return Object.freeze({ name, property, part: Object.freeze({ column: source.column, type }) })
 }
 
-/** Returns the rest of a sentence. */
+/** Ends a sentence: `is not unique`. */
 function findFault(attribute: Attribute, { uniques }: KeyedResource): string | undefined {
   if (attribute.kind !== 'scalar' || attribute.source.kind !== 'column') return 'is no plain value of the record itself'
   const { kind, codec } = attribute.type
@@ -75,7 +75,7 @@ function checkCreating(attribute: Attribute, className: string): void {
   )
 }
 
-/** Shows primary keys as plain values. */
+/** Whether an attribute shows primary keys as plain values. */
 function showsKey(attribute: Attribute, resource: Resource): boolean {
   if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
   if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity

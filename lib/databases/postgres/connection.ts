@@ -293,7 +293,7 @@ export class RowWriter {
     this.#orm = orm
   }
 
-  /** Runs a writing statement in the open transaction, with MikroORM's errors. */
+  /** Runs a statement in the open transaction. */
   async run({ sql }: Statement, given: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()

@@ -62,7 +62,7 @@ export function createDialect(flavour: Flavour): Dialect {
     encodeList,
     encodeLinks,
     encodePatterns,
-    // No text of PostgreSQL has the character NUL.
+    // PostgreSQL's texts have no NUL.
     readCursor: value => (value.startsWith('t') && !value.includes('\0') ? value.slice(1) : undefined),
   }
 }

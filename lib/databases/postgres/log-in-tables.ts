@@ -78,7 +78,6 @@ async function make(session: PoolClient, definition: string, all: readonly strin
   }
 }
 
-/** Makes the trigger in a database made by an engine. */
 export async function watchUsers(
   session: PoolClient,
   { ended }: LogInTables,
@@ -110,7 +109,7 @@ export async function watchUsers(
   )
 }
 
-/** The ID of a removed user among ended tokens. */
+/** A removed user's ID among ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

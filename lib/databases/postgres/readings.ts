@@ -20,7 +20,7 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
-  /** Statements of pages whose last rows told the count: the page was not full. */
+  /** Statements whose last page told the count, since not full. */
   readonly #showedCount = new WeakSet<Statement>()
   traces: Traces | undefined
 
@@ -195,7 +195,7 @@ function findRefusedValue(error: unknown, batch: Batch): RefusedValue | undefine
 interface BegunInside<T> {
   readonly started: Reading<T>
   readonly batch: Batch
-  /** Called when the last statements are sent. */
+  /** As of `read`. */
   readonly behind: (() => void) | undefined
 }
 

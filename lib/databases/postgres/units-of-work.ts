@@ -48,7 +48,7 @@ export class UnitsOfWork {
     this.#readOnly = readOnly
   }
 
-  /** See `Connection.write`. */
+  /** Runs and flushes work with an entity manager, in a transaction. */
   async write<T>(work: EntityWork<T>, end?: RequestAbort, repeatable: Repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
@@ -57,7 +57,7 @@ export class UnitsOfWork {
     return this.#repeat(() => this.#attempt(work, end), end, isRepeatable, place)
   }
 
-  /** See `Connection.transact`. */
+  /** Runs work without an entity manager, in a transaction. */
   async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly || this.#transactions.current !== undefined) return this.write(work, end, repeatable)
     const isCrowded = (): boolean => place !== undefined && this.#turns.areTaken(place)
@@ -129,7 +129,7 @@ export class UnitsOfWork {
     { ctx }: { readonly ctx?: NonNullable<OpenTransaction['trx']> },
     work: EntityWork<T>,
   ): Promise<T> {
-    // Subscribers of a hook end with the request, as in `transactional`.
+    // A hook's subscribers end with the request, as in `transactional`.
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
       return await this.#transactions.run(transaction, () =>

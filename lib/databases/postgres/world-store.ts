@@ -44,7 +44,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   readonly #ownDatabase: string | undefined
   #databases: ForkDatabases | undefined
   #baseline: PostgresImage | undefined
-  /** In use: their positions must be found. */
+  /** Images in use, kept when the log changes. */
   #images: WeakRef<PostgresImage>[] = []
   /** Copies of the database, and how far both logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
@@ -153,7 +153,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     }
   }
 
-  /** Entries behind the position are to go: images keep their changes, and copies share less of the log. */
+  /** Entries after the position will be deleted: images keep their changes, and copies share less of the log. */
   async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
     for (const each of this.#images) {
       const image = each.deref()
@@ -211,7 +211,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return { database, origin }
   }
 
-  /** PGlite copies itself while nobody uses its one session. */
+  /** Copies PGlite while nobody uses its session. */
   async #forkInProcess(image: PostgresImage, pglite: PgliteDatabase): Promise<OpenDatabase> {
     const { gate, log, parts } = this.#connection
     const { copied, origin } = await gate.alone(() =>

@@ -16,7 +16,7 @@ import { ask, command } from '../server/sessions.ts'
 interface DroppedFrom {
   readonly orm: MikroORM
   readonly evolving: Evolving
-  /** MikroORM reads the whole database. */
+  /** Schemas of dropped tables. */
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan
@@ -62,7 +62,7 @@ export async function dropTables(difference: SchemaDifference, from: DroppedFrom
   await dropInOrder(taken, session, plan)
 }
 
-/** Tables with references go first. */
+/** Referring tables are dropped before referred tables. */
 async function dropInOrder(taken: readonly CountedTable[], session: PoolClient, plan: Plan): Promise<void> {
   const left = new Set(taken)
   for (let before = Infinity; left.size > 0 && left.size < before;) {

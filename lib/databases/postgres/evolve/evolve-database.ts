@@ -67,7 +67,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   const rows = [...(await prepareRows(first, evolution)), ...(await moveLinks(moved, evolution))]
   for (const table of Object.values(first.changedTables)) await prepareTable(table, evolution)
   plan.check(PLACE)
-  // Reading the whole database takes longer than all else.
+  // Reading the schemas again takes longer than all else.
   let difference = plan.steps.length === begun ? first : await compareAll(evolution)
   if (rows.length > 0) {
     // Other tables may link the new rows.
@@ -90,7 +90,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   if (plan.steps.length > 0) for (const sentence of plan.stays) notes.add(sentence)
 }
 
-/** Begins again when others drop tables meanwhile. */
+/** @throws SchemaError, such as when others drop tables meanwhile: the opening then begins again */
 async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   try {
     return await compare(databaseOf(evolution))
@@ -108,7 +108,7 @@ function hasNoDefault({ default: fallback }: Column): boolean {
   return fallback === undefined || fallback === null || /^null$/i.test(fallback)
 }
 
-/** New rows may leave out columns that the model lacks. */
+/** Fills new columns; drops columns without property, or lets rows leave them out. */
 async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
   const { session, request, plan, views } = evolution
   const { toTable, fromTable } = table

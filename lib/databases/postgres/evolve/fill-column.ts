@@ -17,7 +17,7 @@ interface FillContext {
 
 interface Filled {
   readonly table: DatabaseTable
-  /** Before any change. */
+  /** The table before any change. */
   readonly old: DatabaseTable
   readonly column: Column
   readonly value: Filling
@@ -68,7 +68,7 @@ export async function fillEmpty(filled: Filled, context: FillContext): Promise<v
 
 const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** A trigger would see the application's change. */
+/** Triggers would take filling for changes by the application. */
 async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
   const quoted = table.getQuotedName()
   const triggers = await ask(

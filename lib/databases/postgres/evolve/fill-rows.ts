@@ -65,7 +65,7 @@ async function listKey(quoted: string, session: PoolClient): Promise<string[]> {
 interface FoundSource {
   readonly table: string
   readonly quoted: string
-  /** The property of the key, in the entities. */
+  /** The table in the request; `undefined` without an entity. */
   readonly key: string | undefined
 }
 

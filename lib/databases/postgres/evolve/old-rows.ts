@@ -60,7 +60,7 @@ const KINDS = [
   [/^bytea$/, 'blob'],
 ] as const
 
-/** In the column's spelling. */
+/** Writes a value as PostgreSQL's text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

@@ -48,7 +48,7 @@ export async function renameTables(renaming: Renaming): Promise<void> {
   }
 }
 
-/** In the schema of the renamed table. */
+/** Quotes a name with the renamed table's schema. */
 function quoteBeside(table: string, { to }: AskedTable, targets: readonly DatabaseTable[]): string {
   const renamed = targets.find(each => each.name === to)?.getQuotedName() ?? name(to)
   return renamed.replace(/"(?:[^"]|"")*"$/, () => name(table))
@@ -101,7 +101,7 @@ async function renameTable(
   return found.old
 }
 
-/** Foreign keys to an empty table go with the table, and are made again. */
+/** Foreign keys to the empty table are dropped, and made again. */
 async function takeAway(quoted: string, table: string, { session, plan }: Renaming): Promise<boolean> {
   const links = await ask(
     session,
@@ -172,7 +172,7 @@ export async function renameColumns(renaming: Renaming, served: ReadonlySet<stri
   }
 }
 
-/** Takes an empty column of an earlier start away. */
+/** Drops an empty column of an earlier start. */
 async function makeRoom(old: string, empty: string, table: DatabaseTable, { session, request, plan }: Renaming): Promise<boolean> {
   const quoted = table.getQuotedName()
   const hasValues = async (column: string): Promise<boolean> =>

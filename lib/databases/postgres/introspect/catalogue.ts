@@ -13,11 +13,11 @@ export interface RelationRow {
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
   /** For the role, at least in some columns. */
   readonly readable: boolean
-  /** For the role, at least in some columns. */
+  /** As `readable`. */
   readonly writable: boolean
   /** `false` for a materialised view without data. */
   readonly filled: boolean
-  /** The extension of the table; null: none. */
+  /** null: none. */
   readonly extension: string | null
 }
 
@@ -41,13 +41,13 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
-  /** As in SQL. */
+  /** As SQL writes the type. */
   readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** Of an array; 0 for other types, boxes and `int2vector`. */
+  /** An array's type of elements; 0 for other types, boxes, `int2vector`. */
   readonly element: string
   /** The base of a domain. */
   readonly base: string
@@ -86,7 +86,7 @@ export interface Catalogue {
   readonly uniques: readonly UniqueRow[]
 }
 
-/** All relations but the engine's own tables. */
+/** Relations but partitions and the engine's tables. */
 const SERVED = `from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any($1::text[]) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and c.relname not in (${OWN_TABLES.map(literal).join(', ')})`
@@ -125,7 +125,7 @@ const TYPES = `with recursive used(id) as (
   (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid) as checks
   from pg_type t join pg_namespace n on n.oid = t.typnamespace where t.oid in (select id from used)`
 
-/** A foreign key has further entries for partitions. */
+/** Without a foreign key's further entries for partitions. */
 const CONSTRAINTS = `select k.conrelid::text as relation, k.contype as kind, ${nameColumns('k.conrelid', 'k.conkey')} as columns,
   k.confrelid::text as target, ${nameColumns('k.confrelid', 'k.confkey')} as targets, k.confdeltype as "onDelete",
   case when k.contype = 'c' then pg_get_constraintdef(k.oid) end as definition

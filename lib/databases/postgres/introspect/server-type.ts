@@ -2,7 +2,7 @@
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
 
-/** After domains are resolved. */
+/** With domains resolved. */
 export interface ServerType {
   readonly members: object
   /** For a key column; `undefined` where no ID can be made. */
@@ -10,7 +10,7 @@ export interface ServerType {
   readonly isInteger: boolean
   readonly notNull: boolean
   readonly defaultSql: string | null
-  /** Of domains, over VALUE. */
+  /** Checks of domains, over VALUE. */
   readonly checks: readonly string[]
 }
 
@@ -29,7 +29,7 @@ function toBoolean(item: unknown): unknown {
   return Array.isArray(item) ? item.map(toBoolean) : item === null ? null : item === true || item === 't'
 }
 
-/** Other types are texts. */
+/** Built-in types without details. */
 const KNOWN: Readonly<Record<string, object>> = {
   int2: { type: types.smallint },
   int4: { type: types.integer },
@@ -120,7 +120,7 @@ function describeNumeric(modifier: number): ServerType {
   return plain({ type, precision, scale: Math.max(scale, 0) }, key)
 }
 
-/** MikroORM does not know the type's full name. */
+/** MikroORM does not know a full name such as `pg_catalog.inet`. */
 function describeText(type: string): ServerType {
   return plain(asText(type), asText(type))
 }

@@ -8,11 +8,11 @@ import { ServerTypes, type ServerType } from './server-type.ts'
 
 export interface ServerColumn extends Column {
   readonly type: ServerType
-  /** By an identity or a sequence. */
+  /** Values come from an identity or a sequence. */
   readonly counted: boolean
   /** Only the server gives values. */
   readonly always: boolean
-  /** Allowed by a check. */
+  /** Values allowed by a check. */
   readonly items: readonly (string | number)[] | undefined
 }
 

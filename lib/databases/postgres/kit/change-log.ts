@@ -1,6 +1,6 @@
 /**
- * Change log: a table of changed rows, filled by triggers, also for changes by other programs. Snapshots are positions, and `reset` undoes
- * all behind one. Only a schema that an engine found empty gets table and triggers.
+ * Change log: a table of changed rows, filled by triggers, also for changes by other programs. A snapshot is a position: `reset` undoes all
+ * later changes. Only a schema that an engine found empty gets table and triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -17,7 +17,7 @@ export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
 
 export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
 
-/** About so many entries are kept. Nothing can go back behind the oldest. */
+/** About so many entries are kept. Nothing can go back beyond the oldest. */
 const MOST_ENTRIES = 500_000
 
 export interface LoggedTable {
@@ -45,7 +45,7 @@ export function findLogged({ tables, schemas }: ChangeLog, table: string): Logge
   return tables.find(each => each.table === own && each.schema === schema)
 }
 
-/** Except for extensions. */
+/** Ignores objects of extensions. */
 export async function isVacant(session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   const found = await ask(
     session,
@@ -193,7 +193,7 @@ export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Pr
   await command(session, `analyze ${quoted}`)
 }
 
-/** @throws Error in one line if some entries behind the position have been forgotten */
+/** @throws Error in one line if some entries after the position have been forgotten */
 export async function findBehind(session: PoolClient, { quoted }: ChangeLog, position: number, what: string): Promise<boolean> {
   const [[forgotten, isBehind] = []] = await ask(
     session,

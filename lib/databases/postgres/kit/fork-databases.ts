@@ -10,7 +10,7 @@ const PREFIX = 'mikro_fork_'
 /** The class of advisory locks on the tokens of running processes. */
 const LOCK_CLASS = 731_024_190
 
-/** In milliseconds. */
+/** Milliseconds for others to end. */
 const ENDING_MS = 2_000
 
 const MAINTENANCE = 'postgres'
@@ -129,7 +129,7 @@ export class ForkDatabases {
     try {
       await keeper.connect()
       await keeper.query('set statement_timeout = 0')
-      // Existing databases have the token in their names.
+      // Existing copies have the token in their names.
       while (this.#token === 0 || !(await lock(keeper, this.#token))) this.#token = builtin.crypto.randomInt(1, 2 ** 31 - 1)
       await dropLeftOvers(keeper, this.#token)
     } catch (error) {

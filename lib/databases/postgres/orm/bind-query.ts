@@ -124,7 +124,7 @@ function findNumberType(value: number): string {
 }
 
 interface ParameterPlace {
-  /** From the place before. */
+  /** SQL since the place before. */
   readonly before: string
   readonly isName: boolean
   /** What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */

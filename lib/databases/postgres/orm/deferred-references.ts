@@ -5,7 +5,7 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Defers references while MikroORM's order of records does not follow them. The metadata change only meanwhile: MikroORM would insert a
+ * Defers references that MikroORM's order of records does not follow. The metadata change only while `make` runs: MikroORM would insert a
  * deferred link in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on SQLite.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {

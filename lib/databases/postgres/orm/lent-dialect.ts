@@ -42,7 +42,7 @@ export interface OrmHost {
 const TYPES = new TypeOverrides()
 for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray))) TYPES.setTypeParser(Number(oid), parse)
 
-// Types without a form in JavaScript (point, circle, numeric[]) stay texts.
+// Points, circles and elements of numeric[] stay texts.
 for (const oid of [600, 718]) TYPES.setTypeParser(oid, text => text)
 TYPES.setTypeParser(1231, parseArray)
 
@@ -117,7 +117,6 @@ class LentConnection implements DatabaseConnection {
     return CHANGES.has(result.command) ? { rows, numAffectedRows: BigInt(result.rowCount ?? 0) } : { rows }
   }
 
-  /** Reads by a cursor, in a transaction. */
   async *streamQuery<R>({ sql, parameters }: CompiledQuery, chunkSize = 100): AsyncIterableIterator<QueryResult<R>> {
     const cursor = `mikro_${++cursorCount}`
     const isAlone = !this.isNested && this.savepoint === undefined && !this.inTransaction
@@ -258,7 +257,7 @@ class LentDriver implements Driver {
 
 export class LentDialect implements Dialect {
   readonly host: OrmHost
-  /** The filters of the entity manager. */
+  /** Filters by `addFilter`. */
   readonly filters: AddedFilters
 
   constructor(host: OrmHost, filters: AddedFilters) {

@@ -197,7 +197,6 @@ export async function checkTables(orm: MikroORM, session: PoolClient): Promise<v
   )
 }
 
-/** Requests for missing tables fail. */
 export async function noteMissing(orm: MikroORM, session: PoolClient, schema: string, notes: Notes): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)

@@ -27,7 +27,7 @@ import { buildTables } from '../introspect/tables.ts'
 export interface ComparedDatabase {
   readonly orm: MikroORM
   readonly session: PoolClient
-  /** To read the whole database takes long, and other schemas are not the model's. */
+  /** Reading all schemas takes long, and others are not the model's. */
   readonly schemas: readonly string[]
   /** Parts that the model lacks are differences, too. */
   readonly drop: boolean

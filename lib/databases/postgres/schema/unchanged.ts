@@ -107,7 +107,7 @@ function keepIndexes(table: TableDifference, described: DatabaseTable | undefine
     }
 }
 
-/** Removes words with other spellings on the server. */
+/** Removes what the server writes otherwise: capitals, casts, quotes, blanks, parentheses. */
 function normalizeSql(sql: unknown): string {
   return String(sql)
     .split(/('(?:[^']|'')*')/)

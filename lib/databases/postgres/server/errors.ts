@@ -37,7 +37,7 @@ const NETWORK_CODES = new Set([
   'ENOENT',
 ])
 
-/** Gives the error first: MikroORM and the engine keep a translated error as the cause. */
+/** MikroORM and the engine keep a translated error as the cause. */
 function* listCauses(error: unknown): Generator<ServerError & Error> {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     yield cause
@@ -46,7 +46,7 @@ function* listCauses(error: unknown): Generator<ServerError & Error> {
   }
 }
 
-/** Class 08; a server shuts down, or has no connection left. */
+/** The network fails (class 08); the server shuts down, or has no connection left. */
 export function isLost(error: unknown): boolean {
   for (const { code, message } of listCauses(error)) {
     if (typeof code === 'string' && (NETWORK_CODES.has(code) || /^(?:08|57P0[1-5]|53300)/.test(code))) return true
@@ -84,7 +84,6 @@ export function failure(error: unknown): DatabaseFailure | undefined {
   return undefined
 }
 
-/** The server's error for U+0000 in a text. */
 export function nulError(): Error {
   return Object.assign(new Error('a string with the character U+0000 cannot be stored'), { code: '22021' })
 }
@@ -109,7 +108,6 @@ export function pooled(cause: unknown): RestError {
   return restError('database_failed', detail, { cause })
 }
 
-/** The connection was lost during a commit. */
 export function uncertain(cause: unknown): RestError {
   const detail =
     'The connection to the database was lost while the change was committed: it may have been made or not. ' +

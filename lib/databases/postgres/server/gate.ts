@@ -9,7 +9,7 @@ import { Lock } from '../../../foundation/async/lock.ts'
 /** A replacement waits so long for running transactions. */
 const PATIENCE_MS = 30_000
 
-/** New writes are held back only so long: a running write may need one. */
+/** New writes wait only so long: a running write may need one. */
 const COURTESY_MS = 1_000
 
 export class WriteGate {

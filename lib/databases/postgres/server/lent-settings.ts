@@ -13,7 +13,7 @@ export function lendSettings(session: object, sql: string): void {
   settingsBySession.set(session, sql)
 }
 
-/** Behind a pooler. */
+/** Whether a pooler lends the session. */
 export function isLent(session: PoolClient): boolean {
   return settingsBySession.has(session)
 }

@@ -14,7 +14,7 @@ import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './
 import type { PgliteDatabase } from './pglite.ts'
 import { gatherWrites, sendBatch, type Answered, type AskedStatement } from './statement-batch.ts'
 
-/** In milliseconds. */
+/** Milliseconds to wait for a session. */
 const WAIT_MS = 5_000
 
 /** Default of the option `statementTimeout`. */
@@ -26,7 +26,7 @@ const MOST_PREPARED = 500
 /** Values stay the server's texts. */
 const TEXTS = { getTypeParser: () => (text: string) => text } as CustomTypesConfig
 
-/** Behind a pooler, each transaction sets them anew. */
+/** Behind a pooler, set anew for each transaction. */
 function listSettings(
   { schema, statementTimeout = STATEMENT_MS, prepare = true }: ServerDatabase,
   readOnly: boolean,
@@ -132,7 +132,6 @@ export class Sessions {
     this.#unusable.add(session)
   }
 
-  /** Rows are arrays of texts. */
   async read(session: PoolClient, sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     const { rows } = await this.readAll(session, [{ sql, parameters }])
     return rows[0]!

@@ -197,7 +197,7 @@ function compileContains({ how, operand, value }: Condition & { kind: 'contains'
 const DOTTED = 'İ'
 const INSTEAD = '\u{10fffe}'
 
-/** Texts by code point, whatever the database's collation. */
+/** Without the collation "C", which sorting adds. */
 function compileBareValue(attribute: ScalarAttribute, columns: ColumnScope): Sql {
   const { source, type } = attribute
   switch (source.kind) {
@@ -239,7 +239,7 @@ function isOwnInDocument({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'document' && type.kind === 'custom'
 }
 
-/** Dates in documents are texts in one form, sorted like time. */
+/** `(data #>> '{address,zip}')::bigint` */
 function compileDocument(column: string, keys: readonly string[], type: ScalarType): string {
   const path = keys.map(key => `"${key.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')
   const value = `(${column} #>> ${literal(`{${path}}`)})`

@@ -10,7 +10,7 @@ export type OwnTypes = ReadonlyMap<string, string>
 export const NO_OWN_TYPES: OwnTypes = new Map()
 
 /**
- * Enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point, as all texts are. Orders by other operators
+ * Enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point. Orders by other operators
  * than `<` (`hstore`) do not count. The quoted name of a type assumes no length, as `bit` does.
  */
 export const OWN_TYPES_SQL = `with recursive own(id, base) as (

@@ -64,7 +64,7 @@ const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
 /** Levels of JSON; the server takes some thousand. */
 const MAX_DEPTH = 1000
 
-/** A text as JSON, in the server's spelling; NULL for null. */
+/** A text as JSON, in the server's spelling; NULL for null and no JSON. */
 export const JSON_VALUE: OwnForm = {
   of: 'value',
   encode: value => {

@@ -54,7 +54,7 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
   return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
 }
 
-/** Raises the sequence above keys in rows, which it would generate again. */
+/** Raises the sequence above inserted keys, which the sequence would generate again. */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
   const keyName = name(counter.column)

@@ -58,7 +58,6 @@ function typeObject(field: FormField, byName: ByName): unknown {
   return field.texts.length === 1 && field.texts[0] === '' ? null : plainField(field)
 }
 
-/** An ID, or an object that creates or changes a record. */
 function typeLink(field: FormField, target: Resource, nullable: boolean, isId: boolean): unknown {
   if (field.members.size > 0 && !isId) return typeRecord(field.members, target.byName)
   const [part, ...others] = idParts(target)

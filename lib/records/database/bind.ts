@@ -39,7 +39,7 @@ export interface Arguments {
   readonly given?: readonly unknown[]
   readonly room?: AnswerBudget
   readonly end?: RequestAbort | undefined
-  /** Receives values of a wrong type, compared as texts. */
+  /** Receives the refusal of a value of a wrong type, compared as a text. */
   readonly misfits?: Misfits | undefined
 }
 

@@ -157,10 +157,10 @@ export interface RowBound {
 }
 
 export interface Dialect {
-  /** A column of every table that sorts by insertion. */
+  /** A column of every table that sorts rows nearly as inserted: `rowid`, `ctid`. */
   readonly insertionOrder: string
   compile(plan: ReadPlan): CompiledRead
-  /** Finds the record of a key, in `list`. `shown`: the key is a `ShownKey`. */
+  /** Finds the record of a key, if the `where` of `list` holds. `shown`: the key is a `ShownKey`. */
   exists(resource: Resource, scopeOf: ScopeLookup, list?: ToManyAttribute, shown?: boolean): Statement
   /** Finds keys of `Arguments.links` with records; undefined where keys cannot be compared as texts. */
   existing(resource: Resource, scopeOf: ScopeLookup): Statement | undefined

@@ -41,7 +41,7 @@ export interface Evolving {
   readonly makeUp?: ((type: ScalarType, name: string, bearer: string, round: number) => Iterator<unknown>) | undefined
   /** New names of properties, by resource and old name; of entities below `entities`. */
   readonly renamed: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Parts that the model lacks: `true` drops empty parts. */
+  /** Parts that the model lacks. `true`: empty parts. */
   readonly drop: boolean | 'all' | readonly string[]
   /** How many copies of a file stay. */
   readonly copies: number

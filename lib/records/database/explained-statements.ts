@@ -4,7 +4,7 @@ export interface PlanStep {
   readonly detail: string
   /** The table that is read as a whole. */
   readonly table?: string
-  /** At most 1,000,000; for a sort, the rows read besides. */
+  /** At most 1,000,000; of a sort, the rows to sort. */
   readonly rows?: number
   /** Whether 1,000 rows or more are read to find or sort some. */
   readonly isCostly: boolean
@@ -12,7 +12,7 @@ export interface PlanStep {
 }
 
 export interface IndexColumn {
-  /** As in the statement. */
+  /** The column or expression in the statement. */
   readonly text: string
   /** Undefined for an expression. */
   readonly column: string | undefined

@@ -48,8 +48,6 @@ export interface LogInStore {
   end(id: string, expires: number, now: number): Promise<boolean>
   keepMark(id: string, mark: string, expires: number, now: number): Promise<void>
   /**
-   * Begins an attempt to log in.
-   *
    * @param attempt the ID of the attempt
    * @param most with so many other attempts that count, none begins
    * @returns undefined if the attempt has begun, else the attempts that count against it

@@ -131,7 +131,7 @@ export interface Opened extends OpenDatabase {
   /** For a model that is read from the database. */
   readonly definitions: readonly ResourceDefinition[]
   /**
-   * Before `complete`.
+   * Runs migrations, before `complete`.
    *
    * @returns whether the database was empty before: all rows come from migrations
    * @throws Error in one line if there are no migrations, and if one fails.

@@ -48,7 +48,7 @@ export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
 interface PathContext {
   readonly parameter: string
   readonly limits: Limits
-  /** Undefined for the model, which may lead anywhere. */
+  /** Undefined for paths of the model: all attributes are visible. */
   readonly visibility: Visibility | undefined
   readonly intoJson?: boolean
   /** An attribute may depend on the row's class, as in conditions and orders. */
@@ -248,7 +248,6 @@ function walkClasses(
   return classes
 }
 
-/** Whether both take the same texts as values. */
 function comparesAs(a: Attribute, b: Attribute): boolean {
   const kinds = (attribute: Attribute): string => {
     if (attribute.kind === 'scalar') return attribute.type.codec === undefined ? attribute.type.kind : 'codec'

@@ -88,7 +88,7 @@ export interface SortTerm {
   readonly nulls?: 'first' | 'last' | undefined
   /** The key in other entities or classes. Except behind lists, at most one term has a value. */
   readonly or?: readonly SortTerm[]
-  /** Of the record behind `at` hops. Other classes have no value. */
+  /** Classes of the record behind `at` hops. Other classes have no value. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]
 }
 
@@ -113,7 +113,7 @@ export interface ShownPart {
   /** The position in `Parameters.lists`. */
   readonly at: number
   readonly where: readonly Condition[]
-  /** Else the application's order holds. */
+  /** Whether the request sorts the list, not the application. */
   readonly isSorted: boolean
   /** `limit` or `offset` cuts each list. */
   readonly isCut: boolean

@@ -14,7 +14,7 @@ interface ReadQuery {
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
-  /** What the query said when it was last read. All resources share it: what depends on one of them is checked each time. */
+  /** The last reading. All resources share a query: what depends on a resource is checked each time. */
   lastRead: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {

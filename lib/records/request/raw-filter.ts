@@ -35,7 +35,7 @@ export interface Pair {
   readonly isGroup?: true
   /** The other meaning of an object in a query object: lists for `expand`, conditions for other names. */
   readonly other?: { readonly key: string; readonly make: () => Pair }
-  /** Refuses an object in a query object: only `expand` takes objects. */
+  /** Refuses an object that only `expand` can take. */
   readonly refuse?: (() => void) | undefined
 }
 

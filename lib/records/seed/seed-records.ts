@@ -6,7 +6,7 @@ import type { RecordInput } from '../validate/record-input.ts'
 import { nameNew } from '../validate/references.ts'
 import { owningName } from '../validate/relation-sides.ts'
 
-/** `implied` is the link from the enclosing record. */
+/** `implied` is the link to the enclosing record. */
 export interface SeedRecord {
   readonly resource: Resource
   readonly isCounted: boolean

@@ -294,7 +294,7 @@ class Loader {
     return true
   }
 
-  /** In several tables, MikroORM sets a link to a new record in the wrong one. */
+  /** For a record in several tables, MikroORM writes a link to a new record into the wrong table. */
   #mustWait(record: SeedRecord, relation: RelationAttribute, ref: RecordRef): boolean {
     const other = this.#findRecord(ref, relation)
     if (other === undefined) return false

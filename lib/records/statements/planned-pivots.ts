@@ -90,7 +90,6 @@ export class PlannedPivots {
     return { owner: this.#statements.toParameter(key, resource), members, list }
   }
 
-  /** Whether members hold the link, and rules may forbid a change of members. */
   #haveRules({ list }: PivotPlace): boolean {
     return isHeldByOtherRows(list) && this.#rules?.writing?.hasRules(list.target) === true
   }

@@ -6,7 +6,7 @@ import type { GivenBody } from '../validate/validate-change.ts'
 export interface PlannedWrite<T> {
   /** `again`: the database has refused the first run, and validation has found no error. */
   readonly run: (again: boolean) => Coroutine<T>
-  /** To be validated where the database refuses a row. `undefined`: no body. */
+  /** The body, validated where the database refuses a row. */
   readonly given: GivenBody | undefined
   /** The many-to-many list around the new record. */
   readonly list?: ToManyAttribute | undefined

@@ -65,7 +65,7 @@ export class RowShapes {
   }
 }
 
-/** Whether the body has the shape's names, in the same order. */
+/** Whether the body has the shape's names, in the same order, and allowed values. */
 export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0

@@ -25,7 +25,7 @@ export interface Work {
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** `undefined`: the caller may write all visible rows. */
   readonly writing: WriteRules | undefined
-  /** To be visible after the flush. */
+  /** Records that must be visible after the flush. */
   readonly touched: Touched[]
   /** Records and links (`listLinkedNames`) that lists of the body must not remove. */
   readonly setByBody: Set<string>

@@ -48,7 +48,7 @@ export class PasswordHashes {
     return chain(this.#hashEach(plain, hashedAhead, end), hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** Hashes before a transaction of the application; undefined without a password. */
+  /** Hashes before a transaction opens around the write; undefined: nothing to hash. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
     const plain = this.#listPlain(body, resource)
     return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
@@ -125,7 +125,6 @@ export class PasswordHashes {
     return plain
   }
 
-  /** Returns the same value where nothing is replaced. */
   #walk(value: unknown, resource: Resource, replace: Replace): unknown {
     if (!this.#holders.has(resource)) return value
     return walkObjects(value, record =>

@@ -84,7 +84,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** Beyond validation: a change of a stored object need not give everything. */
+/** Finds attributes missing where a change replaces null by an object. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

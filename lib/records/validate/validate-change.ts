@@ -34,7 +34,7 @@ export interface GivenBody {
   readonly resource: Resource
   readonly validation: Validation
   readonly view: View
-  /** In the path. */
+  /** The ID in the path. */
   readonly id: string | undefined
   /** The write runs once more, after a refusal by the database without errors of validation. */
   readonly again?: boolean

@@ -60,7 +60,7 @@ interface Holder {
 /**
  * The result is fit for use only without errors.
  *
- * @throws RuleNotEvaluated
+ * @throws RuleNotEvaluated; RestError for too many records, and for a needed link to what the caller may not see
  */
 export function validateRecord(body: JsonObject, of: Resource, validation: Validation, context: ValidationContext): RecordInput {
   const { mode, key, implied } = validation

@@ -21,7 +21,7 @@ export class WriteRules {
   readonly #reader: Reader
   readonly #view: View
   readonly #writing: Visibility
-  /** To be checked after the write, by hierarchy root. */
+  /** Rows to check after the write, by hierarchy root. */
   readonly #touched = new Map<Resource, Keys>()
 
   private constructor(reader: Reader, view: View, writing: Visibility) {

@@ -29,6 +29,7 @@ export function estimateBytes(fields: readonly Field[]): number {
   }, 2)
 }
 
+/** An estimate. */
 export const VALUE_BYTES = 8
 
 /** The column is read and parsed once for all members. */

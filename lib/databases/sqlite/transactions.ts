@@ -1,6 +1,7 @@
 /**
  * Decides who uses the one connection, and to which transaction asynchronous work belongs. MikroORM's transactions and the engine's reads
- * share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in the hook's own write without waiting for itself.
+ * and writes share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in the hook's own write without waiting for
+ * itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'

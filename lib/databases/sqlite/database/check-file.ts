@@ -6,6 +6,7 @@ import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, read
 import { dirname, resolve } from 'node:path'
 
 const MAGIC = 'SQLite format 3\0'
+/** In bytes. */
 const HEADER = 100
 
 /** Highest versions that SQLite supports. */

@@ -19,6 +19,7 @@ import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
+/** Cached statements. */
 const READERS = 2000
 const PREPARED = 500
 /** Bytes of cached statements, outside of the heap. */
@@ -30,9 +31,10 @@ function weigh(_: unknown, sql: string): number {
 
 export const SCHEMA_CHANGE = /^\s*(?:create|drop|alter)\b/i
 
-/** To prepare a statement, SQLite needs about twenty times the bytes. */
+/** In characters: to prepare a statement, SQLite needs about twenty times the bytes. */
 const MAX_READ_SQL = 200_000
 
+/** In characters. */
 const MAX_CACHED_SQL = 20_000
 
 /** SQLite's limits (limits.html) have no error codes. */

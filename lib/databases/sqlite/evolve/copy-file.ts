@@ -60,7 +60,6 @@ export function removeOldCopies(path: string, copy: string, kept: number): void 
   for (const old of others.slice(0, Math.max(0, others.length + 1 - kept))) rmSync(old.path)
 }
 
-/** Called where the file has not changed. */
 export function removeCopy(path: string, copy: string): void {
   rmSync(copy, { force: true })
   if (existsSync(folderOf(path)) && readdirSync(folderOf(path)).length === 0) rmdirSync(folderOf(path))

@@ -9,6 +9,7 @@ import { findTables, listParameters } from '../../sql/sql-text.ts'
 import { owningLinks } from '../../../model/owning-links.ts'
 import type { Resource } from '../../../model/model.ts'
 
+/** A large table. */
 const MANY_ROWS = 1000
 
 const MOST_COUNTED = 1_000_000

@@ -21,7 +21,7 @@ export function parseItems(text: string): (string | null)[] | undefined {
   if (!/^\{.*\}$/s.test(text) || /^\{\s*[{]/.test(text)) return undefined
   const body = text.slice(1, -1)
   if (body.trim() === '') return []
-  // A document, and no list.
+  // A JSON document, no list.
   if (/^\s*"(?:[^"\\]|\\.)*"\s*:/.test(body)) return undefined
   return [...body.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|([^,]*))\s*(?:,|$)/g)]
     .slice(0, body.endsWith(',') ? undefined : -1)

@@ -94,7 +94,7 @@ export class ForeignSchema {
         return this.#model.mapped(`the default ${given} is in milliseconds here`, place)
       }
     }
-    // SQLite would store the word.
+    // SQLite would store the text `now`.
     const isWord = isTimeWord(prop, given)
     if (!isWord && (PLAIN.test(given) || this.#probe.runs(`select ${given}`, false))) return
     const translated = this.#translateDefault(prop, isWord ? 'now()' : given)

@@ -92,7 +92,6 @@ export class Autoincrement {
     return highest + 1n
   }
 
-  /** Notes a key assigned elsewhere. */
   give(table: string, key: bigint): void {
     const known = this.#highest?.get(table)
     if (known !== undefined && key > known) this.#highest!.set(table, key)

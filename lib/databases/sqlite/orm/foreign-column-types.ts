@@ -105,7 +105,7 @@ export function translateColumn(declared: string): string {
   const lower = declared.trim().toLowerCase()
   const name = simplifyName(declared)
   const meaning = BY_NAME.get(name)
-  // `real` and `timestamp` are SQLite's own names.
+  // SQLite stores `real` and `timestamp` as meant.
   if (meaning !== undefined) return lower === 'real' || lower === 'timestamp' ? lower : meaning.column
   if (/^(?:enum|set)\b/.test(lower)) return 'text'
   // SQLite would find an INT in the name, and give the column integer affinity.

@@ -98,7 +98,7 @@ export class SharedConnection implements DatabaseConnection {
         yield { rows: [row as R] }
       }
     } finally {
-      // Includes the time of the taker.
+      // Includes the time of the caller between rows.
       trace?.streamed({ sql: query.sql, parameters: query.parameters, duration: performance.now() - begun, rows })
     }
   }

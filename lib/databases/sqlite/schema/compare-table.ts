@@ -215,7 +215,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
-  // Indexes of this start must not silence the note at the next.
+  // Indexes added at this start must not silence the note at the next start.
   if (isPlain && same !== undefined && !isThere(index, { ...existing, indexes: [same] })) {
     findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return

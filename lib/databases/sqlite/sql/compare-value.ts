@@ -149,7 +149,7 @@ function compareRounded(operand: Operand, operator: '=' | OrderOperator, ref: Va
   const [low, high] = [filterValue(ref, operand.attribute, ROUND_LOW), filterValue(ref, operand.attribute, ROUND_HIGH)]
   switch (operator) {
     case '=':
-      // Finds a text that is no number, too.
+      // Finds misfits, too.
       return sql`(${column} = ${filterValue(ref, operand.attribute)} or (${column} >= ${low} and ${column} <= ${high}))`
     case '>':
       return sql`${column} > ${high}`

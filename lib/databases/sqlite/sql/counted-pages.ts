@@ -32,7 +32,7 @@ export class CountedPages {
     return both
   }
 
-  /** Up to so many matches one statement pays; undefined: never. */
+  /** One statement is faster up to so many matches; undefined: never. */
   #findMost({ statement, parameters, counted }: ReadingStep): number | undefined {
     const table = statement.costs?.visits[0]?.table
     const { limit, offset } = counted!

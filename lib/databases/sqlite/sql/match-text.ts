@@ -21,8 +21,8 @@ export function compileText(operand: Operand, scope: ColumnScope): Sql {
 export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScope): Sql {
   const value = compileText(node.operand, scope)
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
-  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts: there `mikro_match` compares.
   if (node.form === 'any') return sql`${value} is not null`
+  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts: there `mikro_match` compares.
   const isMatch = (fold: string): Sql => sql`mikro_match(${value}, ${parameter(PIECES)}, ${fold})`
   if (node.fold > 0) {
     const isAscii = sql`${parameter(IS_ASCII)} and octet_length(${value}) = length(${value})`

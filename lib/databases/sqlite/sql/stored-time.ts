@@ -126,7 +126,7 @@ export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], si
   const iso = formatIso(milliseconds + side * DAY_MS)
   // Years before 0 and after 9999 do not occur in texts.
   if (/^[+-]/.test(iso)) return side === 1 ? ':' : ''
-  // After every text of the day.
+  // `2026-01-31~` sorts after every text of the day.
   return side === 1 ? `${iso.slice(0, 10)}~` : iso.slice(0, 10)
 }
 

@@ -8,7 +8,7 @@ import { setOfPage, version, userId, world } from './state/place.ts'
 import { useLoad } from './parts/use-load.ts'
 import { idOf, labelOf, type AnyRecord } from './state/records.ts'
 
-/** Milliseconds of difference between two clocks. */
+/** Milliseconds: less of a difference is none. */
 const SAME_TIME = 2000
 
 export function Head() {

@@ -4,7 +4,7 @@ import { useLoad } from './parts/use-load.ts'
 import { ErrorNotice } from './parts/notice.tsx'
 
 interface Screen {
-  /** First segment of places. */
+  /** First segment of places: `#/data`. */
   readonly name: string
   readonly title: string
   readonly about: string

@@ -188,7 +188,7 @@ function writeText(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id
 }
 
-/** A text may spell no number. */
+/** A text without a number stays. */
 function writeNumber(id: unknown): unknown {
   if (typeof id !== 'string') return id
   return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)

@@ -40,7 +40,7 @@ function readRecords(text: string, file: string): unknown {
   return records
 }
 
-/** A file has an extension, or exists. */
+/** A class, `UserSeeder`, has no extension, and is no file in the folder. */
 function isNameOfSeeder(text: string): boolean {
   return /^[A-Z][\w$]*$/.test(text) && !existsSync(text)
 }

@@ -50,7 +50,7 @@ function sharePackages(): void {
   })
 }
 
-/** The major version must be the same. */
+/** Prefers the command's copy of the same major version. */
 function preferOwnCopy(foundForModule: ResolveFnOutput, findOwnCopy: () => ResolveFnOutput): ResolveFnOutput {
   const major = majorOf(foundForModule.url)
   if (major === undefined) return foundForModule
@@ -130,7 +130,6 @@ function isSchema(value: unknown): value is object {
   return typeof value === 'object' && value !== null && value.constructor?.name === 'EntitySchema' && 'meta' in value
 }
 
-/** Marks of MikroORM's decorators on a class. */
 const DECORATED = ['PATH_SYMBOL', 'META_SYMBOL'].map(name => Symbol.for(`@mikro-orm/core/MetadataStorage.${name}`))
 
 function schemas(): ReadonlyMap<unknown, object> {

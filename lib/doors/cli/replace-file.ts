@@ -87,7 +87,7 @@ export async function replaceFile(
   await syncFolder(dirname(target))
 }
 
-/** Does nothing where the system cannot. */
+/** Windows cannot sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)

@@ -25,7 +25,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
   }
 
-  /** Without a port, no test fails. */
+  /** A missing port fails no test. */
   async #listen(port: number): Promise<void> {
     try {
       this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`

@@ -8,7 +8,6 @@ import { shownAs } from './tables.ts'
 
 const KEYS = 500
 
-/** The rows of an embedded table for each row of its owner. */
 export type ApartRows = ReadonlyMap<EmbedItem, (record: ShownRow) => readonly ShownRow[]>
 
 export async function readApart(

@@ -18,7 +18,7 @@ export async function renderRows(api: WireApi, node: TableNode, records: readonl
 
 const NONE_APART: ApartRows = new Map()
 
-/** For tables without embedded tables. */
+/** Of tables without embedded tables, by items of `select`. */
 const plainPlans = new WeakMap<TableNode['items'], RowSource>()
 
 /** The code of an object literal, which makes a row of the record `r`. */

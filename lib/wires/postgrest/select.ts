@@ -187,7 +187,7 @@ export function isEmpty({ node }: EmbedItem): boolean {
   return node.items.length === 0
 }
 
-/** By its foreign key to the owner. */
+/** Whether a foreign key to the owner finds the rows. */
 export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): boolean {
   return attribute === undefined || (back !== undefined && owner.key.length === 1)
 }

@@ -142,7 +142,7 @@ export function asTest(request: CopiedRequest, runner: keyof typeof WORDINGS = '
   return `${wording.head}\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
 }
 
-/** Creates the same fault again. */
+/** Code for the same fault. */
 export function writeFault({ kind, match, options }: Pick<FaultState, 'kind' | 'match' | 'options'>): string {
   const { ms, ...others } = options
   const args = [

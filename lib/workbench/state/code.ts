@@ -1,6 +1,6 @@
 /** Code: JSON values as JavaScript, with single quotes, bare names, short objects in a single line. */
 
-/** In characters. */
+/** Characters of an unbroken line. */
 const WIDTH = 72
 
 export function quote(text: string): string {

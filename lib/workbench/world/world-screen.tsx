@@ -23,7 +23,6 @@ export default function WorldScreen() {
   )
 }
 
-/** For requests that gates hold. */
 function GatesCard() {
   const gates = faults.value.filter(({ held = [] }) => held.length > 0)
   const count = gates.reduce((sum, { held = [] }) => sum + held.length, 0)
@@ -136,7 +135,7 @@ function SetTime({ time }: { readonly time: number }) {
   )
 }
 
-/** Milliseconds of difference between two clocks. */
+/** Milliseconds: less of a difference is none. */
 const SAME = 2000
 
 function describe(offset: number, isFrozen: boolean, now: number): string {

@@ -35,7 +35,7 @@ interface Frame<Held extends HeldInterception> {
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
-  /** A page has none. */
+  /** A page has no contexts. */
   readonly #storage: AsyncLocalStorage<Frame<Held> | undefined> | undefined
 
   constructor() {

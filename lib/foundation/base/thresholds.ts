@@ -7,7 +7,7 @@ export const thresholds = {
   countedTable: 4000,
   /** Matches that the joint statement finds at most. */
   countedMatches: 1000,
-  /** For the joint statement, at most every tenth row may match. */
+  /** For the joint statement, one row of so many may match. */
   countedShare: 10,
   /** From this offset on, statements find keys before rows. */
   deepOffset: 1000,

@@ -14,7 +14,6 @@ export function splitSetCookies(header: string): string[] {
   return header.split(BETWEEN)
 }
 
-/** Returns several cookies as a list. */
 export function separateCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string | string[]>> {
   const { 'set-cookie': cookies } = headers
   if (cookies === undefined) return headers

@@ -23,7 +23,7 @@ export function findRounded(text: string): JsonFinding | undefined {
   return MAY_ROUND.test(text) ? findInJson(text, false, isRounded).next().value : undefined
 }
 
-/** Ends a sentence. */
+/** `under "id": 12345678901234567 would become 12345678901234568; ...` */
 export function describeRounded({ path, text }: JsonFinding): string {
   const at = path === '' ? '' : `under "${path.slice(0, 100)}": `
   return `${at}${text.slice(0, 100)} would become ${Number(text)}; send it as a string`

@@ -1,5 +1,5 @@
 /**
- * Carried work: keeps a value for the calls of some work in a page without AsyncLocalStorage. Asynchronous functions of the library carry
+ * Carried work: keeps a value for the calls of work in a page without AsyncLocalStorage. Asynchronous functions of the library carry
  * the value across waits: `scripts/bundle-page.ts` makes each function a generator for `carryWork`. A hook of the application keeps the
  * value until the first wait of the hook.
  */

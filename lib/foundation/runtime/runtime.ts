@@ -30,7 +30,7 @@ export interface Runtime {
   /** In UTF-8. */
   countBytes(text: string): number
   formatBytes(bytes: Uint8Array, form: BytesForm): string
-  /** Skips other characters; `hex` ends. A Buffer on Node: an application's hooks may count on Buffers. */
+  /** Skips other characters; `hex` ends before such. A Buffer on Node: an application's hooks may count on Buffers. */
   parseBytes(text: string, form: BytesForm): Uint8Array
   /** The reason phrase of HTTP. */
   nameStatus(status: number): string | undefined

@@ -1,7 +1,7 @@
 /** Milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parsing of usual forms. */
 import { DAY_MS } from '../async/clock.ts'
 
-/** With the next character: few texts are joined faster. */
+/** Each part has the next character, as `07:`: fewer texts to join. */
 const HOURS = listParts(24, 2, ':')
 const MINUTES = listParts(60, 2, ':')
 const SECONDS = listParts(60, 2, '.')

@@ -295,7 +295,7 @@ function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: Enti
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** Columns. Empty without a key: by insertion. */
+/** Empty without place and key: by insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }

@@ -34,7 +34,7 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   if (!path.startsWith('/') || path === '/') return
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
-    // The base of a way in may come first.
+    // The path may begin with the base of a way in.
     const isOpen = segments.some((segment, at) =>
       segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
     )

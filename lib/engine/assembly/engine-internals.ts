@@ -93,12 +93,12 @@ export class EngineInternals {
     return this.parts.options.envelope
   }
 
-  /** The wire of ways in without another. */
+  /** The grammar of ways in without a wire. */
   get wire(): Wire | undefined {
     return this.parts.options.wire
   }
 
-  /** To call by a way in with another wire. */
+  /** To call by a way in with a wire. */
   expectWire(): void {
     this.parts.shared.hasWire = true
   }

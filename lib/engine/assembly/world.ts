@@ -38,7 +38,7 @@ interface WorldParts {
 
 export class World {
   readonly #parts: WorldParts
-  /** What `reset` goes back to, beside the data. */
+  /** The state for `reset`, beside the data. */
   #origin: WorldState
   /** Stores the world for the next page. */
   persisted: Persisted | undefined

@@ -46,8 +46,8 @@ export interface AuthOptions<E extends object = any> {
   readonly paths?: Readonly<Partial<Record<SessionAction, string>>>
   /**
    * A cookie for the token, by name or as `{ name, sameSite, secure }`. Log-in sets, log-out removes the HttpOnly cookie. The cookie counts
-   * where a request has no `Authorization`; its writes must come from the server's own pages. `sameSite`: `'Lax'` (default), `'Strict'` or
-   * `'None'`; `secure`: only by https; default: if the log-in came by https. Default: no cookie.
+   * where a request has no `Authorization`; its writes must come from pages of the server, or of origins by `corsCredentials`. `sameSite`:
+   * `'Lax'` (default), `'Strict'` or `'None'`; `secure`: only by https; default: if the log-in came by https. Default: no cookie.
    */
   readonly cookie?: string | { readonly name: string; readonly sameSite?: 'Lax' | 'Strict' | 'None'; readonly secure?: boolean }
   /**

@@ -36,6 +36,7 @@ interface FoundToken {
   readonly isCookie: boolean
 }
 
+/** Remembered headers, and their bytes. */
 const HEADERS = 1000
 const HEADER_BYTES = 1 << 20
 

@@ -1,4 +1,4 @@
-/** Authentication: what the engine asks of auth.ts, loaded for log-in. */
+/** Authentication: calls of the engine to auth.ts, loaded for log-in. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'

@@ -3,6 +3,7 @@ import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets, type ScryptCost } from '../../foundation/runtime/secrets.ts'
 
 const COST: ScryptCost = { N: 16_384, r: 8, p: 1 }
+/** In bytes. */
 const LENGTH = 32
 /** Limit of N * r * p: eight times the default, at most some 130 MB. */
 const MAX_WORK = 2 ** 20
@@ -40,7 +41,7 @@ export function isPasswordHash(text: string): boolean {
 }
 
 /**
- * Takes as long for an unknown user, without a hash, as for a hash.
+ * Takes as long without a hash: time does not tell users from others.
  *
  * @param isPlain a stored text without a hash is the password itself
  */

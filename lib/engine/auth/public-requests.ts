@@ -92,7 +92,7 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** `/v1/posts/1/author` may be a pattern's `/v1/users/1`. */
+  /** `/v1/posts/1/author` may be `/v1/users/1` of a pattern. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
     // The pattern may name the linked record.

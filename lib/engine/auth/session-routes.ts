@@ -146,7 +146,7 @@ export class SessionRoutes {
       if (stored === undefined || !isOfState(claims, columns, stored.row, tokens.key.markKey) || !(await pairs.use(claims))) throw ended()
       return await this.#begin({ resource, key, record: stored.record, state }, ctx, 'Refreshed.', claims.fam)
     } catch (error) {
-      // One sender of a used token is a thief.
+      // A sender of a used token is a thief.
       if (error instanceof RestError && error.code === 'token_revoked') await pairs.endFamily(claims.fam)
       throw error
     }

@@ -86,7 +86,7 @@ export class LoginThrottle {
 /** An attempt's ID: the time, then random bits. */
 const RANDOM_BITS = 20n
 
-/** Milliseconds to wait for a running check: the process may have ended. */
+/** For a running check (the process may have ended), and between two looks. */
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 25
 

@@ -112,7 +112,7 @@ function isBare({ text, column, descending }: IndexColumn): boolean {
   return !descending && text.replaceAll('""', '"') === `"${column}"`
 }
 
-/** The attribute for a query; the property, if without other columns. */
+/** The attribute as a query names it, and the property, if without other columns. */
 function findPath(resource: Resource, column: string): { path: string; property: string | undefined } | undefined {
   for (const attribute of resource.attributes) {
     const columns = tableColumns(attribute)

@@ -1,4 +1,4 @@
-/** Journal record: references to a request's parts, and a copy of its body. Entries are made at reading. */
+/** Journal record: references to a request's parts, and a copy of its body. */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -60,7 +60,7 @@ export class JournalRecord implements ChangeSink {
   changes: RawChange[] | undefined = undefined
   /** An estimate. */
   changedBytes = 0
-  /** The changes were dropped: too many bytes. */
+  /** Changes were dropped: too many bytes. */
   isForgotten = false
   /** In milliseconds, by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined

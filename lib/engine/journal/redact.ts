@@ -200,7 +200,7 @@ class Mask {
     this.#resource = resource
   }
 
-  /** `auth_token` is always secret; else the attribute decides. Of unknown names, the hidden names of all resources are. */
+  /** `auth_token` is always secret, an attribute if hidden, an unknown name if hidden in any resource. */
   isSecret(name: string, shape: Shape): boolean {
     if (SECRET_NAME.test(name)) return true
     const attribute = shape?.byName.get(name)

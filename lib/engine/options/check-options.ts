@@ -140,7 +140,6 @@ function checkModelSource({ entities, database, schema, readOnly, seed }: Checke
     throw new RangeError('RestEngine.create: "schema" must be "keep" where the model is read from the database, which is never changed.')
 }
 
-/** All processes on a server's database need one secret. */
 function checkSecret({ auth, database }: CheckedOptions): void {
   if (auth?.options !== undefined && auth.options.secret === undefined && typeof database !== 'string' && !isPglite(database.url))
     throw new TypeError(

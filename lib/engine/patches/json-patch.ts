@@ -217,7 +217,7 @@ function findIndex(token: string, { length }: readonly unknown[], title: string,
   throw conflict(title, `finds no item "${token}" in a list of ${length}`)
 }
 
-/** Of changed members alone: PATCH merges embedded objects, and refuses read-only members. */
+/** Gives changed members alone: PATCH merges embedded objects, and refuses read-only members. */
 function memberChanges(attribute: Attribute | undefined, before: unknown, after: unknown): unknown {
   if (attribute?.kind !== 'embedded' || attribute.array || !isObject(before) || !isObject(after)) return after
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !runtime.isSame(before[name], after[name]))

@@ -1,5 +1,5 @@
 /**
- * Stores the newest state behind changes, one save at a time, with pauses between. Reports a failed save, and tries again after five
+ * Stores the newest state after changes, one save at a time, with pauses between. Reports a failed save, and tries again after five
  * seconds.
  */
 import { RestError } from '../../foundation/errors/errors.ts'

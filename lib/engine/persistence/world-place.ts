@@ -70,7 +70,7 @@ class Files implements WorldPlace {
         // A write fills the file at the end: until then, a new file is empty.
         return bytes?.length === 0 ? undefined : bytes
       } catch (error) {
-        // The last save of a page may replace the file behind the end of the page.
+        // The last save of an ended page may still replace the file.
         if (tries === MAX_TRIES) throw error
       }
   }

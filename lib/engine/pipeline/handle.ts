@@ -115,7 +115,7 @@ interface AdmittedRequest {
   readonly end: RequestAbort
 }
 
-/** `envelope` forms answers of log-in routes alone. */
+/** Of routes, `envelope` forms the answers of log-in alone. */
 async function answerRoute(match: RouteMatch, admitted: AdmittedRequest, parts: StageParts): Promise<RestResponse> {
   const { arrival, request, principal, end } = admitted
   const { engine, fork, options, served, authentication } = parts

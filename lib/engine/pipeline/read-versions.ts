@@ -171,7 +171,7 @@ function readParameters(parameters: CheckedOptions['parameters']): {
   return { renamed, custom }
 }
 
-/** Resources with own parameters have an own vocabulary, in `of`. */
+/** A resource with parameters has a vocabulary, in `of`. */
 function readVocabulary(
   renamed: Partial<Record<Reserved, string>>,
   custom: ReadonlyMap<string, unknown>,

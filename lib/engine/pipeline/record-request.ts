@@ -51,7 +51,7 @@ interface RunningRequest {
   ended: boolean
 }
 
-/** A request inside of more asks itself without end. */
+/** Requests nested deeper ask themselves without end. */
 const MAX_LEVEL = 100
 
 export class RequestRecorder {

@@ -36,7 +36,7 @@ export class ServedVersions {
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 
-  /** The map stays the same: what is in it changes. */
+  /** The same map at each call: its entries change. */
   get byName(): ReadonlyMap<string, Services> {
     return this.#served
   }

@@ -233,7 +233,7 @@ function standIn({ type }: ScalarAttribute, count: number): unknown {
   return type.kind !== 'array' && type.items !== undefined ? type.items[0] : STAND_INS[type.kind](count, type)
 }
 
-/** With few digits before the point, digits behind take the count. */
+/** With few digits before the point, digits after the point take the count. */
 function shortDecimal(count: number, { precision, scale = 0 }: ScalarType): string {
   if (precision === undefined) return String(count)
   const places = Math.min(scale, 9)

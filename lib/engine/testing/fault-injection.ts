@@ -15,6 +15,7 @@ import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
+/** Known faults: of more, a used-up fault goes first. */
 const MAX_KNOWN = 1000
 
 export class Faults {

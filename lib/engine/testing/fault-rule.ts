@@ -34,7 +34,7 @@ export interface FaultRule extends CompiledMatch {
   left: number
   met: number
   handle: FaultHandle | Gate | undefined
-  /** Requests waiting for other faults look, too. */
+  /** Ends the fault also for requests that met it and still wait. */
   ended: boolean
 }
 

@@ -31,8 +31,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record alone. Leaves out attributes with a default:
- * the rest is then unique alone.
+ * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record. Leaves out attributes with a default: the
+ * rest is then unique.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft

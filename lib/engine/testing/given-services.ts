@@ -1,4 +1,4 @@
-/** Given services: `engine.given` uses these. */
+/** Given services: calls of `engine.given` to the engine. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'

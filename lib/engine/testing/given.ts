@@ -1,6 +1,4 @@
-/**
- * Given: `engine.given`. Rejects with resource_unknown, method_not_allowed (a view), body_invalid, validation_failed, unique_conflict.
- */
+/** Given: `engine.given`. Rejects with resource_unknown, method_not_allowed, body_invalid, validation_failed, unique_conflict. */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { mustRange, readOptions } from '../../foundation/base/option-table.ts'
@@ -55,7 +53,7 @@ export class Given {
     return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** Completes overrides, with parents. Inserts nothing. */
+  /** Completes overrides, with parents. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)

@@ -1,7 +1,4 @@
-/**
- * Latency: delays like a real backend's, log-normal by two percentiles. One seed always gives the same delays. Throws TypeError and
- * RangeError for a malformed profile.
- */
+/** Latency: delays like a real backend's, log-normal by two percentiles. Throws TypeError and RangeError for a malformed profile. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from './fault-options.ts'
 import { Random } from './random.ts'

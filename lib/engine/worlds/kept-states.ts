@@ -104,7 +104,7 @@ export class KeptStates {
     while (this.#states.length > 1 && (this.#states.length > MAX_STATES || bytes > MAX_BYTES)) bytes -= this.#states.shift()!.bytes
   }
 
-  /** Whether the requests alone have changed data since. */
+  /** Whether nothing but the requests has changed data since. */
   areOnly(records: readonly JournalRecord[], { moment }: KeptState): boolean {
     const changes = records.reduce((sum, record) => sum + (record.changes?.length ?? 0), moment.changes)
     return isAt({ ...moment, changes }, this.#moment)

@@ -14,6 +14,7 @@ export interface LoneColumn {
   readonly place: number
 }
 
+/** Least result of `rate` for a pair. */
 const LEAST_SCORE = 3
 
 interface FoundRename {

@@ -246,7 +246,7 @@ function orderByKey({ foreignKey }: Link, { mapping }: EntityDraft): string[] {
 
 function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema {
   const { table, mapping, properties } = draft
-  // A line break would end a comment in generated code.
+  // The name becomes part of generated code, without line breaks.
   const plain = toPascalCase(camelSingular(table.name)).replaceAll(/[^\p{L}\p{M}\p{N}_]/gu, '')
   const spelt = /^\p{L}/u.test(plain) ? plain : `Table${plain}`
   const stem = RESERVED_CLASSES.has(spelt) ? `${spelt}Entity` : spelt

@@ -29,7 +29,7 @@ class ForkedOrm extends MikroORM {
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
     // Otherwise, the manager would keep entities for everybody.
     ;(this.em as { global: boolean }).global = true
-    // Otherwise MikroORM refuses to read the global manager's parameters of filters.
+    // Without `allowGlobalContext`, MikroORM refuses to read parameters of filters from a global manager.
     if (!this.config.get('allowGlobalContext')) return
     for (const name of listFilterNames(parent, shared.filters)) {
       const parameters = parent.em.getFilterParams(name)

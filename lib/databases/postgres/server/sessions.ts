@@ -117,7 +117,7 @@ export class Sessions {
   }
 
   /**
-   * Closes a lost or discarded session.
+   * Gives a session back; closes lost, outdated and discarded sessions.
    *
    * @param failed the work's error
    */

@@ -22,7 +22,7 @@ export interface Answered {
 
 class PreparedBatch {
   readonly names = new Map<string, string>()
-  /** Another batch cannot count on the names yet. */
+  /** Texts being prepared: other batches cannot use the names yet. */
   readonly pending = new Set<string>()
   /** Random: behind a pooler, a name must not run another session's statement. */
   readonly prefix = `mikro_${randomBytes(6).toString('base64url')}_`

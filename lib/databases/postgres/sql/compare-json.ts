@@ -41,7 +41,7 @@ export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
 }
 
-/** Texts are compared with the given text, other values with the given text as JSON. */
+/** Texts are compared with the given text, other values (for `<`, numbers alone) as JSON. */
 export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
   const { attribute } = operand
   const value = compileOperandWithin(operand, columns)

@@ -435,6 +435,18 @@ describe('http', () => {
       assert.equal(await count(), 2)
     })
 
+    it('stay open for a client that is later than the header says', async () => {
+      server.keepAliveTimeout = 100
+      const peer = await connection()
+      peer.send(requestText('GET /v1/notes/1'))
+      assert.equal((await peer.answer()).status, 200)
+      // By itself Node adds a second.
+      await wait(1_500)
+      peer.send(requestText('GET /v1/notes/1'))
+      assert.equal((await peer.answer()).status, 200)
+      peer.socket.destroy()
+    })
+
     it('are closed with the server once an answer that was on its way has been read', async () => {
       // More than the socket's buffers take, so that the answer is still being written when the server closes.
       await engine.seed({ notes: [{ id: 2, text: 'x'.repeat(20_000_000) }] })

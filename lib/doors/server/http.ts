@@ -36,6 +36,9 @@ export function createShownServer(engine: WorldEngine, workbench: ShownWorkbench
   return new EngineServer(engine, { workbench }).server
 }
 
+/** Milliseconds, from Node 22.19 on: idle connections outlive the header `keep-alive`, for clients held up by a busy machine. */
+const KEPT_LONGER = 60_000
+
 class EngineServer {
   readonly server: Server
   readonly #engine: WorldEngine
@@ -48,7 +51,7 @@ class EngineServer {
 
   constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
     // Without a Host, Node itself would answer, without an error's body.
-    const server = new builtin.http.Server({ requireHostHeader: false })
+    const server = new builtin.http.Server({ requireHostHeader: false, keepAliveTimeoutBuffer: KEPT_LONGER })
     this.server = server
     this.#engine = engine
     const listener = new RequestListener(engine, options, 'createServer', settled)

@@ -20,7 +20,6 @@ export function unlessNull(holds: Condition, absent: () => Condition): TernaryCo
   return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
 }
 
-/** The condition is never unknown. */
 export function certain(holds: Condition): TernaryCondition {
   return { holds, fails: () => complement(holds) }
 }

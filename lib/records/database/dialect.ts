@@ -19,7 +19,6 @@ export interface Statement {
   readonly isBare?: boolean
 }
 
-/** Input for an estimate of the work. */
 export interface Costs {
   readonly visits: readonly Visit[]
   readonly weight: number
@@ -250,7 +249,7 @@ export interface WritingDialect {
   /**
    * Removes all members but a list of keys. Parameters: owner, list.
    *
-   * @param seen see `update`
+   * @param seen hidden members stay; parameters of the scope come last
    */
   leave(pivot: PivotTable, seen?: SeenRows): Statement
   /** Removes members. Parameters: owner, list. */

@@ -59,7 +59,7 @@ export interface WorldStore {
   /**
    * Returns to the content at `start`.
    *
-   * @param first see `replace`
+   * @param first called without open transactions, before any change
    * @throws Error inside of a write, and when that content was too large to be kept.
    */
   reset(first: () => void): Promise<void>

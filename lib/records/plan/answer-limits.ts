@@ -54,7 +54,7 @@ export class AnswerBudget {
     if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }
 
-  /** The parameter to blame for a long answer; `limit` if the request has none. */
+  /** The parameter to blame for a too large statement; `limit` if the request has none. */
   get longest(): string {
     return findLongest(this.#pairs) || findParameterName(this.#vocabulary, 'limit')
   }

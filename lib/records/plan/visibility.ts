@@ -128,7 +128,7 @@ export function onlyRecord(resource: Resource, key: readonly unknown[], visibili
   }
 }
 
-/** A resource closed to everybody is mentioned nowhere. */
+/** No text mentions a resource whose access rules are all `false`. */
 export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }

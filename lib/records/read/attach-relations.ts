@@ -84,7 +84,7 @@ function requestChild(child: CompiledChild, owners: Owners, context: LevelContex
   if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
-/** Needs no order of rows by owner. */
+/** For one owner: rows need no order by owner. */
 function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)

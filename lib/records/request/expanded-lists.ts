@@ -50,7 +50,7 @@ function readList(path: string, rest: string, text: string, found: FoundLists): 
   })
 }
 
-/** `posts(a)(b)`, which ends with a parenthesis, too. */
+/** Whether the list closes before the end: `posts(a)(b)`. */
 function isOpenedTwice(rest: string): boolean {
   let depth = 1
   for (let at = 0; at < rest.length - 1; at++) {

@@ -119,8 +119,8 @@ export class RecordChanger {
       const written = parameters === undefined ? undefined : yield* this.#rows.update(change, view, rules)
       if (written !== undefined) return written
     }
-    // A missing or hidden record gives record_not_found before any other refusal. With nothing else to know, the changing statement looks
-    // for the record.
+    // A missing or hidden record gives record_not_found before any other refusal. Where nothing else is asked of the record, the changing
+    // statement looks for the record.
     const looksBy =
       rules !== undefined && rules.writing === undefined && !isLookedAt && !this.#connection.mayHoldMisfits ? rules : undefined
     const isUnseen = looksBy?.hides(resource) === true && !hasFixed(resource)
@@ -147,7 +147,7 @@ export class RecordChanger {
     return (yield* this.#rows.update(change, view, rules))!
   }
 
-  /** Refuses a record closed to the caller. Returns a record that a fixed filter may hide afterwards. */
+  /** Refuses a record that the caller may not see or change. Returns a record that a fixed filter may hide afterwards. */
   *#admit(address: RecordAddress, body: JsonObject, view: View, rules: RowRules): Coroutine<JsonRecord | undefined> {
     const { resource, key, id } = address
     if (!hasFixed(resource)) {

@@ -55,7 +55,7 @@ function* insertGroup(group: readonly BoundInsert[], connection: RowConnection, 
 
 function listKeys(rows: readonly BoundInsert[], { counted, keys }: RowsWritten): readonly KeyValues[] {
   if (rows[0]!.key !== undefined) return rows.map(({ key }) => key!)
-  // The last key is the highest: refuses keys out of range.
+  // Refuses keys out of range. SQLite gives the last key, which is the highest.
   const last = keyFromCount(counted, rows[0]!.resource)
   if (rows.length === 1) return [last]
   const all = keys!()

@@ -25,7 +25,7 @@ export interface BodyPlan {
   readonly isWide: boolean
   /** Taken values are refused before functions of the model are called. */
   readonly keepsUnique: boolean
-  /** Stored records get another link. */
+  /** Stored records are linked or unlinked. */
   readonly linksOthers: boolean
   /** The relation around nested new records, by resource. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>

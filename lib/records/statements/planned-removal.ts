@@ -55,7 +55,7 @@ export class PlannedRemoval {
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    // With nothing else to know, the reading of the answer looks for the record.
+    // Without a rule or header to check, the reading of the answer looks for the record.
     const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
     const requiresFirst =
       isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))

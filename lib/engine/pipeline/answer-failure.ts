@@ -15,7 +15,7 @@ interface Failed {
   readonly method: string
   readonly path: string
   readonly accept: string | undefined
-  /** `undefined`: a way in refuses, as a body that is no JSON, and reports no `RestError`. */
+  /** `undefined`: a way in refuses, such as HTTP a body without JSON, and reports no `RestError`. */
   readonly context?: object
   /** A fault of a test reports no `RestError`. */
   readonly isFault?: boolean

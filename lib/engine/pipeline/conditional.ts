@@ -95,7 +95,7 @@ function isToldByVersion(response: RestResponse, operation: ConditionalRequest):
   })
 }
 
-/** Whether the value stands in the record's row: each change has a new version. */
+/** Whether the value stands in the record's row: a change of the value changes the version. */
 function isStored(attribute: Attribute): boolean {
   if (attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'embedded') return attribute.entity !== undefined && attribute.attributes.every(isStored)

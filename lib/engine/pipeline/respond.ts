@@ -252,7 +252,7 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
     wire === undefined && kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
   if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
   const { allow } = response.headers
-  // A POST to log in stays possible.
+  // Log-in, log-out and refresh stay possible.
   if (request?.readOnly === true && allow !== undefined && parts.authentication?.isSession('POST', request.segments) !== true)
     response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
   if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }

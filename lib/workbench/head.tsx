@@ -1,7 +1,7 @@
 /** Head: model, world, user, clock, faults and connection. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
-import { busy, isReachable, look, mint } from './state/ask.ts'
+import { busy, isReachable, readUnrecorded, mint } from './state/ask.ts'
 import { clock, faults, dataChanged, worlds } from './state/live.ts'
 import { outline, findResource, parameterOf, pathOf } from './state/outline.ts'
 import { setOfPage, version, userId, world } from './state/place.ts'
@@ -139,7 +139,7 @@ function UserChoice() {
 async function readUsers(): Promise<{ readonly id: string; readonly label: string }[]> {
   const users = findResource(outline.value?.users ?? '')
   if (users === undefined) return []
-  const body = await look(`${pathOf(users.name)}?${parameterOf('limit')}=50&${parameterOf('depth')}=0`).then(
+  const body = await readUnrecorded(`${pathOf(users.name)}?${parameterOf('limit')}=50&${parameterOf('depth')}=0`).then(
     answer => answer.body as Readonly<Record<string, readonly AnyRecord[]>>,
     () => ({}) as Readonly<Record<string, readonly AnyRecord[]>>,
   )

@@ -13,7 +13,7 @@ import {
   copyOfWritten,
   findBodyFault,
   hrefOfRequest,
-  isOfClients,
+  isInGrammarOfWire,
   pathAndQuery,
   readHeaders,
   readRequest,
@@ -163,11 +163,11 @@ describe('requests of the console', () => {
     const outline = { root: '/api/v1', hasWire: true } as const
     const targets = ['/api/v1', '/api/v1/users?name=A', '/api/v1?depth=1', '/api/v10/users', '/api/users', '/users']
     assert.deepEqual(
-      targets.filter(target => isOfClients(target, outline)),
+      targets.filter(target => isInGrammarOfWire(target, outline)),
       ['/api/v10/users', '/api/users', '/users'],
     )
     assert.deepEqual(
-      [{ root: '/api/v1' }, { root: '', hasWire: true } as const, undefined].map(each => isOfClients('/users', each)),
+      [{ root: '/api/v1' }, { root: '', hasWire: true } as const, undefined].map(each => isInGrammarOfWire('/users', each)),
       [false, false, false],
     )
     const written = { method: 'POST', target: '/v1/sites?depth=0', headers: '', body: '{"a":1}' }

@@ -159,7 +159,7 @@ describe('the lines of code beside the buttons', () => {
     const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => (engine: RestEngine) => Promise<unknown>
     const run = (...lines: string[]): Promise<unknown> => new AsyncFunction('engine', lines.join('\n'))(engine)
     const count = async (): Promise<number> => (await engine.handle('GET', '/v1/sites?limit=1')).body.count as number
-    await run(LINES.set('2026-01-31T12:00:00Z'), LINES.advance('1d'))
+    await run(LINES.setClock('2026-01-31T12:00:00Z'), LINES.advance('1d'))
     assert.equal(engine.clock.now().toISOString(), '2026-02-01T12:00:00.000Z')
     await run(LINES.realTime())
     assert.ok(engine.clock.isSystem)

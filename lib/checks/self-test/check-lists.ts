@@ -1,11 +1,12 @@
-/** Check lists: count, pages and order of a list. */
+/** Checks count, pages and order of a list. */
 import type { Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
 import { LARGEST_PAGE, draw, type Subject } from './subject.ts'
 import { compareShown, findId, isOrdered, isPlainlyShown, show, type PlainRecord } from './values.ts'
 
-const MAX_PAGES = 12
+const MOST_FOLLOWED_PAGES = 12
+const UNRESERVED_NAME = /^[\w-]+$/
 
 interface VisibleOrder {
   readonly key: string
@@ -14,6 +15,7 @@ interface VisibleOrder {
 }
 
 export async function checkLists(probe: Probe, subject: Subject, random: Random, runs: number): Promise<void> {
+  // The caller may not list.
   if (subject.count === undefined) return
   await checkCount(probe.begin(), subject)
   for (let run = 0; run < runs; run++) await checkPages(probe.begin(), subject, random)
@@ -43,10 +45,10 @@ async function checkCount(test: Case, subject: Subject): Promise<void> {
 async function checkPages(test: Case, subject: Subject, random: Random): Promise<void> {
   const { count = 0, resource } = subject
   const size = random.between(1, Math.max(1, Math.ceil(Math.min(count, LARGEST_PAGE) / 4)))
-  const offset = random.between(0, Math.max(0, count - size * MAX_PAGES))
+  const offset = random.between(0, Math.max(0, count - size * MOST_FOLLOWED_PAGES))
   const [order] = draw(random, listOrders(subject), 1)
   const sort = order === undefined || random.fraction() < 0.5 ? {} : { sort: order.key }
-  const length = Math.min(size * MAX_PAGES, subject.version.maxLimit)
+  const length = Math.min(size * MOST_FOLLOWED_PAGES, subject.version.maxLimit)
   const whole = await test.read(subject.list({}, { ...sort, depth: 1, limit: length, offset }))
   const expected = whole === undefined ? undefined : subject.recordsIn(whole.body)
   if (expected === undefined) return
@@ -66,10 +68,11 @@ async function checkPages(test: Case, subject: Subject, random: Random): Promise
   })
 }
 
-/** Sort keys whose values records show; a list sorts by its length. */
+/** Sort keys whose values records show. By a to-many attribute, records sort by the number of members. */
 function listOrders({ resource: { attributes } }: Subject): VisibleOrder[] {
   return attributes.flatMap((attribute): VisibleOrder[] => {
-    if (!attribute.sortable || attribute.flag !== undefined || !isPlainlyShown(attribute) || !/^[\w-]+$/.test(attribute.name)) return []
+    if (!attribute.sortable || attribute.flag !== undefined || !isPlainlyShown(attribute) || !UNRESERVED_NAME.test(attribute.name))
+      return []
     const { name } = attribute
     const value = valueOf(attribute)
     if (value === undefined) return []
@@ -91,7 +94,7 @@ async function checkOrder(test: Case, subject: Subject, order: VisibleOrder): Pr
   const answer = await test.read(subject.list({}, { sort: order.key, depth: 1, limit: LARGEST_PAGE }))
   const [name = ''] = order.key.split('.')
   const records = answer === undefined ? undefined : subject.recordsIn(answer.body)
-  // Hidden values cannot be compared.
+  // Rules hide the value from this caller.
   if (records === undefined || records.some(record => record[name] === undefined)) return
   const at = records.findIndex((record, index) => index > 0 && order.compare(records[index - 1]!, record) > 0)
   test.check('sorted', at < 0, subject.name(name), () => {

@@ -18,7 +18,7 @@ export interface DiagramEntity {
 }
 
 export interface RelationEnd {
-  /** Plural name of the resource. */
+  /** Plural name. */
   readonly entity: string
   /** Leads to the other end; dotted inside an embedded object. */
   readonly attribute: string | undefined

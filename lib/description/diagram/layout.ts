@@ -1,5 +1,6 @@
 /**
- * Layout: boxes in columns, and lines between. A line has a lane in each column on its way; a lane takes room as a box does.
+ * Places boxes in columns, and lines between boxes. A line has a lane in each column on the way; a lane takes room as a box does. In
+ * pixels.
  *
  * ```
  * User ──┐          ┌── Tag
@@ -20,7 +21,7 @@ interface BoxRow {
   readonly type: string
   /** Undefined: the row `+ 3 more`. */
   readonly attribute: DiagramAttribute | undefined
-  /** The middle of the row. */
+  /** The middle of the row, from the top of the `SizedBox`, or of the diagram in a `Box`. */
   readonly y: number
 }
 
@@ -60,23 +61,26 @@ const MARGIN = 16
 const PADDING = 12
 /** Above and below the rows. */
 const ROWS_PADDING = 3
-/** Width of bold letters. */
-const BOLD = 1.15
+const BOLD_WIDTH = 1.15
 /** Rows of a box, the row `+ 3 more` included. Keys and relations are always shown. */
 const MOST_ROWS = 16
+/** In letters. */
 const LONGEST_NAME = 30
+/** In letters. */
 const LONGEST_TYPE = 24
 const MIN_WIDTH = 130
 const COLUMN_GAP = 64
-/** Height of a lane. */
-const LANE = 10
+const GAP_OF_LINE = 4
+const MOST_GAP_OF_LINES = 60
+const GAP_OF_LANES = 4
+const LEAST_BULGE = 20
+const LANE_HEIGHT = 10
 /** Limits the work: further lines have no lanes, and pass behind boxes. */
 const MOST_LANES = 6000
-const PASSES = 6
-/** Pixels before a line bends: room for a crow's foot. */
+const SETTLING_PASSES = 6
+/** Before a line bends: room for a crow's foot. */
 const STUB = 16
 
-/** A box or a lane in a column. */
 interface RouteSlot {
   readonly height: number
   readonly neighbours: RouteSlot[]
@@ -101,7 +105,7 @@ interface RelationRoute {
 }
 
 export function layOut({ entities, relations }: Diagram): Layout {
-  // `from` has the foreign key.
+  // The entity of `from` has the foreign key, so it is the child.
   const edges = relations.map(({ from, to }) => ({ parent: to.entity, child: from.entity }))
   const columns = arrangeColumns(
     entities.map(entity => sizeBox(entity, relations)),
@@ -117,7 +121,7 @@ export function layOut({ entities, relations }: Diagram): Layout {
   let right = MARGIN
   for (const [column, width] of widths.entries()) {
     lefts.push(right)
-    right += width + (column < widths.length - 1 ? COLUMN_GAP + Math.min(60, 4 * linesInGap[column]!) : 0)
+    right += width + (column < widths.length - 1 ? COLUMN_GAP + Math.min(MOST_GAP_OF_LINES, GAP_OF_LINE * linesInGap[column]!) : 0)
   }
   const places = new Map(
     slots.flat().flatMap(slot => (slot.box === undefined ? [] : [[slot.box.name, placeBox(slot, lefts, widths)] as const])),
@@ -159,7 +163,7 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
     entity,
     name: entity.name,
     title,
-    width: Math.ceil(Math.max(MIN_WIDTH, measureText(title) * BOLD + 2 * PADDING, rowWidth + PADDING)),
+    width: Math.ceil(Math.max(MIN_WIDTH, measureText(title) * BOLD_WIDTH + 2 * PADDING, rowWidth + PADDING)),
     height: HEAD_HEIGHT + texts.length * ROW_HEIGHT + 2 * ROWS_PADDING,
     rows: texts.map((text, index) => ({ ...text, y: HEAD_HEIGHT + (index + 0.5) * ROW_HEIGHT + ROWS_PADDING })),
   }
@@ -172,7 +176,7 @@ function usesGapAfter({ slots }: RelationRoute, column: number): boolean {
   return first <= column && (column < last || first === last)
 }
 
-/** A lane in each column between both boxes, near the straight line: a rank is 0 at the top, 1 at the bottom. */
+/** Puts a lane into each column between both boxes, at the rank (0: top, 1: bottom) of a straight line. */
 function findRoutes(
   relations: readonly DiagramRelation[],
   byName: ReadonlyMap<string, RouteSlot>,
@@ -189,7 +193,7 @@ function findRoutes(
     if (distance > 1 && lanes + distance - 1 <= MOST_LANES) {
       lanes += distance - 1
       for (let column = from.column + step; column !== to.column; column += step) {
-        const slot: RouteSlot = { height: LANE, neighbours: [], box: undefined, column, y: 0 }
+        const slot: RouteSlot = { height: LANE_HEIGHT, neighbours: [], box: undefined, column, y: 0 }
         const part = Math.abs(column - from.column) / distance
         added[column]!.push({ slot, wanted: rank.get(from)! * (1 - part) + rank.get(to)! * part })
         passing.push(slot)
@@ -209,10 +213,10 @@ function findRoutes(
   return routes
 }
 
-/** Close to neighbours, in the same order. */
+/** Moves slots close to neighbours, in the same order. */
 function settle(columns: readonly RouteSlot[][]): void {
   for (const column of columns) stack(column, () => 0)
-  for (let pass = 0; pass < PASSES; pass++) {
+  for (let pass = 0; pass < SETTLING_PASSES; pass++) {
     for (const column of pass % 2 === 0 ? columns : columns.toReversed()) {
       stack(
         column,
@@ -230,7 +234,7 @@ function middle({ y, height }: RouteSlot): number {
 
 function gapAfter(slot: RouteSlot, next: RouteSlot | undefined): number {
   const boxes = [slot, next].filter(each => each?.box !== undefined).length
-  return [4, BOX_GAP / 2, BOX_GAP][boxes]!
+  return [GAP_OF_LANES, BOX_GAP / 2, BOX_GAP][boxes]!
 }
 
 /** As near to the wanted positions as order and gaps allow (isotonic regression). */
@@ -278,11 +282,11 @@ function placeLine(
   const out = { x: edge(from.column, leaves) + (leaves === 'right' ? STUB : -STUB), y: start.y }
   const back = { x: edge(to.column, arrives) + (arrives === 'right' ? STUB : -STUB), y: end.y }
   if (isSame) {
-    const bulge = Math.min(COLUMN_GAP - STUB, 20 + Math.abs(end.y - start.y) / 10)
+    const bulge = Math.min(COLUMN_GAP - STUB, LEAST_BULGE + Math.abs(end.y - start.y) / 10)
     return { relation, start, end, points: [out, { x: out.x + bulge, y: start.y }, { x: out.x + bulge, y: end.y }, back] }
   }
   const passed = slots.slice(1, -1).flatMap(({ column, y }) => {
-    const sides = [edge(column, 'left'), edge(column, 'right')].map(x => ({ x, y: y + LANE / 2 }))
+    const sides = [edge(column, 'left'), edge(column, 'right')].map(x => ({ x, y: y + LANE_HEIGHT / 2 }))
     return leaves === 'right' ? sides : sides.toReversed()
   })
   return { relation, start, end, points: [out, ...passed, back] }

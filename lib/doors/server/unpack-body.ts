@@ -10,7 +10,7 @@ type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number })
 const CODINGS: Readonly<Record<string, Unpack>> = {
   gzip: (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
   'x-gzip': (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
-  // Some clients leave out zlib's frame, which begins with such a byte (RFC 9110 section 8.4.1.2).
+  // Some clients leave out zlib's frame (RFC 9110 section 8.4.1.2), whose first byte ends in 8 (RFC 1950).
   deflate: (bytes, options) =>
     ((bytes[0] ?? 0) & 0x0f) === 8 ? builtin.zlib.inflateSync(bytes, options) : builtin.zlib.inflateRawSync(bytes, options),
   br: (bytes, options) => builtin.zlib.brotliDecompressSync(bytes, options),
@@ -30,6 +30,7 @@ export function unpackBody(bytes: Uint8Array, coding: string, maxBytes: number, 
       headers: { 'accept-encoding': ACCEPTED },
     })
   try {
+    // Node refuses 0.
     return unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()

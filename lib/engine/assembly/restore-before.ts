@@ -1,6 +1,6 @@
 /**
- * Restore before: `engine.restore({ before: 12 })`. Throws TypeError for wrong arguments, RangeError for an unknown request, Error for a
- * state that is not kept, and where `undo` would undo other requests, too.
+ * Takes an engine back to the state before request 12 by `{ before: 12 }`, and by `{ undo: [12, 14] }` if nothing else has changed since.
+ * Throws TypeError for wrong arguments, RangeError for an unknown request, Error for a state not kept, or other changes since.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -10,10 +10,10 @@ import { formatReason } from './unavailable.ts'
 
 export async function restoreBefore(parts: EngineParts, point: RequestPoint): Promise<void> {
   const { states, world } = parts
-  const records = findRecords(parts, point)
+  const records = findJournalRecords(parts, point)
   const [first] = records as [JournalRecord]
   const wayBack = states.find(first)
-  if (wayBack === 'here') return
+  if (wayBack === 'unchanged') return
   if ('reason' in wayBack) throw new Error(`engine.restore: ${wayBack.reason}.`)
   nameSnapshot(wayBack.snapshot, `before request ${first.id}`)
   const undo = 'undo' in point ? await import('../worlds/refuse-others.ts') : undefined
@@ -21,7 +21,7 @@ export async function restoreBefore(parts: EngineParts, point: RequestPoint): Pr
 }
 
 /** The oldest first. */
-function findRecords({ journal }: EngineParts, point: RequestPoint): JournalRecord[] {
+function findJournalRecords({ journal }: EngineParts, point: RequestPoint): JournalRecord[] {
   const isId = (id: unknown): boolean => Number.isSafeInteger(id) && (id as number) > 0
   const { before, undo, ...others } = point as { readonly before?: unknown; readonly undo?: unknown }
   checkNames(others, [], 'engine.restore')
@@ -42,5 +42,5 @@ function findRecords({ journal }: EngineParts, point: RequestPoint): JournalReco
 /** Says in a sentence why the state before the request is not kept. */
 export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
   const wayBack = states.find(record)
-  return wayBack !== 'here' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined
+  return wayBack !== 'unchanged' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined
 }

@@ -99,7 +99,7 @@ export class World {
     return makeSnapshot(await this.take())
   }
 
-  /** @param check throws where nothing may be replaced; called while no write is running */
+  /** @param check throws where nothing may be replaced; called before the data are replaced, while no write is running */
   async restore(snapshot: Snapshot, check?: () => void): Promise<void> {
     const { life, store, events } = this.#parts
     life.assertOpen()

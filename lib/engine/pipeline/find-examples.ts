@@ -1,4 +1,4 @@
-/** Find examples: the first record of each resource that everybody may read. */
+/** Finds a stored record of each resource that every caller may list, for OpenAPI. */
 import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -16,9 +16,10 @@ interface ExampleReader {
 }
 
 /**
- * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out what rules hide from some callers.
+ * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out attributes and resources that rules hide
+ * from some callers, so `EVERYTHING` is safe.
  *
- * @param kept `undefined` for a resource: reading has failed, and is not tried again
+ * @param kept examples found before, extended here; `undefined` where reading has failed, which is not tried again
  */
 export async function findExamples(
   { model, reader }: Services,

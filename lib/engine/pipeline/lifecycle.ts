@@ -1,5 +1,5 @@
 /**
- * Counts running requests, so that `engine.close` can wait. `engine.reset` aborts the requests of the old generation: none may write into
+ * Counts running requests, so that `engine.close` can wait. `reset`, `restore` and `scenario` abort running requests: none may write into
  * data that it has not read.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
@@ -17,11 +17,11 @@ export class Lifecycle {
     if (this.isClosed) throw engineClosed()
   }
 
-  invalidate(method: string): void {
+  invalidate(by: 'reset' | 'restore'): void {
     const previous = this.#generation
     this.#generation = new AbortController()
     this.generation = this.#generation.signal
-    previous.abort(connectionLost(`engine.${method}() has replaced the data while the request was running.`))
+    previous.abort(connectionLost(`engine.${by}() has replaced the data while the request was running.`))
   }
 
   enter(): void {

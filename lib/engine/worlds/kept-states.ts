@@ -32,8 +32,8 @@ export interface KeptState {
   readonly bytes: number
 }
 
-/** `'here'`: nothing has changed since the request. `reason`: a clause, about a state not kept. */
-type WayBack = KeptState | 'here' | { readonly reason: string }
+/** `'unchanged'`: nothing has changed since the request. `reason`: a clause without a full stop. */
+type WayBack = KeptState | 'unchanged' | { readonly reason: string }
 
 const NOT_YET =
   'no state of the data was kept at that time: they are kept from the time at which somebody listens to its events, as the workbench does'
@@ -121,7 +121,7 @@ export class KeptStates {
     if (record.nested) return { reason: 'the request is a part of another request: go back to before that one' }
     const moment = this.#moments.get(record)
     if (moment === undefined) return { reason: NOT_YET }
-    if (isAt(moment, this.#moment)) return 'here'
+    if (isAt(moment, this.#moment)) return 'unchanged'
     return (
       this.#states.find(state => isAt(moment, state.moment)) ?? {
         reason: 'the request has changed nothing, and something that was not kept has changed the data before the next request that writes',

@@ -1,6 +1,6 @@
 /**
  * Entity types: an entity's properties for the compiler, from `defineEntity` or a class. Only `PropertiesOf` goes on to a relation's
- * target, so compile time grows only with the number of entities.
+ * target, so compile time grows with entities, not with paths.
  *
  * ```
  * PropertiesIn<typeof Post> is {
@@ -8,10 +8,10 @@
  *   user: { '~type'?: { value: User }; '~options': { kind: 'm:1' } }
  * }
  *
- * ~entity, ~type, ~options    names of MikroORM
- * ~ids, ~keys                 names of this file
- * [X] extends [never]         X is never
- * 0 extends 1 & X             X is any
+ * ~entity, ~type, ~options, __serialized    names of MikroORM
+ * ~ids, ~keys                               names of this file
+ * [X] extends [never]                       X is never
+ * 0 extends 1 & X                           X is any
  * ```
  */
 import type {
@@ -24,14 +24,14 @@ import type {
   ScalarReference,
 } from '@mikro-orm/core'
 
-/** A class, or of `defineEntity` or `new EntitySchema`. */
+/** A class, or what `defineEntity` or `new EntitySchema` gives. */
 export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...args: never[]) => object)
 
 /** A composite key is a text: `'3~5'`. */
 export type Id = number | string | bigint
 
 /**
- * An entity whose answers have `userId` for `user`: `resource(Post, { attributes: { user: { ids: 'userId' } } })`.
+ * An entity whose answers have the ID `userId` for `user`: `resource(Post, { attributes: { user: { ids: 'userId' } } })`.
  *
  * @example
  * const api = client(engine, { posts: Post as WithIds<typeof Post, { user: 'userId' }> })
@@ -39,14 +39,14 @@ export type Id = number | string | bigint
 export type WithIds<S, I extends Readonly<Record<string, string>>> = S & { readonly '~ids': I }
 
 /**
- * An entity with links by another key than the primary key: `resource(User, { key: 'name' })`.
+ * An entity with links by another key of the target than the primary key: `resource(User, { key: 'name' })`.
  *
  * @example
  * const api = client(engine, { articles: Article as WithKeys<typeof Article, { author: 'name'; tags: 'name' }> })
  */
 export type WithKeys<S, K extends Readonly<Record<string, string>>> = S & { readonly '~keys': K }
 
-/** Builders of properties, such as `p.string()`, by name. */
+/** By name: builders such as `p.string()`, or objects of `~type` and `~options`. */
 export type PropertiesIn<S> = S extends { readonly '~ids': infer I extends Readonly<Record<string, string>> }
   ? IdsProperties<KeyedIn<S>, I>
   : KeyedIn<S>
@@ -63,18 +63,18 @@ interface Keyed<P, N> {
   readonly '~options': OptionsIn<P> & { readonly key: N }
 }
 
-/** Of the target's primary key, or of `WithKeys`. */
+/** A link's type: of the target's primary key, or by `WithKeys`. */
 export type LinkedKey<P> =
   OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
-/** Adds `userId` beside `user`. */
+/** Adds `userId`; `user` stays for `expand` and depth 2. */
 type IdsProperties<P, I extends Readonly<Record<string, string>>> = {
-  [N in keyof P | I[keyof I]]: N extends keyof P ? (N extends keyof I ? Beside<P[N]> : P[N]) : IdsOf<P, I, N>
+  [N in keyof P | I[keyof I]]: N extends keyof P ? (N extends keyof I ? LeftOutAtDepth1<P[N]> : P[N]) : IdsOf<P, I, N>
 }
 
-interface Beside<P> {
+interface LeftOutAtDepth1<P> {
   readonly '~type'?: { value: ValueIn<P> }
-  readonly '~options': OptionsIn<P> & { readonly beside: true }
+  readonly '~options': OptionsIn<P> & { readonly leftOutAtDepth1: true }
 }
 
 type IdsOf<P, I, N> = { [K in keyof I & keyof P]: I[K] extends N ? IdsProperty<P[K]> : never }[keyof I & keyof P]
@@ -94,15 +94,15 @@ type EntityProperties<S> = S extends { readonly '~entity': infer E; readonly pro
     : ExtractDefineEntityProperties<E>
   : PropertiesOf<InferEntity<S>>
 
-/** As `PropertiesIn`, of a relation's target. */
+/** As `PropertiesIn`, of a relation's target: without `WithIds` and `WithKeys`. */
 export type PropertiesOf<E> = [ExtractDefineEntityProperties<E>] extends [never] ? ClassProperties<E> : ExtractDefineEntityProperties<E>
 
 type Built<P> = P extends (...args: never[]) => infer B ? B : P
 
-/** Of a relation, the related entity. */
+/** A value's type; of a relation, the related entity. */
 export type ValueIn<P> = Built<P> extends { readonly '~type'?: { value: infer V } } ? V : unknown
 
-/** `kind`, `nullable`, `hidden`, `array`. */
+/** Such as `{ kind: 'm:1'; nullable: true }`. */
 export type OptionsIn<P> = Built<P> extends { readonly '~options': infer O } ? O : unknown
 
 type ToOne = '1:1' | 'm:1'
@@ -129,10 +129,10 @@ export type IsNullable<P> =
         : true
       : false
 
-/** The names of the properties in answers, without hidden properties. */
+/** Names of properties in answers. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
-/** The names of the relations in answers. */
+/** Names of relations in answers. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]
@@ -163,7 +163,6 @@ export type Json<V> = V extends string | number | boolean | null
             ? { [K in keyof V]: Json<V[K]> }
             : unknown
 
-/** Treats a class's members as builders. */
 type ClassProperties<E> = 0 extends 1 & E
   ? Record<string, never>
   : {

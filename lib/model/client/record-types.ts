@@ -64,7 +64,7 @@ type IsShown<P, K extends string, D extends Depth, X extends string, A extends s
 
 /** Depth 1 shows IDs under another name, unless `attributes` names the relation. */
 type ShownBeside<P, K extends string, A extends string> =
-  OptionsIn<P> extends { readonly beside: true } ? (IsNamed<K, Included<A>> extends true ? never : 1) : never
+  OptionsIn<P> extends { readonly leftOutAtDepth1: true } ? (IsNamed<K, Included<A>> extends true ? never : 1) : never
 
 type Included<A extends string> = A extends `!${string}` ? never : A
 

@@ -16,7 +16,7 @@ import type { Parameters } from '../request/query-string.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute, type Target } from './resolve-path.ts'
-import { EVERYTHING, hasVisibleTarget, isOpen, isVisible, notEvaluated, openNames, retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, hasVisibleTarget, isOpen, isVisible, notEvaluated, namesReadableByAll, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /**
@@ -304,7 +304,7 @@ function readParameter(query: object, name: string, root: Resource, reader: Filt
       ? []
       : resources.filter(other => other !== root && isOpen(other) && canRead(query, other))
     if (others.length === 0) throw error
-    const suggestion = findNearest(name, openNames(root.attributes))
+    const suggestion = findNearest(name, namesReadableByAll(root.attributes))
     const of = others.map(({ plural }) => plural).join(', ')
     const detail = `There is no parameter "${name}" of ${root.plural}; it is one of ${of}.${formatHint(suggestion)}`
     throw parameterError({ code: 'parameter_unknown', detail, parameter: name, ...(suggestion === undefined ? {} : { suggestion }) })
@@ -367,7 +367,7 @@ export function authorizeRequest(
     chain(
       // OPTIONS needs no token: rules are not asked about a caller without one.
       actions.length === 0 && ctx.logsIn && ctx.claims === undefined
-        ? openNames([attribute]).length > 0
+        ? namesReadableByAll([attribute]).length > 0
         : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),
       leads => {
         if (!leads) throw unknownAttribute(resource, attribute.name)

@@ -38,6 +38,7 @@ function collectRecord(body: unknown, { byName, open, className }: Resource, fou
   if (!isObject(body)) return
   for (const name of Object.keys(body)) {
     const value = body[name]
+    // Only `handle` gives undefined.
     if (value === undefined) continue
     const attribute = byName.get(name)
     if (attribute !== undefined) collectLinked(value, attribute, found)
@@ -49,7 +50,7 @@ function collectRecord(body: unknown, { byName, open, className }: Resource, fou
   }
 }
 
-/** Embedded objects take no new names. */
+/** Embedded objects take no new names. Each open target learns. */
 function collectLinked(value: unknown, attribute: Attribute, found: Map<string, Set<string>>): void {
   if (attribute.kind === 'scalar' || attribute.kind === 'embedded') return
   for (const item of Array.isArray(value) ? value : [value]) for (const target of listTargets(attribute)) collectRecord(item, target, found)

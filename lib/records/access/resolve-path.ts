@@ -13,7 +13,7 @@ import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, ResourceMark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { describeClosed, EVERYTHING, existsFor, isOpen, isVisible, openNames, type Visibility } from '../plan/visibility.ts'
+import { describeUnreadable, EVERYTHING, existsFor, isOpen, isVisible, namesReadableByAll, type Visibility } from '../plan/visibility.ts'
 
 type RequestPath = Pick<Request, 'base' | 'segments'>
 
@@ -162,9 +162,9 @@ function findAttribute(resource: Resource, name: string): Attribute {
 export function unknownAttribute(resource: Resource, name: string) {
   if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
   // A hint may name only attributes that exist for every caller.
-  const why = resource.rules.access.get === true ? describeClosed(resource.byName.get(name)) : undefined
+  const why = resource.rules.access.get === true ? describeUnreadable(resource.byName.get(name)) : undefined
   if (why !== undefined) return restError('attribute_not_found', why)
-  const suggestion = resource.rules.access.get === true ? findNearest(name, openNames(resource.attributes)) : undefined
+  const suggestion = resource.rules.access.get === true ? findNearest(name, namesReadableByAll(resource.attributes)) : undefined
   return restError(
     'attribute_not_found',
     `${withCapitalArticle(resource.singular)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,

@@ -9,7 +9,7 @@ import { isRelation } from '../../model/model.ts'
 import type { Attribute, PolymorphicTarget, RelationAttribute, Resource, ScalarAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ClassCheck } from './read-plan.ts'
-import { EVERYTHING, branchesFor, describeClosed, existsFor, isVisible, visibleNames, type Visibility } from './visibility.ts'
+import { EVERYTHING, branchesFor, describeUnreadable, existsFor, isVisible, visibleNames, type Visibility } from './visibility.ts'
 
 interface Walked {
   readonly hops: readonly RelationAttribute[]
@@ -321,7 +321,7 @@ function unknownAttribute(
   const suggestion = spelling?.suggestion ?? findNearest(name, index === 0 ? [...names, ...(context.alternatives ?? [])] : names)
   const hinted = spelling === undefined ? formatHint(suggestion) : ` ${spelling.detail}`
   const first = index === 0 && context.alternatives !== undefined
-  const why = describeClosed(byName?.get(name))
+  const why = describeUnreadable(byName?.get(name))
   const fault: FieldError = {
     code: first ? 'parameter_unknown' : 'attribute_unknown',
     detail:

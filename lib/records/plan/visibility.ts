@@ -154,7 +154,7 @@ export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): 
  * Why a relation does not exist, if nobody may read its target. Undefined for targets closed to all, and where a function of the
  * application decides: a caller must not learn about hidden records.
  */
-export function describeClosed(attribute: Attribute | undefined): string | undefined {
+export function describeUnreadable(attribute: Attribute | undefined): string | undefined {
   if (attribute?.closed !== true || !isRelation(attribute)) return undefined
   const { kind, name, target } = attribute
   if (!target.served || !isOpen(target)) return undefined
@@ -174,7 +174,7 @@ export function visibleNames(attributes: readonly Attribute[], visibility: Visib
 }
 
 /** For hints before any rule has an answer. */
-export function openNames(attributes: readonly Attribute[]): string[] {
+export function namesReadableByAll(attributes: readonly Attribute[]): string[] {
   return visibleNames(attributes, EVERYTHING).filter(name => {
     const attribute = attributes.find(other => other.name === name || shownName(other) === name)!
     if (isValue(attribute)) return true

@@ -1,15 +1,15 @@
-/** Session paths: of log-in, without the version: `users/login` for `POST /v1/users/login`. */
+/** Reads the paths of log-in, log-out and so on, below the version: `users/login`. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 
 export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
-/** `{ login: 'users/login' }`; without a path an action is off. */
+/** After defaults. `me` and `signUp` are off without a path, `refresh` without refresh tokens. */
 export type SessionPaths = Readonly<Record<'login' | 'logout', string>> & Readonly<Partial<Record<SessionAction, string>>>
 
 const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
-/** Names of the actions in other libraries. */
+/** Names of other libraries, for hints. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['logIn', 'signIn', 'signin', 'sign_in'].map(name => [name, 'login'])),
   ...Object.fromEntries(['logOut', 'signOut', 'signout', 'sign_out'].map(name => [name, 'logout'])),
@@ -19,7 +19,7 @@ const HABITS: Readonly<Record<string, string>> = {
 
 const DEFAULTS: SessionPaths = Object.freeze({ login: 'login', logout: 'logout' })
 
-/** Characters of a segment that need no encoding (RFC 3986 section 2.3). */
+/** Segments of characters that need no encoding (RFC 3986 section 2.3). */
 const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
 
 const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
@@ -31,7 +31,7 @@ const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
 }
 
 /**
- * @param hasRefresh with refresh tokens
+ * @param hasRefresh whether log-in gives refresh tokens
  * @throws TypeError for an invalid path, and for two actions with the same path and method
  */
 export function readSessionPaths(given: unknown, hasRefresh: boolean): SessionPaths {
@@ -64,13 +64,13 @@ export function findSession(paths: SessionPaths, method: string, parts: readonly
   return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], parts))
 }
 
-/** Compares as custom routes do. The first segment spares most requests the decoding. */
+/** Decodes only where the first segment may fit: decoding costs time. */
 function isAt(path: string | undefined, parts: readonly string[]): boolean {
   const [first] = parts
   return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(parts.join('/'))
 }
 
-/** Names that no resource may have where paths have no version. A resource may share `me` and `signUp`, which come first. */
+/** Names that no resource may have where paths have no version. Resources may share `me` and `signUp`: log-in leaves other methods. */
 export function listSessionNames({ login, logout, refresh }: SessionPaths): readonly string[] {
   return [login, logout, refresh].filter(path => path !== undefined).filter(path => !path.includes('/'))
 }

@@ -30,7 +30,7 @@ import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 
 const WITHOUT_RULES = {
   writing: undefined,
-  exists: () => true,
+  isVisible: () => true,
   mayLeave: () => false,
   meets: () => true,
   authorize: () => undefined,

@@ -5,7 +5,7 @@ import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Connection } from '../database/connection.ts'
 import { findGivenKey, nameReference, recordName } from '../validate/check-database.ts'
-import { isItself } from '../validate/linked-records.ts'
+import { linksItself } from '../validate/linked-records.ts'
 import type { RecordInput, RecordRef } from '../validate/record-input.ts'
 import { nameNew } from '../validate/references.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
@@ -64,7 +64,7 @@ export class NewRecords {
     this.rows.push(row)
     for (const { attribute, link } of links) {
       if (attribute.owner && link?.kind === 'new') needs.push(toNeed(attribute, this.add(link.record)))
-      else if (!attribute.owner && link !== null && !isItself(link)) this.#addList(attribute, [link], row)
+      else if (!attribute.owner && link !== null && !linksItself(link)) this.#addList(attribute, [link], row)
     }
     for (const { attribute, items } of lists) this.#addList(attribute, items, row)
     return row
@@ -92,7 +92,7 @@ export class NewRecords {
     const attribute = owningAttribute(relation)
     let members: NewMember[] | undefined
     for (const item of items) {
-      if (item.kind === 'existing') (members ??= []).push(isItself(item) ? owner : (item.name ?? item.key))
+      if (item.kind === 'existing') (members ??= []).push(linksItself(item) ? owner : (item.name ?? item.key))
       else if (attribute === undefined) (members ??= []).push(this.add(item.record))
       else this.add(item.record, { row: owner, attribute })
     }

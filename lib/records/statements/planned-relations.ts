@@ -178,7 +178,7 @@ export class PlannedRelations {
     const unseen = yield* rules.findUnseen(target, others)
     const leaving = others.filter(key => !unseen.includes(key))
     if (leaving.length > 0) yield* rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
-    if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, rules)
+    if (list.orphanRemoval) yield* this.#requireRemovable(target, leaving, rules)
     else if (rules.writing !== undefined) yield* rules.writing.requireWritable(target, leaving)
     if (!list.orphanRemoval) for (const key of leaving) rules.touch(target, key, 'linked')
     return [...items, ...unseen.map((key): RecordRef => ({ kind: 'existing', key, path: '', given: undefined }))]
@@ -193,7 +193,7 @@ export class PlannedRelations {
     if (leaving.length === 0) return
     if (this.#rules !== undefined) {
       yield* this.#rules.permit(target, list.orphanRemoval ? 'delete' : 'update')
-      if (list.orphanRemoval) yield* this.#mayRemove(target, leaving, this.#rules)
+      if (list.orphanRemoval) yield* this.#requireRemovable(target, leaving, this.#rules)
       else if (this.#rules.writing !== undefined) yield* this.#rules.writing.requireWritable(target, leaving)
     }
     if (list.orphanRemoval) {
@@ -226,7 +226,7 @@ export class PlannedRelations {
     )
   }
 
-  *#mayRemove(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
+  *#requireRemovable(resource: Resource, keys: readonly KeyValues[], { writing }: RowRules): Coroutine<void> {
     if (writing === undefined) return
     const removed = keys.map(key => ({ resource, key }))
     yield* writing.requireRemovable(removed, this.#connection)

@@ -21,17 +21,17 @@ import { recordName } from '../validate/check-database.ts'
 import { findHolder, holdsLink, isInherited, linkedValue, needsKey, requireTargetKey, setLink } from './entity-links.ts'
 import { isListed, keepOnly, loadInverse, loadCollection, loadShownMembers } from './load-related.ts'
 import { writeOneSide } from './ordered-lists.ts'
-import { load, entityName, mayChange, reference, type Work } from './unit-of-work.ts'
+import { load, entityName, requireWritable, reference, type Work } from './unit-of-work.ts'
 import { changeOwnLink, nameLink, refuseRemovedParent, unlinkFromParent } from './unlink.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { isHeldByOtherRows } from '../validate/write-rules.ts'
-import { isItself, listReferences } from '../validate/linked-records.ts'
+import { linksItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, ListInput, RecordInput, RecordRef, ValueInput } from '../validate/record-input.ts'
 import { toProperties } from '../validate/property-values.ts'
 import { refuseShared } from '../validate/shared-columns.ts'
 import { checkVersion } from '../validate/precondition.ts'
 
-/** @param implied of the parent: `user` of a new post in the list of a user */
+/** @param implied values that the parent gives: `{ user }` for a new post in a user's list */
 export function create(change: RecordInput, work: Work, implied: Entity = {}): Awaitable<Entity> {
   const data: Entity = { ...addNeededEmbedded(toProperties(change.values), change.resource.attributes), ...implied }
   return isPlain(change) ? createEntity(change, data, work) : createWithRelations(change, data, work)
@@ -47,7 +47,7 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
   // `retime` replaces times that the constructor has read from the system.
   const from = Date.now()
   const values = nameByAccessor(data, entityMeta(change.resource, work))
-  // The application may keep `em.create` from persisting.
+  // The option `persistOnCreate` may be off.
   const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
   const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
@@ -57,14 +57,14 @@ function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
 
 async function createWithRelations(change: RecordInput, data: Entity, work: Work): Promise<Entity> {
   for (const { attribute, within, link } of change.links) {
-    if (attribute.owner && !isItself(link))
+    if (attribute.owner && !linksItself(link))
       findHolder(data, within)[attribute.property] =
         link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work, change.resource)
   }
   const entity = createEntity(change, data, work)
-  if (listReferences(change).some(({ ref }) => isItself(ref))) await (await import('./link-itself.ts')).linkItself(entity, change, work)
+  if (listReferences(change).some(({ ref }) => linksItself(ref))) await (await import('./link-itself.ts')).linkItself(entity, change, work)
   for (const { attribute, link } of change.links) {
-    if (!attribute.owner && link !== null && !isItself(link)) await linkToParent(link, attribute, entity, work)
+    if (!attribute.owner && link !== null && !linksItself(link)) await linkToParent(link, attribute, entity, work)
   }
   for (const list of change.lists) await fillList(entity, list, work)
   return entity
@@ -86,12 +86,12 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
 /**
  * The entity, or its key. Flushes a new entity first, if the database makes the key.
  *
- * @param linking of the record with the link, if new
+ * @param linking the resource of the record that gets the link, if that record is new
  */
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, linking?: Resource): Promise<unknown> {
   const { targetKey } = attribute
   const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
-  // MikroORM would lose a new link in the table of a parent class, or look in the wrong table.
+  // MikroORM would lose a link, in the table of a parent class, to an entity not stored yet.
   if (isNew && linking !== undefined && isInherited(attribute, linking, em)) await em.flush()
   if (targetKey !== undefined) {
     // The column may have a default in the database.
@@ -105,7 +105,7 @@ async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em 
 /**
  * `post.user = user`.
  *
- * @param parent with the list, or the inverse side
+ * @param parent the record that has the list, or the inverse link
  */
 async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent: Entity, work: Work): Promise<Entity> {
   const other = owningAttribute(relation)!
@@ -118,7 +118,7 @@ async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent:
   refuseShared(relation, ref, entity, parent)
   if (!holdsLink(entity, other, value)) {
     await work.authorize(relation.target, 'update')
-    await mayChange(relation.target, [ref.key], work)
+    await requireWritable(relation.target, [ref.key], work)
     await changeOwnLink(entity, other, relation.target, work, () => {
       setLink(entity, other, undefined, value, work.em)
     })
@@ -136,13 +136,13 @@ function rememberMember(list: ToManyAttribute, ref: RecordRef, entity: Entity, {
 async function fillList(entity: Entity, { attribute, items }: ListInput, work: Work): Promise<void> {
   if (attribute.via.kind === 'foreign') {
     for (const item of items)
-      rememberMember(attribute, item, isItself(item) ? entity : await linkToParent(item, attribute, entity, work), work)
+      rememberMember(attribute, item, linksItself(item) ? entity : await linkToParent(item, attribute, entity, work), work)
     return
   }
-  if (isHeldByOtherRows(attribute)) await mayChange(attribute.target, findKeys(items), work)
+  if (isHeldByOtherRows(attribute)) await requireWritable(attribute.target, findKeys(items), work)
   const members: Entity[] = []
   for (const item of items)
-    members.push(rememberMember(attribute, item, isItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
+    members.push(rememberMember(attribute, item, linksItself(item) ? entity : await resolveRecord(item, attribute.target, work), work))
   work.newMembers.push({ attribute, items })
   ;(entity[attribute.property] as Collection<object>).add(members)
   writeOneSide(entity, attribute, members, work.em)
@@ -154,7 +154,7 @@ export function update(entity: Entity, change: RecordInput, work: Work): Awaitab
   return chain(lists.length === 0 ? undefined : loadLists(entity, lists, work), () => changeLoaded(entity, change, work))
 }
 
-/** Before values are set: the record may be in its own list, and loading an entity again undoes set values. */
+/** Loads before values are set: the record may be in its own list, and loading again undoes set values. */
 async function loadLists(entity: Entity, lists: readonly ListInput[], work: Work): Promise<void> {
   for (const { attribute } of lists) await loadCollection(entity, attribute, work.em)
 }
@@ -163,16 +163,16 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   const { em } = work
   const values = change.values.filter(({ attribute }) => !(attribute.kind === 'scalar' && attribute.version))
   assignValues(entity, values, em)
-  if (work.connection.mayHoldMisfits) forgetShown(entity, values, em)
+  if (work.connection.mayHoldMisfits) forgetReadValues(entity, values, em)
   // MikroORM inserts before it updates: a new record that links the changed key would find the old key.
-  const isReferred = change.resource.referrers.some(({ attribute: { targetKey } }) =>
+  const changesLinkedKey = change.resource.referrers.some(({ attribute: { targetKey } }) =>
     values.some(({ attribute: { property } }) => targetKey?.property === property),
   )
-  return chain(isReferred ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
+  return chain(changesLinkedKey ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
-/** MikroORM reads a 2 of an existing file as `true`, and would not write the `true` of a body. */
-function forgetShown(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
+/** MikroORM reads a 2 of an existing file as `true`, finds a body's `true` unchanged, and would keep the 2. */
+function forgetReadValues(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
   for (const { attribute } of values)
     if (attribute.kind === 'scalar' && !attribute.hidden && attribute.lazy !== true) delete loaded?.[attribute.property]
@@ -183,7 +183,7 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   const ownName = recordName(resource, keyOfEntity(resource, entity))
   for (const { attribute } of change.links) if (attribute.owner) work.setByBody.add(nameLink(attribute, ownName))
   for (const name of listLinkedNames(change)) work.setByBody.add(name)
-  // As in `loadLists`.
+  // Loads before changing: see `loadLists`.
   const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
   for (const list of lists)
@@ -225,6 +225,7 @@ async function replaceLink(
   if (attribute.owner) {
     const target = link === null ? null : await computeLinkValue(attribute, await resolveLink(link, attribute, work), work)
     await changeOwnLink(findHolder(entity, within), attribute, resource, work, () => {
+      // `em.assign` replaces embedded objects, and misreads some keys.
       if (within !== undefined) setLink(entity, attribute, within, target, work.em)
       else if (attribute.holdsKey) entity[attribute.property] = target
       else work.em.assign(entity, { [attribute.property]: target })
@@ -233,8 +234,8 @@ async function replaceLink(
   }
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
-    if (!(await work.exists(attribute.target, keyOfEntity(attribute.target, current)))) {
-      // For the caller, the link is empty already.
+    // Hidden: for the caller, the link is empty.
+    if (!(await work.isVisible(attribute.target, keyOfEntity(attribute.target, current)))) {
       if (link === null) return
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
     }
@@ -269,7 +270,7 @@ async function replaceList(
       removed === undefined
         ? [...members, ...hidden]
         : [...before.filter(member => hidden.includes(member) || !isRemoved(member)), ...coming]
-    if (isHeldByOtherRows(attribute)) await mayChange(attribute.target, findMovedKeys(collection, after, attribute), work)
+    if (isHeldByOtherRows(attribute)) await requireWritable(attribute.target, findMovedKeys(collection, after, attribute), work)
     collection.set(after)
     writeOneSide(entity, attribute, removed === undefined ? members : coming, work.em)
     return
@@ -303,7 +304,7 @@ function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
   return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
-/** Of stored records that join or leave the list. */
+/** The keys of stored records that join or leave the list. */
 function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]

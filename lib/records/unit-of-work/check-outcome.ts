@@ -40,7 +40,7 @@ async function refuseUnlisted(work: Work, { limits }: Reader): Promise<void> {
 function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
   for (const { resource, entity, key: formerKey } of work.touched) {
     const key = formerKey ?? keyOfEntity(resource, entity)
-    if (yield* wait(work.exists(resource, key))) continue
+    if (yield* wait(work.isVisible(resource, key))) continue
     if (formerKey === undefined) yield* refuseNew(resource, key, { connection: work.connection, reader })
     yield* wait(refuseLeft(resource, key, work, reader))
   }
@@ -50,7 +50,7 @@ function* refuseUnseen(work: Work, reader: Reader): Coroutine<void> {
  * Refuses a record outside of the caller's scope, unless removed by the model's own rules, or softly deleted: hidden by a fixed filter.
  */
 export async function refuseLeft(resource: Resource, key: KeyValues, work: Work, reader: Reader): Promise<void> {
-  if ((await work.exists(resource, key)) || (await work.mayLeave(resource, key))) return
+  if ((await work.isVisible(resource, key)) || (await work.mayLeave(resource, key))) return
   if (await reader.exists(resource, key, EVERYTHING)) throw outsideScope(resource)
 }
 

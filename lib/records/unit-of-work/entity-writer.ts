@@ -29,7 +29,16 @@ import type { FillMode } from '../validate/fill-body.ts'
 import type { ModelTraits } from '../validate/model-traits.ts'
 import { checkPrecondition } from '../validate/precondition.ts'
 import { remove } from './remove.ts'
-import { load, loadsAlone, mayChange, reference, removesAlone, type ConditionalMember, type Touched, type Work } from './unit-of-work.ts'
+import {
+  load,
+  loadsAlone,
+  requireWritable,
+  reference,
+  removesAlone,
+  type ConditionalMember,
+  type Touched,
+  type Work,
+} from './unit-of-work.ts'
 import { filledSide, implyOwner, owningAttribute } from '../validate/relation-sides.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { RequestCaller } from '../validate/request-caller.ts'
@@ -131,7 +140,7 @@ export class EntityWriter {
     if (linked === undefined) {
       // Refuses a read-only link, as for an ID: creating would set the link.
       if (attribute.readOnly) yield* this.#validator.validate({ [attribute.name]: body }, resource, { mode: 'update', key }, this.#view)
-      if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], this.work))
+      if (attribute.owner) yield* wait(requireWritable(address.resource, [address.key], this.work))
       const { otherSide } = attribute
       const implied =
         !attribute.owner && otherSide !== undefined ? { implied: { name: otherSide, key, link: owningAttribute(attribute) } } : {}
@@ -181,7 +190,7 @@ export class EntityWriter {
       const detail = `The ${address.resource.singular} needs its "${attribute.name}", so the ${target.singular} cannot be deleted.`
       throw restError('owner_required', detail)
     }
-    if (attribute.owner) yield* wait(mayChange(address.resource, [address.key], this.work))
+    if (attribute.owner) yield* wait(requireWritable(address.resource, [address.key], this.work))
     const written = yield* this.#written(target, linked)
     const related = (yield* wait(load(target, linked, this.work)))!
     if (attribute.owner) {
@@ -225,7 +234,7 @@ export class EntityWriter {
   *#loaded(address: RecordAddress, body?: JsonObject): Coroutine<Entity> {
     const { resource, key, id } = address
     const isAlone = this.#view.visibility === EVERYTHING && resource.hierarchy === undefined && loadsAlone(resource, this.work)
-    const exists = isAlone || (yield* wait(this.work.exists(resource, key)))
+    const exists = isAlone || (yield* wait(this.work.isVisible(resource, key)))
     const entity = exists ? yield* wait(load(resource, key, this.work)) : undefined
     if (entity === undefined) throw notFound(resource, id)
     if (body !== undefined && this.work.writing !== undefined) yield* this.work.writing.admit(address, body)

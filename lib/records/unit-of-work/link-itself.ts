@@ -9,14 +9,14 @@ import type { ToOneAttribute } from '../../model/model.ts'
 import { isEntity, linkedValue, requireTargetKey, setLink } from './entity-links.ts'
 import type { Work } from './unit-of-work.ts'
 import { joinPath } from '../validate/validation-context.ts'
-import { isItself, listReferences } from '../validate/linked-records.ts'
+import { linksItself, listReferences } from '../validate/linked-records.ts'
 import type { LinkInput, RecordInput } from '../validate/record-input.ts'
 
 export async function linkItself(entity: Entity, change: RecordInput, { em, touched }: Work): Promise<void> {
-  for (const link of change.links) if (link.attribute.owner && isItself(link.link)) await setOwnLink(entity, link, change, em)
+  for (const link of change.links) if (link.attribute.owner && linksItself(link.link)) await setOwnLink(entity, link, change, em)
   // Another class may have other rules.
   for (const { relation, ref } of listReferences(change))
-    if (isItself(ref) && relation.target !== change.resource) touched.push({ resource: relation.target, entity })
+    if (linksItself(ref) && relation.target !== change.resource) touched.push({ resource: relation.target, entity })
 }
 
 async function setOwnLink(entity: Entity, { attribute, within }: LinkInput, change: RecordInput, em: EntityManager): Promise<void> {

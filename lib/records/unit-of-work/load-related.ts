@@ -44,7 +44,7 @@ function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
 
 export async function isListed(member: Entity, list: ToManyAttribute, work: Work): Promise<boolean> {
   const key = keyOfEntity(list.target, member)
-  return (list.where === undefined || (await work.meets(list, key))) && (await work.exists(list.target, key))
+  return (list.where === undefined || (await work.meets(list, key))) && (await work.isVisible(list.target, key))
 }
 
 export async function keepOnly<T>(items: readonly T[], test: (item: T) => Awaitable<boolean>): Promise<T[]> {

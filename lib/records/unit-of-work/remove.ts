@@ -17,7 +17,7 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
   if (entity === undefined || entities.length > 1 || cascadesOrUnlinks(findClass(resource, entity)))
     return removeAll(resource, entities, work)
   const removed = new Map([[entity, findClass(resource, entity)]])
-  return chain(mayRemove(removed, work), () =>
+  return chain(requireRemovable(removed, work), () =>
     chain(refuseReferred(removed, work), () => {
       work.em.remove(entity)
     }),
@@ -27,12 +27,12 @@ export function remove(resource: Resource, entities: readonly Entity[], work: Wo
 async function removeAll(resource: Resource, entities: readonly Entity[], work: Work): Promise<void> {
   const removed = new Map<Entity, Resource>()
   for (const entity of entities) await collectCascade(findClass(resource, entity), entity, removed, work)
-  await mayRemove(removed, work)
+  await requireRemovable(removed, work)
   await refuseReferred(removed, work)
   await removeWithLinks(removed, work)
 }
 
-export function mayRemove(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
+export function requireRemovable(removed: ReadonlyMap<Entity, Resource>, { writing, connection }: Work): Awaitable<void> {
   if (writing === undefined) return
   const rows = [...removed].map(([entity, resource]) => ({ resource, key: keyOfEntity(resource, entity) }))
   return runCoroutine(writing.requireRemovable(rows, connection))

@@ -13,14 +13,14 @@ import type { WriteRules } from '../validate/write-rules.ts'
 export interface Work {
   readonly em: EntityManager
   readonly connection: Connection
-  exists(resource: Resource, key: KeyValues): Awaitable<boolean>
+  isVisible(resource: Resource, key: KeyValues): Awaitable<boolean>
   /** Only the model's fixed filters hide the record: a change may move a record out of such a filter. */
   mayLeave(resource: Resource, key: KeyValues): Awaitable<boolean>
   mayMention(resource: Resource): Awaitable<boolean>
   meets(list: ToManyAttribute, key: KeyValues): Awaitable<boolean>
   /** Members of lists with a condition (`where`), to be met after the flush. */
   readonly conditional: ConditionalMember[]
-  /** New members of many-to-many lists: the database may refuse pivot rows. */
+  /** New members of many-to-many lists: errors of pivot rows name them. */
   readonly newMembers: Pick<ListInput, 'attribute' | 'items'>[]
   authorize(resource: Resource, action: 'update' | 'delete'): Awaitable<void>
   /** `undefined`: the caller may write all visible rows. */
@@ -74,6 +74,7 @@ export function removesAlone(resource: Resource, { connection }: Work): boolean 
   return connection.removesAlone(entityName(resource))
 }
 
-export function mayChange(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<unknown> {
+/** @throws RestError where the rules of writing refuse a record */
+export function requireWritable(resource: Resource, keys: readonly KeyValues[], { writing }: Work): Awaitable<unknown> {
   return writing && runCoroutine(writing.requireWritable(resource, keys))
 }

@@ -4,8 +4,8 @@ import { findClass, idOfEntity, keyOfEntity, type Entity, unwrap } from '../../m
 import { idToSegment } from '../../model/key.ts'
 import type { RelationAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { recordName } from '../validate/check-database.ts'
-import { collectCascade, mayRemove, removeWithLinks } from './remove.ts'
-import { load, mayChange, type Work } from './unit-of-work.ts'
+import { collectCascade, requireRemovable, removeWithLinks } from './remove.ts'
+import { load, requireWritable, type Work } from './unit-of-work.ts'
 import { owningAttribute } from '../validate/relation-sides.ts'
 import { cascadesOrUnlinks, leftWithout } from '../validate/referrers.ts'
 
@@ -31,7 +31,7 @@ export async function changeOwnLink(
   const branch =
     named?.kind === 'toOneOf' ? named.branches.find(({ target }) => orphan instanceof (target.entity as new () => object)) : undefined
   const { target } = branch ?? attribute
-  if (await work.exists(target, keyOfEntity(target, orphan))) {
+  if (await work.isVisible(target, keyOfEntity(target, orphan))) {
     await work.authorize(target, 'delete')
     await removeOrphan(target, orphan, work)
   } else work.em.getUnitOfWork().cancelOrphanRemoval(orphan)
@@ -40,13 +40,13 @@ export async function changeOwnLink(
 /** MikroORM removes the orphan itself, but cascades only to loaded relations. */
 async function removeOrphan(target: Resource, orphan: Entity, work: Work): Promise<void> {
   const resource = findClass(target, orphan)
-  await mayRemove(new Map([[orphan, resource]]), work)
+  await requireRemovable(new Map([[orphan, resource]]), work)
   if (!cascadesOrUnlinks(resource)) return
   // A linked entity may have nothing but a key.
   const loaded = await load(resource, keyOfEntity(resource, orphan), work)
   const removed = new Map<Entity, Resource>()
   if (loaded !== undefined) await collectCascade(findClass(resource, loaded), loaded, removed, work)
-  await mayRemove(removed, work)
+  await requireRemovable(removed, work)
   await removeWithLinks(removed, work)
 }
 
@@ -66,7 +66,7 @@ export async function unlinkFromParent(member: Entity, relation: RelationAttribu
     await removeOrphan(relation.target, member, work)
     work.em.remove(member)
   } else if (other.nullable) {
-    await mayChange(relation.target, [keyOfEntity(relation.target, member)], work)
+    await requireWritable(relation.target, [keyOfEntity(relation.target, member)], work)
     await changeOwnLink(member, other, relation.target, work, () => {
       member[other.property] = null
     })

@@ -2,7 +2,7 @@
 import type { EmbeddedAttribute, RelationAttribute, Resource } from '../../model/model.ts'
 import type { ExistingRef, ListInput, RecordInput, RecordRef } from './record-input.ts'
 
-export function isItself(ref: RecordRef | null): ref is ExistingRef & { readonly isItself: true } {
+export function linksItself(ref: RecordRef | null): ref is ExistingRef & { readonly isItself: true } {
   return ref?.kind === 'existing' && ref.isItself === true
 }
 

@@ -1,10 +1,11 @@
-/** Model traits: what a model has anywhere, found once for an engine and its forks. */
+/** Finds what any resource of a model has, once for an engine and its forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
+  /** `render` makes shown values: answers are not as stored. */
   readonly renders: boolean
   readonly hasHierarchies: boolean
-  /** A change may remove an orphan, even the path's record. */
+  /** Changing a link may remove the linked record, even the path's. */
   readonly removesOrphans: boolean
 }
 
@@ -20,6 +21,7 @@ function findTraits({ resources, entities }: Model): ModelTraits {
   return {
     renders: resources.some(({ attributes }) => attributes.some(isRendered)),
     hasHierarchies: resources.some(({ hierarchy }) => hierarchy !== undefined),
+    // Orphans may have no resource.
     removesOrphans: entities.some(({ attributes }) => attributes.some(removesOrphans)),
   }
 }

@@ -8,7 +8,7 @@ import { findGivenKey } from './check-database.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'
 import { nameNew } from './references.ts'
 import { owningAttribute } from './relation-sides.ts'
-import { isItself, listReferences } from './linked-records.ts'
+import { linksItself, listReferences } from './linked-records.ts'
 import type { ExistingRef, LinkInput, RecordInput, RecordRef } from './record-input.ts'
 
 export function mayLeadBack({ target }: RelationAttribute, resource: Resource): boolean {
@@ -37,7 +37,7 @@ export function markOwnLinks(change: RecordInput, implied?: ImpliedLink): Record
 function listImplied(change: RecordInput): LinkInput[] {
   const implied = new Map<string, LinkInput>()
   for (const { relation, ref } of listReferences(change)) {
-    const attribute = isItself(ref) ? owningAttribute(relation) : undefined
+    const attribute = linksItself(ref) ? owningAttribute(relation) : undefined
     const isGiven = change.links.some(link => link.attribute.name === attribute?.name && link.within === undefined)
     if (attribute !== undefined && !isGiven) implied.set(attribute.name, { attribute, path: (ref as ExistingRef).path, link: ref })
   }

@@ -20,7 +20,7 @@ export type RecordRef =
       readonly name?: string
       /** The record was just found, visible for the caller or not. */
       readonly isThere?: true
-      /** The new record links itself (own-links.ts). */
+      /** The new record links itself, before its key is known (own-links.ts). */
       readonly isItself?: true
     }
   | { readonly kind: 'new'; readonly record: RecordInput }

@@ -142,7 +142,7 @@ export function leftWithout(needed: ToOneAttribute, resource: Resource, id: Reco
 
 interface Caller {
   readonly connection: ReadingConnection
-  exists(resource: Resource, key: KeyValues): Awaitable<boolean>
+  isVisible(resource: Resource, key: KeyValues): Awaitable<boolean>
   mayMention(resource: Resource): Awaitable<boolean>
 }
 
@@ -164,7 +164,7 @@ export function* checkReferrers(given: readonly Removed[], caller: Caller): Coro
     if (needed !== 'within') needed = isWithin ? 'within' : 'direct'
     if (attribute.hidden || (isWithin && !(yield* wait(caller.mayMention(to)))) || !(yield* wait(caller.mayMention(from)))) continue
     let count = 0
-    for (const row of staying) if (yield* wait(caller.exists(from, row as KeyValues))) count++
+    for (const row of staying) if (yield* wait(caller.isVisible(from, row as KeyValues))) count++
     if (count > 0) left.push(`${count} ${count === 1 ? from.singular : from.plural} by "${path}"${isWithin ? ` of ${to.plural}` : ''}`)
   }
   if (needed === undefined) return

@@ -18,7 +18,7 @@ export class RequestCaller {
     this.#view = view
   }
 
-  exists(resource: Resource, key: KeyValues): Awaitable<boolean> {
+  isVisible(resource: Resource, key: KeyValues): Awaitable<boolean> {
     return this.#reader.exists(resource, key, this.#view.visibility)
   }
 

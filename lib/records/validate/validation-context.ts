@@ -1,4 +1,4 @@
-/** Validation context: the place in a body (`address.0.city`), the errors so far, permissions. */
+/** Collects the errors of a body by place (`address.0.city`), and knows permissions. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -6,15 +6,15 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { References } from './references.ts'
-import { EVERYTHING, describeClosed, openNames, type Visibility } from '../plan/visibility.ts'
+import { EVERYTHING, describeUnreadable, namesReadableByAll, type Visibility } from '../plan/visibility.ts'
 
 export interface ValidationRules {
   readonly dialect: Pick<Dialect, 'describeUnstorable'>
   /** Seeds may set what clients may only read. */
   readonly seeding?: boolean
-  /** IDs that no path can name, as `..` in a JSON file. */
+  /** Accepts IDs that no path can name, such as `..` in a JSON file. */
   readonly keepsUnreachable?: boolean
-  /** What exists for the caller: other links are errors. Default: everything. */
+  /** Links to records hidden from the caller are errors. Default: none is hidden. */
   readonly visibility?: Visibility
   readonly references: References
 }
@@ -57,13 +57,18 @@ export class ValidationContext {
     return undefined
   }
 
+  /**
+   * @param noun what has no such attribute
+   * @param found an attribute of the name that exists, but not for this caller
+   */
   unknownAttribute(name: string, noun: string, attributes: () => readonly Attribute[], found?: Attribute): undefined {
     this.errors.describe(() => {
-      const names = openNames(attributes().filter(attribute => !attribute.readOnly))
+      const names = namesReadableByAll(attributes().filter(attribute => !attribute.readOnly))
       const suggestion = findNearest(name, names)
       return {
         code: 'attribute_unknown',
-        detail: describeClosed(found) ?? `${withCapitalArticle(noun)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
+        detail:
+          describeUnreadable(found) ?? `${withCapitalArticle(noun)} has no attribute "${name.slice(0, 100)}".${formatHint(suggestion)}`,
         attribute: this.path,
         allowed: names,
         ...(suggestion === undefined ? {} : { suggestion }),

@@ -7,12 +7,12 @@ import { useLoad } from '../parts/use-load.ts'
 import { StatementsPart } from '../requests/statements-part.tsx'
 import { outline } from '../state/outline.ts'
 import { explainRequest, judge, type RequestOutcome } from './run-request.ts'
-import { isOfClients, type WrittenRequest } from './sent-request.ts'
+import { isInGrammarOfWire, type WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
   // OpenAPI document and test controls know the engine's grammar alone.
-  const isOwn = !isOfClients(request.target, outline.value)
+  const isOwn = !isInGrammarOfWire(request.target, outline.value)
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' && isOwn ? before : 'body')), [outcome])
   const size = new TextEncoder().encode(answer.text).length

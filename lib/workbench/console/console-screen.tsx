@@ -4,14 +4,14 @@ import { parameterNames } from '../data/parameter-names.ts'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { asClient, asCurl, asFetch, asHandle } from '../requests/copies.ts'
-import { targetOf, targetWithout } from '../requests/read-entry.ts'
+import { targetWithToken, targetWithoutToken } from '../requests/read-entry.ts'
 import { outline } from '../state/outline.ts'
 import { go, place, userId } from '../state/place.ts'
 import { AnswerView } from './answer-view.tsx'
 import { findExamples } from './example-requests.ts'
 import { RequestForm } from './request-form.tsx'
 import { runRequest, type RequestOutcome } from './run-request.ts'
-import { copyOfWritten, hrefOfRequest, isOfClients, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
+import { copyOfWritten, hrefOfRequest, isInGrammarOfWire, pathAndQuery, readRequest, type WrittenRequest } from './sent-request.ts'
 import { signal } from '@preact/signals'
 
 export default function ConsoleScreen() {
@@ -64,16 +64,16 @@ export default function ConsoleScreen() {
 function Copies({ request }: { readonly request: WrittenRequest }) {
   const user = userId.value
   const copied = copyOfWritten(request, user)
-  const target = () => targetOf(user === '' ? undefined : user)
+  const target = () => targetWithToken(user === '' ? undefined : user)
   const ofClient = { ...copied, ...pathAndQuery(request.target) }
-  const client = asClient(ofClient, targetWithout())
+  const client = asClient(ofClient, targetWithoutToken())
   return (
     <CopyMenu
       about="the request"
       copies={[
         { name: 'curl', write: async () => asCurl(copied, await target()) },
         { name: 'fetch', write: async () => asFetch(copied, await target()) },
-        isOfClients(request.target, outline.value)
+        isInGrammarOfWire(request.target, outline.value)
           ? { name: 'engine.handle', write: undefined, why: 'The engine’s own grammar is another.' }
           : { name: 'engine.handle', write: () => asHandle(copied) },
         client === undefined
@@ -130,15 +130,14 @@ interface PastRequest extends WrittenRequest {
 }
 
 const KEY = 'mikro-rest console'
-const KEPT = 30
+const HISTORY_LENGTH = 30
 
 const history = signal<readonly PastRequest[]>(read())
 
-/** Removes an earlier equal request. */
 function remember(request: PastRequest): void {
   const isSame = (other: PastRequest): boolean =>
     other.method === request.method && other.target === request.target && other.body === request.body && other.headers === request.headers
-  history.value = [request, ...history.value.filter(other => !isSame(other))].slice(0, KEPT)
+  history.value = [request, ...history.value.filter(other => !isSame(other))].slice(0, HISTORY_LENGTH)
   try {
     sessionStorage.setItem(KEY, JSON.stringify(history.value))
   } catch {

@@ -3,7 +3,7 @@ import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
 import type { Explanation } from '../../engine/journal/explanation.ts'
-import { isOfClients, readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
+import { isInGrammarOfWire, readHeaders, takesBody, type WrittenRequest } from './sent-request.ts'
 
 interface ConformityReport {
   readonly described: boolean
@@ -18,7 +18,7 @@ export interface RequestOutcome {
 /** Sends even invalid JSON: the API reports the mistake. */
 export async function runRequest(request: WrittenRequest): Promise<RequestOutcome> {
   const { method, target, headers, body } = request
-  const grammar = isOfClients(target, outline.value) ? { 'x-workbench': 'client' } : {}
+  const grammar = isInGrammarOfWire(target, outline.value) ? { 'x-workbench': 'client' } : {}
   const options = { headers: { ...grammar, ...readHeaders(headers) }, ...(takesBody(method) && body.trim() !== '' ? { body } : {}) }
   const answer = await sendAsUser(method, target, options)
   if (!['GET', 'HEAD', 'OPTIONS'].includes(method)) dataChanged()

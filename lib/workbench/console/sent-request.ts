@@ -51,7 +51,7 @@ export function findBodyFault(body: string): string | undefined {
 }
 
 /** Whether the request is in the grammar of `wire`: the engine's own begins with the root. */
-export function isOfClients(target: string, outline: { readonly root: string; readonly hasWire?: true } | undefined): boolean {
+export function isInGrammarOfWire(target: string, outline: { readonly root: string; readonly hasWire?: true } | undefined): boolean {
   if (outline?.hasWire !== true || outline.root === '') return false
   const [path = ''] = target.split('?', 1)
   return path !== outline.root && !path.startsWith(`${outline.root}/`)

@@ -4,7 +4,7 @@ import { JsonView } from '../parts/json-view.tsx'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { ScrollBox } from '../parts/scroll-box.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { look } from '../state/ask.ts'
+import { readUnrecorded } from '../state/ask.ts'
 import { changes } from '../state/live.ts'
 import { counts, findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { formatPlace } from '../state/place-text.ts'
@@ -52,7 +52,7 @@ interface UnknownProps {
 function Unknown({ path, query }: UnknownProps) {
   const names = useMemo(parameterNames, [outline.value])
   const request = requestOf(path, query)
-  const { data, error } = useLoad(signal => look(request, signal), [request, outline.value, changes.value])
+  const { data, error } = useLoad(signal => readUnrecorded(request, signal), [request, outline.value, changes.value])
   const wrong = error === undefined ? undefined : findMeant(error.message, path)
   return (
     <>

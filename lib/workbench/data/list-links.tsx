@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { look } from '../state/ask.ts'
+import { readUnrecorded } from '../state/ask.ts'
 import { changes } from '../state/live.ts'
 import { findResource, parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
@@ -112,7 +112,7 @@ async function readLinked(
   signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly label: string }[]> {
   const shown = [...new Set([...target.key, ...(target.label === undefined ? [] : [target.label])])].map(encodeSoftly).join(',')
-  const { body } = await look(
+  const { body } = await readUnrecorded(
     `${path}?${parameterOf('attributes')}=${shown}&${parameterOf('limit')}=${SHOWN}&${parameterOf('depth')}=1`,
     signal,
   )

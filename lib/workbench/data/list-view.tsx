@@ -27,7 +27,7 @@ import { parameterNames } from './parameter-names.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
 import { RequestBar } from './request-bar.tsx'
-import { look, Refusal } from '../state/ask.ts'
+import { readUnrecorded, Refusal } from '../state/ask.ts'
 import { filterName, literal } from './search-records.ts'
 
 interface ListViewProps {
@@ -278,7 +278,7 @@ async function readFresh(resource: OutlinedResource, ids: readonly string[], sig
 }
 
 async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
-  const body = (await look(request, signal)).body as Readonly<Record<string, unknown>> & {
+  const body = (await readUnrecorded(request, signal)).body as Readonly<Record<string, unknown>> & {
     readonly resource: string
     readonly count: number
     readonly limit: number

@@ -1,5 +1,5 @@
 /** Reads a record, with the names of linked records. */
-import { look } from '../state/ask.ts'
+import { readUnrecorded } from '../state/ask.ts'
 import { findResource, parameterOf, type OutlinedResource } from '../state/outline.ts'
 import type { AnyRecord } from '../state/records.ts'
 import { readListQuery } from './list-query.ts'
@@ -11,6 +11,6 @@ export async function readRecord(resource: OutlinedResource, path: string, given
     .split('&')
     .filter(pair => !pair.startsWith(`${parameterOf('limit')}=`))
     .join('&')
-  const { body } = await look(`${path}?${query}`, signal)
+  const { body } = await readUnrecorded(`${path}?${query}`, signal)
   return (body as Readonly<Record<string, AnyRecord>>)[(body as { readonly resource: string }).resource]!
 }

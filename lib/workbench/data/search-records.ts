@@ -1,4 +1,4 @@
-import { look } from '../state/ask.ts'
+import { readUnrecorded } from '../state/ask.ts'
 import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
 import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
 import { encodeSoftly } from '../state/place-text.ts'
@@ -33,7 +33,7 @@ async function read(target: OutlinedResource, filter: string, signal: AbortSigna
     `${parameterOf('limit')}=${SHOWN}`,
     `${parameterOf('depth')}=1`,
   ]
-  const { body } = await look(`${pathOf(target.name)}?${pairs.filter(Boolean).join('&')}`, signal)
+  const { body } = await readUnrecorded(`${pathOf(target.name)}?${pairs.filter(Boolean).join('&')}`, signal)
   const records = (body as Readonly<Record<string, readonly AnyRecord[]>>)[(body as { readonly resource: string }).resource] ?? []
   return records.flatMap(record => {
     const id = idOf(record, target)

@@ -6,9 +6,9 @@ import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
 export interface EntryFilter {
   readonly words: string
-  /** Only requests that changed rows, or may have. */
+  /** Only requests by methods that write, or with changed rows. */
   readonly writes: boolean
-  /** Only refused and unanswered requests. */
+  /** Only answers of 400 or above, and unanswered requests. */
   readonly failures: boolean
 }
 

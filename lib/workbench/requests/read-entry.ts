@@ -50,11 +50,11 @@ function guessFault({ fault = '', method, path, status }: FullEntry): NonNullabl
   return status >= 400 ? { ...facts, kind: 'fail', options: { status } } : { ...facts, kind: 'delay', options: { ms: 1 } }
 }
 
-export async function targetOf(user: string | undefined): Promise<CopyTarget> {
-  return { ...targetWithout(), token: user === undefined ? undefined : await mint(user) }
+export async function targetWithToken(user: string | undefined): Promise<CopyTarget> {
+  return { ...targetWithoutToken(), token: user === undefined ? undefined : await mint(user) }
 }
 
-export function targetWithout(): CopyTarget {
+export function targetWithoutToken(): CopyTarget {
   const { base = '', root = '', version = '', resources = [] } = outline.value ?? {}
   return { origin, base, root, version, resources, world: world.value }
 }

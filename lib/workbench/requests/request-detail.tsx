@@ -8,7 +8,7 @@ import { knownFaults } from '../state/live.ts'
 import { ChangesPart } from './changes-part.tsx'
 import { ComparePart } from './compare-part.tsx'
 import { RUNNERS, asClient, asCurl, asFetch, asHandle, asTest, writeFault, writeTarget, type CopiedRequest } from './copies.ts'
-import { copyOf, findSent, readEntry, sendAgain, targetOf, targetWithout, whyIncomplete, type FullEntry } from './read-entry.ts'
+import { copyOf, findSent, readEntry, sendAgain, targetWithToken, targetWithoutToken, whyIncomplete, type FullEntry } from './read-entry.ts'
 import { StatementsPart, TimePart } from './statements-part.tsx'
 import { change, hrefOfView, type RequestsView } from './view.ts'
 import { control } from '../state/ask.ts'
@@ -194,14 +194,14 @@ function copiesOf(entry: FullEntry, why: string | undefined): CopyItem[] {
   const { user } = request
   const copy = (name: string, write: () => string | Promise<string>): CopyItem =>
     why === undefined ? { name, write } : { name, write: undefined, why }
-  const api = asClient(request, targetWithout())
+  const api = asClient(request, targetWithoutToken())
   return [
-    copy('curl', async () => asCurl(request, await targetOf(user))),
-    copy('fetch', async () => asFetch(request, await targetOf(user))),
+    copy('curl', async () => asCurl(request, await targetWithToken(user))),
+    copy('fetch', async () => asFetch(request, await targetWithToken(user))),
     copy('engine.handle', () => asHandle(request)),
     api === undefined
       ? { name: 'typed client', write: undefined, why: 'The typed client has no call for this path.' }
-      : copy('typed client', async () => asClient(request, await targetOf(user))!),
+      : copy('typed client', async () => asClient(request, await targetWithToken(user))!),
     ...RUNNERS.map(runner => copy(runner === 'node:test' ? 'test' : `${runner} test`, () => asTest(request, runner))),
   ]
 }

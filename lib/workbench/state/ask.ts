@@ -31,10 +31,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Before the version: `/api`. */
+/** The path before the version: `/api`. */
 export const base = document.body.dataset['base'] ?? ''
 
-/** Only of a page of the playground. */
+/** Only the playground's page has `data-origin`. */
 const { origin: elsewhere } = document.body.dataset
 export const isServed = elsewhere === undefined
 export const origin = elsewhere ?? location.origin
@@ -65,7 +65,7 @@ export async function send(method: string, path: string, { body, headers = {}, s
   return { status: response.status, headers: response.headers, body: readBody(response, text), text, took }
 }
 
-/** As an app would, but `plain`: without the option `envelope`. */
+/** As an app would, but `plain`: without the options `envelope` and `wire`. */
 export async function sendAsUser(method: string, path: string, options: SendOptionsOfPage = {}): Promise<Answer> {
   const id = userId.value
   const authorization: Record<string, string> = id === '' ? {} : { authorization: `Bearer ${await mint(id)}` }
@@ -73,7 +73,7 @@ export async function sendAsUser(method: string, path: string, options: SendOpti
 }
 
 /** Leaves no entry in the journal, and meets no faults. Throws a Refusal. */
-export async function look(path: string, end?: AbortSignal): Promise<Answer> {
+export async function readUnrecorded(path: string, end?: AbortSignal): Promise<Answer> {
   return requireSuccess(
     await sendAsUser('GET', path, { headers: { 'x-workbench': 'look' }, ...(end === undefined ? {} : { signal: end }) }),
   )
@@ -98,6 +98,7 @@ export function mint(id: string): Promise<string> {
   const key = `${world.value} ${id}`
   let token = tokens.get(key)
   if (token === undefined) {
+    // 15 digits are exact.
     const user = /^\d{1,15}$/.test(id) ? Number(id) : id
     token = control('POST', '/token', { user }).then(({ body }) => (body as { readonly auth_token: string }).auth_token)
     tokens.set(key, token)
@@ -119,7 +120,7 @@ function readProblem({ status, body }: Answer): { readonly title: string; readon
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    // By `peek`: an effect that sends would otherwise depend on `busy`, and run again.
+    // Reads by `peek`: an effect that sends would otherwise depend on `busy`, and run again.
     busy.value = busy.peek() + 1
     const response = await fetch(path, init).finally(() => {
       busy.value = busy.peek() - 1

@@ -1,9 +1,9 @@
-/** Lines: code of each button for a test, such as `await engine.reset()`. */
+/** Writes the test code of each button, such as `await engine.reset()`, and bodies of faults. */
 import { inlineCode, quote } from '../state/code.ts'
 
 export const LINES = {
   advance: (duration: string): string => `engine.clock.advance(${quote(duration)})`,
-  set: (time: string): string => `engine.clock.set(${quote(time)})`,
+  setClock: (time: string): string => `engine.clock.set(${quote(time)})`,
   realTime: (): string => 'engine.clock.reset()',
   snapshot: (name: string): string => `const ${nameOf(name)} = await engine.snapshot()`,
   restore: (name: string): string => `await engine.restore(${nameOf(name)})`,
@@ -29,14 +29,14 @@ export interface FaultDraft {
   readonly times: string
   readonly status: string
   readonly retryAfter: string
-  /** For `fail` and `drop`: the request is done before its answer is lost. */
+  /** After the request is done: `fail` replaces the answer, `drop` loses the answer. */
   readonly after: boolean
   readonly ms: string
   readonly requests: string
   readonly per: string
 }
 
-/** The server refuses an invalid number. */
+/** An invalid number goes to the server as a text. */
 export function faultBody(draft: FaultDraft): Record<string, unknown> {
   const { kind, match, after } = draft
   const times = draft.times === '' ? {} : { times: numberOf(draft.times) }

@@ -120,7 +120,7 @@ function SetTime({ time }: { readonly time: number }) {
         onInput={event => setTyped(event.currentTarget.value)}
       />
       <Action
-        line={LINES.set(at)}
+        line={LINES.setClock(at)}
         onAct={async () => {
           await control('POST', '/clock', { set: at })
           setTyped('')

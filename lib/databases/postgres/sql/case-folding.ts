@@ -1,6 +1,6 @@
 /**
  * Completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
- * and leave ς: `translate` then maps ς to σ. The server lowers all characters with a case once.
+ * and leave ς: `translate` then maps ς to σ. Once, `open.ts` lets the server lower all characters with a case.
  *
  * ```
  * translate(lower(name), 'ς', 'σ')
@@ -15,7 +15,8 @@ export interface CaseFolding {
   readonly to: string
 }
 
-/** Above all characters with a case. */
+/** Of characters with a case. */
+const FIRST = 'A'.codePointAt(0)!
 const LAST = 0x1ffff
 
 let classes: ReadonlyMap<string, string> | undefined
@@ -32,8 +33,8 @@ function buildCaseClasses(): ReadonlyMap<string, string> {
     const parent = parents.get(character)
     return parent === undefined ? character : find(parent)
   }
-  for (let point = 0x41; point <= LAST; point++) {
-    // Surrogates.
+  for (let point = FIRST; point <= LAST; point++) {
+    // No characters: surrogates.
     if (point >= 0xd800 && point < 0xe000) continue
     const character = String.fromCodePoint(point)
     for (const other of listOtherCases(character)) {
@@ -59,10 +60,10 @@ function areEqual(one: string, other: string): boolean {
   return new RegExp(`^${escapeRegExp(one)}$`, 'iu').test(other)
 }
 
-/** @param lowered of each key of `listCaseClasses`, in the same order */
+/** @param lowered what `lower` of the server gives for each key of `listCaseClasses`, in the same order */
 export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
   const all = [...listCaseClasses()]
-  // A class has the result of its smallest character. Several characters would not fit `translate`.
+  // All become what the server makes of the first listed character. Several characters would not fit `translate`.
   const folded = new Map<string, string>()
   for (const [index, [character, smallest]] of all.entries()) {
     const given = lowered[index]!

@@ -1,4 +1,4 @@
-/** Runs SQLite in WebAssembly, for pages. Has the exports of `open-raw.ts`; databases are in memory. */
+/** Runs SQLite in WebAssembly, for pages. The twin of `driver/open-raw.ts`; databases are in memory. */
 import type { RawError, RawOptions } from '../driver/raw-database.ts'
 import { startSqlite, type Sqlite } from './load-sqlite.ts'
 import { SqliteError } from './sqlite-error.ts'

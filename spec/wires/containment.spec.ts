@@ -1,10 +1,11 @@
 /** Lists and JSON that contain each other: `$contains`, `$contained` and `$overlap` of a wire, and `cs`, `cd`, `ov` of PostgREST. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { resource, type RestEngine, type Wire } from '../../lib/index.ts'
+import { resource, RestEngine, type Wire } from '../../lib/index.ts'
 import { postgrest } from '../../lib/wires/postgrest/index.ts'
 import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
+import { fileOf } from '../sqlite/introspect/world.ts'
 
 const Item = defineEntity({
   name: 'Item',
@@ -58,6 +59,24 @@ describeStores('containment', () => {
     assert.deepEqual(await asked('sizes=ov.{1,3}'), [1, 2, 4])
     assert.deepEqual(await asked('or=(tags.cs.{c},tags.cd.{a})'), [2, 3, 4])
     for (const text of ['{a', 'a', '{a,}', '{a}x', '{{a}}']) assert.deepEqual(await asked(`tags=cs.${text}`), [400, '22P02'], text)
+  })
+
+  it('compares texts with commas, quotes and backslashes, and empty ones', async () => {
+    const tags = [['a,b', 'c'], [''], ['x"y', 'z'], [String.raw`a\b`, 'é'], ['a', 'b'], [], ['', 'a,b', '"']]
+    const seed = { items: tags.map((each, index) => ({ id: index + 1, tags: each })) }
+    await using engine = await createEngine({ ...options, seed, wire: postgrest() })
+    const asked = (operator: string, list: string): Promise<unknown> => ask(engine, `tags=${operator}.${encodeURIComponent(list)}`)
+    assert.deepEqual(await asked('cs', '{"a,b"}'), [1, 7])
+    assert.deepEqual(await asked('cs', '{"a,b",c}'), [1])
+    assert.deepEqual(await asked('cs', '{""}'), [2, 7])
+    assert.deepEqual(await asked('cs', String.raw`{"x\"y"}`), [3])
+    assert.deepEqual(await asked('cs', String.raw`{z,"x\"y"}`), [3])
+    assert.deepEqual(await asked('cs', String.raw`{"a\\b"}`), [4])
+    assert.deepEqual(await asked('cs', '{a}'), [5], 'no part of a text is an item')
+    assert.deepEqual(await asked('ov', '{"a,b",é}'), [1, 4, 7])
+    assert.deepEqual(await asked('ov', String.raw`{"","\""}`), [2, 7])
+    assert.deepEqual(await asked('cd', String.raw`{"","a,b","\"",c}`), [1, 2, 6, 7])
+    assert.deepEqual(await asked('not.ov', '{"a,b",""}'), [3, 4, 5, 6])
   })
 
   it('compares JSON with JSON, lists inside too', async () => {
@@ -117,5 +136,16 @@ describeStores('containment', () => {
       { meta: { $overlap: ['a'] } },
     ])
       assert.deepEqual(await list(where), ['parameter_invalid'], JSON.stringify(where))
+  })
+})
+
+describe('containment in a file', () => {
+  it('reads lists with stray quotes, and finds no text that is no list', async () => {
+    const database = fileOf(`create table items (id integer primary key, name text, tags text, sizes text, meta json);
+      insert into items (id, name, tags) values (1, 'item', '5",a'), (2, 'item', '"a'), (3, 'item', 'a"b","c,d"'), (4, 'item', '"a,a');`)
+    await using engine = await RestEngine.create({ entities: [Item], database, versions: [], wire: postgrest() })
+    assert.deepEqual(await ask(engine, 'tags=cs.{a}'), [1])
+    assert.deepEqual(await ask(engine, `tags=cs.${encodeURIComponent('{"c,d"}')}`), [3])
+    assert.deepEqual(await ask(engine, 'tags=not.cs.{a}'), [2, 3, 4])
   })
 })

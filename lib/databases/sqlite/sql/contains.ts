@@ -1,4 +1,5 @@
 /** Contains: the SQL function `mikro_contains(stored, form, given)`: lists and JSON contain each other, as in PostgreSQL. */
+import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
 
 type StoredAs = 'list' | 'json'
@@ -23,9 +24,15 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
   }
 }
 
-/** Does not read items that MikroORM quotes: empty, with commas or quotes. */
-function splitList(stored: string): readonly string[] {
-  return stored === '' ? [] : stored.split(',')
+/** MikroORM stores `c,"a,b"`. A file may hold any text. */
+function splitList(stored: string): readonly string[] | undefined {
+  if (stored === '') return []
+  if (!stored.includes('"')) return stored.split(',')
+  try {
+    return Platform.prototype.unmarshallArray(stored)
+  } catch {
+    return undefined
+  }
 }
 
 /** A column of JSON in a file may hold any text. */

@@ -163,6 +163,12 @@ describe('the option cookie', () => {
     assert.equal(await setBy('__Host-s', 'http://api.test', '/api'), '__Host-s=; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Secure')
   })
 
+  it('is for https alone behind a log-in by a form over https, too', async () => {
+    await using engine = await RestEngine.create({ ...world({ cookie: 's' }), forms: true })
+    const { headers } = await engine.fetch('https://api.test/v1/login', { method: 'POST', body: new URLSearchParams(CREDENTIALS) })
+    assert.match(headers.getSetCookie()[0]!, /; Secure$/)
+  })
+
   it('takes a page that came without https for another one', async () => {
     await using engine = await RestEngine.create(world({ cookie: 's' }))
     const send = async (url: string, origin: string): Promise<number> => {

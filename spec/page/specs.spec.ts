@@ -53,6 +53,7 @@ const NOT_IN_PAGE: Readonly<Record<string, string>> = {
   'a signal [file]': 'a page has no files',
   'requests that are aborted, without a status': 'Chromium has a sentence of its own for a signal without a reason',
   'the option cookie > says where the cookie goes': COOKIES,
+  'the option cookie > is for https alone': COOKIES,
   'the option cookie > takes a page that came without https': COOKIES,
   'the option cookie > takes the URL of a Request': COOKIES,
   'refresh tokens in cookies > go to their path alone': COOKIES,

@@ -76,6 +76,41 @@ describeStores('match and imatch', () => {
     assert.equal((await engine.handle('GET', '/posts')).body['count'], titles.length)
   })
 
+  it('are no filter of the table where they filter an embedded one: without a filter no row is changed or removed', async () => {
+    for (const query of ['comments.id=eq.1', 'comments.limit=1', 'comments.order=id', 'comments.or=(id.eq.1,id.eq.2)'])
+      for (const method of ['DELETE', 'PATCH']) {
+        const init = { method, headers: { 'content-type': 'application/json' }, ...(method === 'PATCH' ? { body: '{ "views": 0 }' } : {}) }
+        const response = await engineOf().fetch(`http://api.test/posts?select=*,comments(*)&${query}`, init)
+        assert.deepEqual([response.status, ((await response.json()) as Said).code], [400, '21000'], `${method} ${query}`)
+      }
+    assert.deepEqual(await idsOf('views=gt.0', 'posts'), [1, 2, 3, 4, 5])
+  })
+
+  it('find rows by keys of several parts, which are changed and removed', async () => {
+    const Text = defineEntity({
+      name: 'Text',
+      tableName: 'texts',
+      properties: { id: p.integer().primary(), lang: p.string().primary(), text: p.string() },
+    })
+    const seedOf = ['en', 'a,b', 'x~y%'].map(lang => ({ id: 7, lang, text: lang }))
+    await using engine = await createEngine({ entities: [Text], versions: [], wire: postgrest(), seed: { texts: seedOf } })
+    const send = async (method: string, query: string, body?: object): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json', prefer: 'return=representation' }
+      const response = await engine.fetch(`http://api.test/texts?${query}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return response.json()
+    }
+    for (const { lang } of seedOf) {
+      const query = `id=eq.7&lang=eq.${encodeURIComponent(lang)}`
+      assert.deepEqual(await send('PATCH', query, { text: 'new' }), [{ id: 7, lang, text: 'new' }])
+      assert.deepEqual(await send('DELETE', query), [{ id: 7, lang, text: 'new' }])
+    }
+    assert.deepEqual(await send('GET', ''), [])
+  })
+
   it('are regexMatch and regexIMatch of supabase-js', async () => {
     await using engine = await createEngine({ entities, seed, versions: [], wire: supabase() })
     const opened = await openClient(engine)

@@ -77,8 +77,8 @@ export class LoginThrottle {
 
   #remember(name: string): void {
     const recent = this.#listRecent(name)
-    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
     this.#failures.delete(name)
+    if (this.#failures.size >= MAX_IDENTIFIERS) this.#failures.delete(this.#failures.keys().next().value!)
     this.#failures.set(name, [...recent, this.#clock.now().getTime()])
   }
 }

@@ -217,10 +217,13 @@ function describeLogIn({ options: { auth }, authentication }: StageParts, versio
   }
 }
 
-function pathOf(resource: WireResource | string, id?: string | number | bigint): string {
+function pathOf(resource: WireResource | string, id?: Parameters<WireApi['get']>[1]): string {
   const name = typeof resource === 'string' ? resource : resource.name
   const path = `/${PLAIN.test(name) ? name : encodeURIComponent(name)}`
-  return id === undefined ? path : `${path}/${PLAIN.test(String(id)) ? id : String(id).split(',').map(encodeURIComponent).join(',')}`
+  if (id === undefined) return path
+  if (typeof id !== 'object') return `${path}/${PLAIN.test(String(id)) ? id : encodeURIComponent(String(id))}`
+  // `~` joins the parts.
+  return `${path}/${id.map(part => encodeURIComponent(String(part)).replaceAll('~', '%7E')).join('~')}`
 }
 
 const PLAIN = /^[\w,-]+$/

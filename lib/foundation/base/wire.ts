@@ -120,8 +120,10 @@ export interface WireLogIn {
 
 type Named = WireResource | string
 
-/** The ID as in a path of the engine: `7`, or `'7,en'` of two parts. */
-type IdOfWire = string | number | bigint
+type IdPart = string | number | bigint
+
+/** The ID as in a path of the engine: `7`. The parts of a composite key are an array: `[7, 'en']`. */
+type IdOfWire = IdPart | readonly IdPart[]
 
 /**
  * Each call is a whole request in the engine's own grammar, with the rights of the caller: log-in, access, scopes, write rules, validation,

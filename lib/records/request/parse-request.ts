@@ -81,6 +81,13 @@ class ParsedRequest implements Request {
   header(name: string): string | undefined {
     return readHeader(this.#sender, name)
   }
+
+  /** The same sender asks for something else: the sender's connection, such as over HTTPS, stays known. */
+  static changed(request: Request, changes: Partial<RequestTexts>): Request {
+    const { method, path, base, readOnly, segments, query, body } = request
+    const sender = request instanceof ParsedRequest ? request.#sender : { headers: request.headers }
+    return new ParsedRequest({ method, path, base, readOnly, segments, query, body, ...changes }, sender)
+  }
 }
 
 /** For requests within the process. */
@@ -88,8 +95,7 @@ const NOT_CONNECTED: Connected = Object.freeze({})
 
 /** @param method PATCH for a POST that changes a record */
 export function replaceBody(request: Request, body: unknown, method = request.method): Request {
-  const { path, base, readOnly, segments, query, headers } = request
-  return new ParsedRequest({ method, path, base, readOnly, segments, query, body }, { headers })
+  return ParsedRequest.changed(request, { method, body })
 }
 
 /**
@@ -97,7 +103,8 @@ export function replaceBody(request: Request, body: unknown, method = request.me
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
-export function takeQuery({ method, path, base, readOnly, segments, query, body, headers }: Request): Request {
+export function takeQuery(request: Request): Request {
+  const { query, body } = request
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (typeof body !== 'string' && !isObject) {
     const what =
@@ -108,7 +115,7 @@ export function takeQuery({ method, path, base, readOnly, segments, query, body,
   }
   const pairsOfBody = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as QueryConditions)
   const whole = new ParsedQuery([...query.pairs, ...pairsOfBody])
-  return new ParsedRequest({ method, path, base, readOnly, segments, query: whole, body: undefined }, { headers })
+  return ParsedRequest.changed(request, { query: whole, body: undefined })
 }
 
 export const HOW_TO_QUERY =

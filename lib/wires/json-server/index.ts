@@ -143,7 +143,7 @@ class RequestAnswerer {
   /** Adds lists of IDs, which the engine gives only on demand. */
   async #whole(resource: WireResource, record: Fields): Promise<Fields> {
     const lists = resource.attributes.filter(isOwnList).map(({ ids, name }) => ids ?? name)
-    return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, idOf(resource, record), { attributes: lists })) }
+    return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, partsOf(resource, record), { attributes: lists })) }
   }
 
   /** json-server 0.17 removes linking records, 1 those of `_dependent`; other links become null. */
@@ -155,7 +155,7 @@ class RequestAnswerer {
       for (const { name } of listLinks(other, resource)) {
         const where = { [name]: this.#typedId(resource, removed) }
         for (const each of (await this.#allowed(listAll(this.#api, other, { where }))) ?? [])
-          if (other.name !== resource.name || idOf(other, each) !== id) await this.#api.remove(other, idOf(other, each))
+          if (other.name !== resource.name || idOf(other, each) !== id) await this.#api.remove(other, partsOf(other, each))
       }
     }
     await this.#api.remove(resource, id)
@@ -190,6 +190,10 @@ function readJson(text: string): unknown {
   }
 }
 
-function idOf({ key }: WireResource, record: Fields): string {
-  return key.map(name => String(record[name])).join(',')
+function idOf(resource: WireResource, record: Fields): string {
+  return partsOf(resource, record).join('~')
+}
+
+function partsOf({ key }: WireResource, record: Fields): string[] {
+  return key.map(name => String(record[name]))
 }

@@ -19,6 +19,11 @@ export function keyOf(api: WireApi, value: unknown, { key, attributes }: WireRes
   return parts.length === 1 ? parts[0] : parts
 }
 
+/** For calls of `api`: a key of several parts is an array. */
+export function idOf(key: unknown): string | readonly string[] {
+  return Array.isArray(key) ? key.map(textOf) : textOf(key)
+}
+
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.map(textOf).join(',')

@@ -8,7 +8,7 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** A parameter is a filter, or a page of an embedded table. */
+  /** The table itself is filtered, not only tables that are embedded. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
@@ -23,19 +23,15 @@ const OF_LOGIC = /^(?:not\.)?(?:or|and)$/
 export function parseQuery(api: WireApi, resource: WireResource, { pairs, headers, method }: WireRequest): Query {
   const given = (name: string): string | undefined => pairs.findLast(([each]) => each === name)?.[1]
   const root = parseSelect(api, resource, given('select') ?? '*')
-  let isFiltered = false
   for (const [name, value] of pairs) {
     if (['select', 'columns', 'on_conflict'].includes(name)) continue
     if (['order', 'limit', 'offset'].includes(name)) setPage(api, root, name, value)
-    else {
-      isFiltered = true
-      setFilter(api, root, name, value)
-    }
+    else setFilter(api, root, name, value)
   }
   if (method === 'GET' || method === 'HEAD') setRange(root, headers['range'], headers['range-unit'])
   const list = (text: string | undefined): string[] | undefined =>
     text === undefined ? undefined : splitList(text, text).map(each => each.trim())
-  return { root, isFiltered, columns: list(given('columns')), onConflict: list(given('on_conflict')) }
+  return { root, isFiltered: root.where.length > 0, columns: list(given('columns')), onConflict: list(given('on_conflict')) }
 }
 
 function setRange(root: TableNode, range: string | undefined, unit: string | undefined): void {

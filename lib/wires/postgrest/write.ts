@@ -4,7 +4,7 @@ import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preference
 import { Failure, isRefusal, translate, type RefusedRequest } from './failure.ts'
 import type { Query } from './query.ts'
 import { renderRows } from './render.ts'
-import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
+import { idOf, keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
 import { askedOf, listAll, whereOf } from './rows.ts'
 import { columnOf, findColumn, isStored, needColumn, typeOf } from './tables.ts'
 import { readSent } from './values.ts'
@@ -98,7 +98,7 @@ async function upsertRows(writing: RowWriting, rows: readonly ShownRow[]): Promi
       })
     met.add(textOf(key))
     const changes = Object.fromEntries(Object.entries(row).filter(([name]) => !resource.key.includes(name)))
-    if (Object.keys(changes).length > 0) await api.update(resource, textOf(key), changes)
+    if (Object.keys(changes).length > 0) await api.update(resource, idOf(key), changes)
     keys.push(key)
   }
   return showWritten(writing, made > 0 || rows.length === 0 || preferences.resolution === 'ignore-duplicates' ? 201 : 200, keys)
@@ -191,7 +191,7 @@ export async function updateRows(writing: RowWriting): Promise<WireAnswer> {
     request: { ...request, body: Array.isArray(request.body) ? (request.body as unknown[])[0] : request.body },
   })
   const keys = Object.keys(changes).length === 0 ? [] : await findRows(writing)
-  for (const key of keys) await api.update(resource, textOf(key), withoutKey(resource, key, changes))
+  for (const key of keys) await api.update(resource, idOf(key), withoutKey(resource, key, changes))
   return showWritten(writing, 200, keys)
 }
 
@@ -208,7 +208,7 @@ export async function deleteRows(writing: RowWriting): Promise<WireAnswer> {
   const { resource } = query.root
   const keys = await findRows(writing)
   const rows = preferences.shown === 'representation' ? await readByKeys(api, query, keys) : undefined
-  for (const key of keys) await api.remove(resource, textOf(key))
+  for (const key of keys) await api.remove(resource, idOf(key))
   const range = `*/${preferences.isCounted ? keys.length : '*'}`
   if (rows !== undefined) return showRows(request, { status: 200, rows, range, applied: preferences.applied })
   if (wantsOne(request)) requireOne(keys)

@@ -79,7 +79,7 @@ function ofWorlds(): Control[] {
       'DELETE /world',
       'closes the world that the request names; the next request that names it begins a new one',
       async ({ worldName, worlds }) => {
-        if (worldName === undefined) throw invalid('Name the world to close in the header X-World: the newName one of the server stays.')
+        if (worldName === undefined) throw invalid("Name the world to close in the header X-World: the server's own one stays.")
         await worlds.drop(worldName)
       },
     ),

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine } from '../../lib/index.ts'
 import { leastTime } from '../helpers/least.ts'
+import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 
 const Node = defineEntity({
   name: 'Node',
@@ -139,5 +140,42 @@ describe('limits of a request', () => {
     assert.equal((await engine.handle('DELETE', '/v1/pairs/1~2/nodes', filters)).status, 400)
     const pairs = times(50, () => `pair=${times(1000, index => `7~${index}`)}`, '&')
     assert.equal((await engine.handle('GET', '/v1/nodes', pairs)).status, 400)
+  })
+})
+
+const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.text() } })
+
+describeStores('the length of a pattern', () => {
+  const engineOf = suiteEngine({ entities: [Note], seed: { notes: [{ text: 'Ann' }, { text: 'Bob' }] } })
+  const ask = async (query: Record<string, string>, engine = engineOf()): Promise<unknown> => {
+    const { status, body } = await engine.handle('GET', '/v1/notes', query)
+    if (status === 200) return (body as { notes: { id: number }[] }).notes.map(({ id }) => id)
+    const [fault] = (body as { errors: { code: string; detail: string }[] }).errors
+    return [status, fault!.code, fault!.detail]
+  }
+  const refused = (label: string) => [400, 'limit_exceeded', `The pattern of "${label}" is longer than 10000 characters.`]
+
+  it('is that of each pattern, not of the other values of the filter', async () => {
+    const long = 'x'.repeat(9_999)
+    const words = times(900, index => `Bob${index}${'x'.repeat(10)}`)
+    assert.ok(words.length > 10_000)
+    for (const label of ['text', 'text~=', 'text~~=']) {
+      assert.deepEqual(await ask({ [label]: `A*,${words}` }), [1], label)
+      assert.deepEqual(await ask({ [label]: `A*,${long}*,B*,*${long}` }), [1, 2], label)
+      assert.deepEqual(await ask({ [label]: `A*,${words},${long}x*` }), refused(label), label)
+      assert.deepEqual(await ask({ [label]: `A*,${long}x*` }), refused(label), label)
+    }
+    assert.deepEqual(await ask({ text: `A*,${long}${long}` }), [1], 'no pattern')
+    assert.deepEqual(await ask({ 'text~=': `A*,${long}${long}` }), refused('text~='))
+  })
+
+  it('counts no backslash of an escaped character', async () => {
+    const notes = [{ text: '*'.repeat(9_999) }, { text: '[é'.repeat(5_000) }]
+    await using engine = await createEngine({ entities: [Note], seed: { notes } })
+    for (const label of ['text', 'text~=', 'text~~=']) {
+      assert.deepEqual(await ask({ [label]: `${String.raw`\*`.repeat(9_999)}*` }, engine), [1], label)
+      assert.deepEqual(await ask({ [label]: `*${'[é'.repeat(4_999)}*` }, engine), [2], label)
+      assert.deepEqual(await ask({ [label]: `*${'é['.repeat(4_998)}*é*` }, engine), [2], label)
+    }
   })
 })

@@ -185,7 +185,7 @@ function patternsParameter(filter: RawFilter, dialect: Dialect): unknown {
     filter.values.flatMap(value => {
       if (value.kind === 'null' || (value.kind === 'text' && !all)) return []
       const pieces = value.kind === 'pattern' ? value.pieces : [value.text]
-      if (pieces.reduce((length, piece) => length + piece.length + 1, 0) > MAX_PATTERN) throw longPattern(filter)
+      checkLength(pieces, filter)
       return [pieces]
     }),
   )
@@ -197,7 +197,7 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   const value = filter.values[binding.value]!
   if (form !== 'value' && form.of === 'pattern') {
     const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
-    if (filter.text.length > MAX_PATTERN) throw longPattern(filter)
+    checkLength(pieces, filter)
     return form.encode(pieces)
   }
   if (
@@ -247,11 +247,13 @@ function suggestPlus(text: string, type: ScalarType): ValueSpelling | undefined 
   return { detail: `A "+" in a URL is a blank: write %2B for it, as in "${suggestion}".`, suggestion }
 }
 
-function longPattern(filter: RawFilter) {
-  return parameterError({
+function checkLength(pieces: readonly string[], { label }: RawFilter): void {
+  const stars = pieces.length - 1
+  if (pieces.reduce((length, piece) => length + piece.length, stars) <= MAX_PATTERN) return
+  throw parameterError({
     code: 'limit_exceeded',
-    detail: `The pattern of "${filter.label}" is longer than ${MAX_PATTERN} characters.`,
-    parameter: filter.label,
+    detail: `The pattern of "${label}" is longer than ${MAX_PATTERN} characters.`,
+    parameter: label,
   })
 }
 

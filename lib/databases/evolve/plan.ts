@@ -85,12 +85,15 @@ export interface FoundRows {
   readonly key: readonly string[]
   /** Keys of the first rows. */
   readonly rows: readonly (readonly unknown[])[]
+  /** Shown behind the keys. */
+  readonly values?: readonly unknown[]
   readonly count: number
 }
 
-/** `id 3, 4 and 7 more` */
-function nameRows({ key, rows, count }: FoundRows): string {
-  const shown = rows.slice(0, SHOWN_ROWS).map(row => row.map(show).join('~'))
+/** `id 3, 4 and 7 more`, or `id 3 ("x")` */
+function nameRows({ key, rows, values, count }: FoundRows): string {
+  const behind = values?.map(value => ` (${show(value)})`) ?? []
+  const shown = rows.slice(0, SHOWN_ROWS).map((row, at) => `${row.map(show).join('~')}${behind[at] ?? ''}`)
   const more = count > shown.length ? ` and ${count - shown.length} more` : ''
   return `${key.join('~')} ${shown.join(', ')}${more}`
 }
@@ -124,8 +127,12 @@ export class BareValue {
 /** Cuts a long value short. */
 export function show(value: unknown): string {
   if (value instanceof Uint8Array) return `${value.length} bytes`
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text
+  if (typeof value === 'string') return JSON.stringify(cut(value, 38))
+  return cut(String(value), 40)
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
 export function countRows(count: number): string {

@@ -31,8 +31,8 @@ async function findRows(session: PoolClient, table: DatabaseTable, rest: string,
   const from = `from ${table.getQuotedName()} ${rest}`
   const [[count] = [0]] = await ask(session, `select count(*)::int ${from}`)
   const found = Number(count) === 0 ? [] : await ask(session, `select ${sql}${value === undefined ? '' : `, ${value}`} ${from} limit 5`)
-  const named = value === undefined ? found : found.map(row => [...row.slice(0, -2), `${String(row.at(-2))} (${show(row.at(-1))})`])
-  return { key, count: Number(count), rows: named.map(row => row.map(each => new BareValue(each))) }
+  const rows = found.map(row => row.slice(0, key.length).map(each => new BareValue(each)))
+  return { key, count: Number(count), rows, ...(value === undefined ? {} : { values: found.map(row => row.at(-1)) }) }
 }
 
 export async function checkRows(difference: TableDifference, context: CheckContext): Promise<void> {

@@ -3,7 +3,7 @@
  * the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a transaction, with foreign keys off.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
-import { countRows, show, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
+import { countRows, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
 import { computeValues } from '../../evolve/compute-fill.ts'
 import { exampleFill, type EvolveRequest } from '../../evolve/request.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -84,13 +84,15 @@ function checkConverted({ existing, converted }: TableChange, { db, plan }: Rebu
   const key = selectKey(existing)
   for (const { column, from, to } of converted) {
     const rows = db.prepare(`select ${quoted(column)}, ${key.sql} from main.${quoted(existing.name)} where ${quoted(column)} is not null`)
-    const shown: unknown[][] = []
+    const shown: BareValue[][] = []
+    const values: unknown[] = []
     let count = 0
     for (const [value, ...names] of rows.raw().safeIntegers(true).iterate() as IterableIterator<unknown[]>) {
       if (convertValue(value, from, to) !== undefined || ++count > 5) continue
-      shown.push([...names.slice(0, -1), `${String(names.at(-1))} (${show(value)})`].map(each => new BareValue(each)))
+      shown.push(names.map(each => new BareValue(each)))
+      values.push(value)
     }
-    plan.refuseType(`${existing.name}.${column}`, to.type?.kind ?? 'json', { key: key.names, rows: shown, count })
+    plan.refuseType(`${existing.name}.${column}`, to.type?.kind ?? 'json', { key: key.names, rows: shown, values, count })
   }
 }
 

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/core'
-import { Client } from 'pg'
+import { Client, type PoolClient } from 'pg'
 import { findLoss } from '../../lib/databases/postgres/evolve/guard-statement.ts'
+import { lockSchema } from '../../lib/databases/postgres/schema/add-schema.ts'
 import { beginAnew, rehearse } from '../../lib/engine/assembly/rehearse.ts'
 import { RestEngine } from '../../lib/index.ts'
 import type { EngineOptions } from '../../lib/index.ts'
@@ -326,6 +327,27 @@ describe('schema: evolve on a PostgreSQL server', { skip: await findNoServer() }
     assert.deepEqual(await beginAnew(options), ['note: the table is made anew; 2 rows went with the old one.'])
     assert.deepEqual(await own.run('select * from note'), [])
     assert.deepEqual(await own.run('select * from other'), [{ x: 1 }])
+  })
+
+  it('makes tables anew without holding them while another engine changes a schema', async () => {
+    await using own = ownSchema()
+    await make(own, NOTES)
+    const other = new Client({ connectionString: SERVER_URL })
+    await other.connect()
+    try {
+      await other.query("begin; set local lock_timeout = '500ms'")
+      await lockSchema(other as unknown as PoolClient)
+      const [{ pid }] = (await other.query('select pg_backend_pid() as pid')).rows as [{ pid: number }]
+      const begun = beginAnew({ entities: [note({ headline: p.string() })], database: own.database })
+      while ((await own.run('select from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))', [pid])).length === 0)
+        await sleep(20)
+      const { rows } = await other.query(`select title from ${own.database.schema}.note order by id`)
+      assert.deepEqual(rows, [{ title: 'One' }, { title: 'Two' }])
+      await other.query('commit')
+      assert.deepEqual(await begun, ['note: the table is made anew; 2 rows went with the old one.'])
+    } finally {
+      await other.end()
+    }
   })
 
   it('begins again when the server ends it, since it and another session wait for each other', { timeout: 60_000 }, async () => {

@@ -4,10 +4,13 @@ import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { countRows } from '../../evolve/plan.ts'
+import { lockSchema } from '../schema/add-schema.ts'
 import { ask, command } from '../server/sessions.ts'
 
 /** @throws Error in one line where objects of others depend on a table */
 export async function dropOwnTables(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
+  // A lock on tables comes second: another engine may read the tables, and a deadlock would follow.
+  await lockSchema(session)
   const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables: string[] = []
   for (const table of target.getTables()) {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import { defineEntity, p } from '@mikro-orm/core'
 import { postgrest, supabase } from '../../lib/wires/postgrest/index.ts'
-import { RestEngine } from '../../lib/index.ts'
+import { RestEngine, fromJson } from '../../lib/index.ts'
 import { createEngine, describeStores, suiteEngine } from '../helpers/stores.ts'
 import { findNoServer, SERVER_URL } from '../postgres/server-database.ts'
 import { entities, openClient, seed } from './supabase-model.ts'
@@ -84,6 +84,18 @@ describeStores('match and imatch', () => {
         assert.deepEqual([response.status, ((await response.json()) as Said).code], [400, '21000'], `${method} ${query}`)
       }
     assert.deepEqual(await idsOf('views=gt.0', 'posts'), [1, 2, 3, 4, 5])
+  })
+
+  it('name the tables of a JSON file as the file does', async () => {
+    await using engine = await createEngine({ ...fromJson({ posts: [{ id: 1, title: 'a' }] }), versions: [], wire: postgrest() })
+    assert.equal(((await ask(engine, 'posts?titel=eq.1')).body as Said).message, 'column posts.titel does not exist')
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', prefer: 'return=headers-only' },
+      body: '{ "title": "b" }',
+    }
+    assert.equal((await engine.fetch('http://api.test/posts', init)).headers.get('location'), '/posts?id=eq.2')
+    assert.match(((await ask(engine, 'posts?select=id,tags(id)')).body as Said).message, /between 'posts' and 'tags'/)
   })
 
   it('find rows by keys of several parts, which are changed and removed', async () => {

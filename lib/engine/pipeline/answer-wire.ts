@@ -277,15 +277,17 @@ function describeResources(model: Model): readonly WireResource[] {
 function describeResource(resource: Resource): WireResource {
   const { plural, singular, table, attributes, uniques } = resource
   const shown = attributes.filter(({ hidden }) => !hidden)
+  const isOfFile = isInferred(resource.entity)
   return Object.freeze({
     name: plural,
     singular,
-    table,
+    // A JSON file has collections alone.
+    table: isOfFile ? plural : table,
     single: resource.rules.single !== undefined,
     exact: resource.open?.exact === true,
     key: Object.freeze([...idNames(resource)]),
     uniques: uniques.filter(names => names.every(name => shown.some(each => each.name === name))),
-    attributes: Object.freeze(shown.map(attribute => describeAttribute(attribute, isInferred(resource.entity)))),
+    attributes: Object.freeze(shown.map(attribute => describeAttribute(attribute, isOfFile))),
   })
 }
 

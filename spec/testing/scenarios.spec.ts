@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/core'
-import { RestEngine, createServer } from '../../lib/index.ts'
+import { RestEngine, createServer, resource } from '../../lib/index.ts'
 import { describeTargets } from '../helpers/targets.ts'
 
 const User = defineEntity({
@@ -66,6 +66,34 @@ describeTargets('a scenario', { entities, seed, scenarios }, target => {
     await assert.rejects(engine.scenario('__proto__'), RangeError)
     for (let round = 0; round < 2; round++) await assert.rejects(engine.scenario('broken'), { code: 'validation_failed' })
     assert.deepEqual(await names(), ['Ann'])
+  })
+
+  it('aborts the requests that run, in its own name', async () => {
+    const entered = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    await using engine = await RestEngine.create({
+      entities,
+      seed,
+      scenarios,
+      resources: [
+        resource(User, {
+          access: async () => {
+            entered.resolve()
+            await go.promise
+            return true
+          },
+        }),
+      ],
+    })
+    const rejected = assert.rejects(engine.handle('POST', '/v1/users', undefined, { name: 'Late' }), {
+      code: 'ECONNRESET',
+      message: /engine\.scenario\(\) has replaced the data/,
+    })
+    await entered.promise
+    await engine.scenario('vip')
+    go.resolve()
+    await rejected
+    assert.deepEqual(readNames((await engine.handle('GET', '/v1/users')) as never), ['Eve', 'Fay'])
   })
 
   it('is known to forks, and leaves others alone', async () => {

@@ -122,7 +122,7 @@ export class World {
     journal?.reset()
     await this.#settled()
     const { image, state } = contentsOf(snapshot)
-    await store.replace(image, () => life.invalidate('reset'))
+    await store.replace(image, () => life.invalidate('scenario'))
     this.#setState(state)
     this.#begun = { snapshot, last: this.#parts.journal?.position ?? 0 }
     events.reset(scenario)

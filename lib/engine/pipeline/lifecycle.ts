@@ -17,7 +17,7 @@ export class Lifecycle {
     if (this.isClosed) throw engineClosed()
   }
 
-  invalidate(by: 'reset' | 'restore'): void {
+  invalidate(by: 'reset' | 'restore' | 'scenario'): void {
     const previous = this.#generation
     this.#generation = new AbortController()
     this.generation = this.#generation.signal

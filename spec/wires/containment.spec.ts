@@ -61,6 +61,23 @@ describeStores('containment', () => {
     for (const text of ['{a', 'a', '{a,}', '{a}x', '{{a}}']) assert.deepEqual(await asked(`tags=cs.${text}`), [400, '22P02'], text)
   })
 
+  it('is no equality, which compares whole values: an empty list or object, too', async () => {
+    const byWhere: Wire = {
+      answer: async ({ pairs }, api) => {
+        const { records } = await api.list('items', { where: JSON.parse(pairs[0]![1]) as object, sort: ['id'] })
+        return { status: 200, body: records.map(({ id }) => id) }
+      },
+      refuse: error => ({ status: error.status, body: error.code }),
+    }
+    await using engine = await createEngine({ ...options, wire: byWhere })
+    const found = async (where: object): Promise<unknown> =>
+      (await engine.fetch(`http://api.test/items?where=${encodeURIComponent(JSON.stringify(where))}`)).json()
+    assert.deepEqual(await found({ meta: { $eq: {} } }), [4])
+    assert.deepEqual(await found({ meta: { $eq: [] } }), [])
+    assert.deepEqual(await found({ meta: [[], {}] }), [4])
+    assert.deepEqual(await found({ meta: { $in: [['a', 'b', 'b', 1]] } }), [3])
+  })
+
   it('compares texts with commas, quotes and backslashes, and empty ones', async () => {
     const tags = [['a,b', 'c'], [''], ['x"y', 'z'], [String.raw`a\b`, 'é'], ['a', 'b'], [], ['', 'a,b', '"']]
     const seed = { items: tags.map((each, index) => ({ id: index + 1, tags: each })) }

@@ -8,7 +8,7 @@ export function encode(value: unknown, type: ScalarType): unknown {
   if (value === null || value === undefined) return null
   if (type.codec !== undefined || value instanceof Uint8Array) return value
   if (type.kind === 'datetime') return formatTime(value as number)
-  return keepPossible(value)
+  return keepPossible(type.kind === 'json' && typeof value === 'object' ? JSON.stringify(value) : value)
 }
 
 export function keepPossible(value: unknown): string | null {

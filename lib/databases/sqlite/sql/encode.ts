@@ -9,7 +9,8 @@ export function encode(value: unknown, type: ScalarType, inDocument: boolean): u
   if (typeof value === 'boolean') return value ? 1 : 0
   // In documents MikroORM writes ISO texts, which sort as time does.
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
-  return value
+  // better-sqlite3 takes objects for lists of parameters.
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) ? JSON.stringify(value) : value
 }
 
 /** Undefined for a value that cannot be bound. Integers become BigInt: a number would be stored as REAL. */

@@ -175,7 +175,8 @@ function compileMatches({ collation, from, to }: CaseFolding): {
       const value = compileText(operand, columns)
       const patterns = bind({ from: 'filterPatterns', filter })
       if (level === 0) return sql`${value} like any(${patterns})`
-      return sql`${folded(value, level)} like any(select ${folded(sql`p`, level)} from unnest(${patterns}) as p)`
+      // An array: against the rows of a query the server would fold the value anew for each pattern.
+      return sql`${folded(value, level)} like any(array(select ${folded(sql`p`, level)} from unnest(${patterns}) as p))`
     },
     like({ operand, value, fold: isFolded }, columns) {
       const [stored, pattern] = [compileText(operand, columns), filterValue(value, operand.attribute, GIVEN_LIKE)]

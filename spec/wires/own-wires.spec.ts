@@ -79,6 +79,24 @@ describeStores("wires of an application's own", () => {
     assert.ok(JSON.stringify(readNested([[`a${'[b]'.repeat(5000)}`, '1']])).length < 40_000)
   })
 
+  it('refuse conditions that are nested too deep', async () => {
+    await using strapiEngine = await create(strapi(5))
+    await using nestEngine = await create(nestCrud)
+    for (const levels of [30, 5000, 50_000]) {
+      const nested = encodeURIComponent('{"$and":['.repeat(levels) + '{"title":"Tea"}' + ']}'.repeat(levels))
+      for (const [engine, path] of [
+        [strapiEngine, `/api/articles?filters${'[$and][0]'.repeat(levels)}[title][$eq]=Tea`],
+        [strapiEngine, `/api/articles?filters${'[author]'.repeat(levels)}[title][$eq]=Tea`],
+        [nestEngine, `/articles?s=${nested}`],
+      ] as const) {
+        const { status, body } = await ask(engine, path)
+        assert.deepEqual([status, /deeper than 30 levels|no attribute/.test(JSON.stringify(body))], [400, true], path.slice(0, 40))
+      }
+    }
+    const { body } = await ask(strapiEngine, `/api/articles?filters${'[$and][0]'.repeat(12)}[title][$eq]=Tea`)
+    assert.deepEqual(titles((body as { data: Row[] }).data), ['Tea'])
+  })
+
   for (const version of [4, 5] as const)
     it(`answer Strapi ${version}`, async () => {
       await using engine = await create(strapi(version))

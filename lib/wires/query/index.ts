@@ -4,18 +4,19 @@ import type { WireApi, WireRequest, WireResource } from '../../foundation/base/w
 /** What `readNested` gives: texts, lists of texts, and objects of them. */
 export type NestedQuery = { [name: string]: string | string[] | NestedQuery }
 
-/** Further brackets are left out. */
-const MOST_LEVELS = 20
+/** More than the engine reads of a condition: it refuses what is nested deeper, before it comes to what stays unread here. */
+const MOST_LEVELS = 100
 
 /**
  * Reads names with brackets: `filters[title][$eq]=x` becomes `{ filters: { title: { $eq: 'x' } } }`, `fields[]=a&fields[]=b`, `fields[0]=a`
- * and a repeated name a list.
+ * and a repeated name a list. Brackets behind the hundredth are one name.
  */
 export function readNested(pairs: WireRequest['pairs']): NestedQuery {
   const query: NestedQuery = {}
   for (const [name, value] of pairs) {
     const [, first = name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
-    const names = [first, ...(brackets === '' ? [] : brackets.slice(1, -1).split('][', MOST_LEVELS))]
+    const names = [first, ...(brackets === '' ? [] : brackets.slice(1, -1).split(']['))]
+    if (names.length > MOST_LEVELS) names.splice(MOST_LEVELS, Infinity, `[${names.slice(MOST_LEVELS).join('][')}]`)
     const last = /^\d*$/.test(names.at(-1)!) && names.length > 1 ? '' : names.pop()!
     if (last === '') names.pop()
     const key = last === '' ? names.pop()! : last
@@ -106,7 +107,19 @@ export function readConditions(
   operatorOf: (name: string) => string | undefined,
   path: readonly string[] = [],
 ): object {
-  const within = (each: unknown, at = path): object => readConditions(api, resource, each, operatorOf, at)
+  return readLevel(tree, path, 0, { api, resource, operatorOf })
+}
+
+interface ConditionNames {
+  readonly api: WireApi
+  readonly resource: WireResource
+  readonly operatorOf: (name: string) => string | undefined
+}
+
+function readLevel(tree: unknown, path: readonly string[], level: number, names: ConditionNames): object {
+  const { api, resource, operatorOf } = names
+  if (level > MOST_LEVELS) return { $and: [tree] }
+  const within = (each: unknown, at = path): object => readLevel(each, at, level + 1, names)
   const all = Object.entries((typeof tree === 'object' ? tree : undefined) ?? {}).map(
     ([name, given]: [string, object | string | number | boolean | null]): object => {
       if (name === '$and' || name === '$or') return { [name]: Object.values(given ?? {}).map(each => within(each)) }

@@ -1,4 +1,7 @@
-/** Compute fill: asks functions of `fill` for values of old rows, and for new rows. Wrong values are faults of the plan. */
+/**
+ * Compute fill: calls the functions of `fill`, such as `row => row.stars * 2`, for old rows, and gives the values to store. Wrong values
+ * are faults of the plan.
+ */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OldRow } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
@@ -15,14 +18,14 @@ export interface OldRows {
 }
 
 interface KeyedRow {
-  /** Finds the row in SQL, as by `ctid`. */
+  /** Finds the row: a `ctid`. */
   readonly place: string
   /** Such as `id 3`. */
   readonly shown: string
   readonly values: readonly unknown[]
 }
 
-/** Names that `await`, logs and assertions ask for. Others are refused: `undefined` would be taken for a value. */
+/** `await`, logs and assertions ask for these names. Other unknown names are refused: `undefined` would be taken for a value. */
 const INSPECTED = new Set(['toJSON', 'then', 'constructor', 'inspect', 'nodeType', 'asymmetricMatch'])
 
 function nameColumn(column: string, modelled: ReadonlyMap<string, EvolvedColumn> | undefined): string[] {
@@ -97,7 +100,7 @@ function call(run: () => unknown, asked: string, shown: string, plan: Plan): unk
   return FAILED
 }
 
-/** The rows of an earlier start may have been removed. */
+/** Makes no rows: somebody may have removed the rows of an earlier start. */
 export function leaveEmpty({ asked, table }: RowsFrom, plan: Plan): void {
   plan.stays.push(
     `${table}: the table is empty, and was there before, so "${asked}" makes no rows. Drop the table in SQL to have them made.`,
@@ -111,7 +114,6 @@ export interface FilledRows {
   readonly rows: readonly { readonly shown: string; readonly values: ReadonlyMap<string, unknown> }[]
 }
 
-/** @param own columns of the new table */
 export function computeRows(
   from: RowsFrom,
   old: OldRows,

@@ -1,4 +1,4 @@
-/** Decides about columns and tables without property or entity. Values are dropped only by name, or by `all`. */
+/** Drop request: decides about columns and tables without property or entity. Values are dropped only by name, or by `all`. */
 import { findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -16,7 +16,7 @@ export function listColumnNames(column: string): string[] {
 export class DropRequest {
   readonly #drop: Evolving['drop']
   readonly #plan: Plan
-  /** Names asked for, by their small letters. */
+  /** By small letters. */
   readonly #asked: ReadonlyMap<string, string>
   readonly #met = new Set<string>()
   readonly #names: string[] = []
@@ -42,7 +42,7 @@ export class DropRequest {
     return this.#takes(listTableNames(table), countRows(count), count)
   }
 
-  /** The table stays, since the model reads it. */
+  /** The table stays: the model reads its rows. */
   meet(table: string): void {
     for (const name of listTableNames(table)) this.#met.add(name.toLowerCase())
   }
@@ -58,7 +58,7 @@ export class DropRequest {
   }
 
   /**
-   * Of names without a table or column, names of the model and misspelt names are mistakes; others may be of an earlier start.
+   * Refuses names of the model and misspelt names. Other names without a table or column may be of an earlier start.
    *
    * @param isModelled the model has the property or the entity
    */

@@ -1,4 +1,7 @@
-/** Find renames: pairs columns missing in the model with columns missing in the database, by place, type and name. */
+/**
+ * Find renames: a column missing in the model may be the old name of a column missing in the database. Pairs both by place, type and name;
+ * likewise tables.
+ */
 import leven from 'leven'
 import { entityName, words } from '../../model/resource-names.ts'
 import { name } from '../sql/sql.ts'
@@ -8,13 +11,11 @@ import type { EvolveRequest } from './request.ts'
 
 export interface LoneColumn {
   readonly name: string
-  /** Named alike for the database and the model. */
+  /** For comparison: the same text for equal types of database and model. */
   readonly type: string
-  /** Among the table's columns. */
   readonly place: number
 }
 
-/** Least result of `rate` for a pair. */
 const LEAST_SCORE = 3
 
 interface FoundRename {
@@ -24,7 +25,6 @@ interface FoundRename {
   readonly isLikely: boolean
 }
 
-/** Each column is in one pair at most. */
 function findRenames(old: readonly LoneColumn[], added: readonly LoneColumn[]): FoundRename[] {
   const pairs = old
     .flatMap(from =>
@@ -92,7 +92,7 @@ export function askForRenames(
 }
 
 /**
- * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: a column of an earlier start has the new name
+ * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: an earlier start has made a column of the new name
  *
  * @param isWanted the entity has a column of the name
  */
@@ -130,7 +130,7 @@ export interface FoundTable {
 }
 
 /**
- * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: an empty table of an earlier start has the new name
+ * @returns `undefined` for nothing to rename, perhaps with a fault. `replaces`: an earlier start has made an empty table of the new name
  *
  * @param isWanted the model has a table of the name
  */
@@ -176,7 +176,7 @@ export interface LoneTable {
   readonly columns: readonly string[]
 }
 
-/** Least share of common columns, of the larger table's columns. */
+/** The least share of common columns, of the larger table's columns. */
 const LEAST_SHARE = 0.6
 const LEAST_SHARE_OF_LIKE_NAMES = 0.3
 

@@ -1,4 +1,4 @@
-/** Finds tables without entity that the model names, as in a query, formula or check: such tables stay. Code is read as text. */
+/** Finds tables without an entity that the model names in a query, formula, check or function: such tables stay. Code is read as text. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { compileFormula } from '../../model/metadata/sql-formula.ts'

@@ -1,4 +1,6 @@
-/** Move links: a relation to one becomes a relation to many, or vice versa, where names or `renamed` say so. Old links stay. */
+/**
+ * Move links: keeps links where a to-one relation becomes a to-many relation, or vice versa, if names or `renamed` say so. Old links stay.
+ */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { FillText } from '../../records/database/fill-text.ts'
 import type { FilledRows } from './compute-fill.ts'
@@ -10,14 +12,13 @@ import { isGiven, type Filling } from './read-fill.ts'
 import { nameOfPivot } from './read-renames.ts'
 import type { EvolveRequest } from './request.ts'
 
-/** A foreign key of one column, without a property. */
+/** A foreign key of a single column, without a property. */
 export interface OldLink {
   readonly table: string
   readonly column: string
   readonly target: string
 }
 
-/** A table without entity, with two foreign keys. */
 interface OldPivot {
   readonly name: string
   readonly links: readonly [OldLink, OldLink]
@@ -30,27 +31,26 @@ interface OldLinks {
   readonly hasColumn: (table: string, column: string) => boolean
 }
 
-/** Links of a column, for a new table. */
+/** From a column to a new table. */
 interface Spread {
   readonly link: OldLink
   readonly pivot: string
-  /** Columns of the new table: for the row with the link, for the linked row. */
+  /** Columns of the new table: of the row with the link, and of the linked row. */
   readonly columns: readonly [from: string, to: string]
 }
 
-/** Links of a table, for a new column. */
+/** From a table to a new column. */
 interface Gather {
   readonly pivot: OldPivot
   readonly meta: EntityMetadata
   readonly prop: EntityProperty
-  /** Columns of the old table. */
   readonly columns: readonly [from: string, to: string]
 }
 
 export interface MovedLinks {
   readonly spread: readonly Spread[]
   readonly gather: readonly Gather[]
-  /** Names of renames done as moves. */
+  /** Moves, by names in `renamed`. */
   readonly served: ReadonlySet<string>
 }
 
@@ -108,7 +108,7 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   const pivots = old.pivots.filter(
     ({ links: [one, other] }) => [one.target, other.target].toSorted().join(' ') === [own, target].toSorted().join(' '),
   )
-  // Tables of links of a renamed entity begin with its old name.
+  // A renamed entity's tables of links begin with the old name.
   const owns = [own, ...request.tables.flatMap(({ to, from, links }) => (to === own && links !== undefined ? from : []))]
   const partOf = (table: string): string | undefined => {
     const prefix = owns.find(each => table.startsWith(`${each}_`))
@@ -130,11 +130,10 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   moved.gather.push({ pivot, meta, prop, columns: [from.column, to.column] })
 }
 
-/** How many rows with two links a fault shows. */
 const SHOWN = 5
 
 /**
- * Fills a relation's new column with the links of an old table.
+ * Adds a `fill` of the new column by the links of the old table.
  *
  * @param rows keys of both rows, as texts
  */
@@ -170,7 +169,6 @@ export function gatherLinks(
   )
 }
 
-/** @param rows keys of the rows with links, and of the linked rows */
 export function spreadLinks({ link, pivot, columns }: Spread, rows: readonly (readonly [from: unknown, to: unknown])[]): FilledRows {
   return {
     asked: `the links of ${link.table}.${link.column}`,

@@ -1,4 +1,4 @@
-/** Resolves names of `fill` and `renamed`. Refuses unknown names with the nearest. */
+/** Finds the entities and properties named in `fill` and `renamed`. Refuses unknown names with the nearest. */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { publicName } from '../../model/metadata/property-type.ts'

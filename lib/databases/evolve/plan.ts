@@ -1,10 +1,8 @@
-/** Collects steps, faults, and parts that stay. Formats rows for sentences. */
+/** Plan: collects the steps of `schema: 'evolve'`, sentences about parts that stay, and faults. A fault refuses all steps. */
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
-/** Rows in a sentence. */
 const SHOWN_ROWS = 5
-/** Faults in an error. */
 const SHOWN_FAULTS = 10
 
 export class Plan implements EvolvePlan {
@@ -13,7 +11,7 @@ export class Plan implements EvolvePlan {
   readonly renames: PossibleRename[] = []
   /** Sentences without their point. */
   readonly faults: string[] = []
-  /** Possible meanings, sentences without their point. */
+  /** Possible renames. */
   readonly hints: string[] = []
   /** Have values, so `drop: true` is not enough. */
   readonly losses: { readonly name: string; readonly what: string }[] = []
@@ -43,12 +41,10 @@ export class Plan implements EvolvePlan {
       )
   }
 
-  /** A column holds values, and is generated now. */
   refuseGenerated(place: string): void {
     this.faults.push(`${place} holds values, and is generated in the entity, which would lose them: give the property another name`)
   }
 
-  /** Nobody could tell a made-up value from real values. */
   refuseRequired(place: string, way: string): void {
     this.faults.push(`${place} is required, and rows have no value for it: say what they get, ${way}, or give the property a default`)
   }
@@ -85,7 +81,6 @@ export interface FoundRows {
   readonly key: readonly string[]
   /** Keys of the first rows. */
   readonly rows: readonly (readonly unknown[])[]
-  /** Shown behind the keys. */
   readonly values?: readonly unknown[]
   readonly count: number
 }
@@ -113,7 +108,7 @@ export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<F
   return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
 }
 
-/** Shown without quotes. */
+/** `show` writes no quotes. */
 export class BareValue {
   readonly #text: string
   constructor(value: unknown) {
@@ -124,7 +119,6 @@ export class BareValue {
   }
 }
 
-/** Cuts a long value short. */
 export function show(value: unknown): string {
   if (value instanceof Uint8Array) return `${value.length} bytes`
   if (typeof value === 'string') return JSON.stringify(cut(value, 38))

@@ -1,4 +1,4 @@
-/** Resolves the option `fill`. */
+/** Read fill: splits the option `fill` into values and functions for columns, and functions that make rows of a new table. */
 import { describeScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Evolving, FillFrom, OldRow } from '../../records/database/evolving.ts'
@@ -8,13 +8,11 @@ import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from '
 
 /** Values for the rows of a column without a value. */
 export interface Filling {
-  /** The name in the request: `fill.trips.days`. */
+  /** `fill.trips.days` */
   readonly asked: string
   readonly to: EvolvedColumn
-  /** One value for all rows. */
   readonly json: unknown
   readonly stored: unknown
-  /** Makes the JSON value of a row. */
   readonly each?: (row: OldRow) => unknown
   readonly isMadeUp?: true
   /** The table of the old links. */
@@ -83,7 +81,6 @@ function readValues(meta: EntityWithSingular, resource: string, values: object, 
   }
 }
 
-/** The value was given, not made up. */
 export function isGiven(filling: Filling | undefined): boolean {
   return filling !== undefined && filling.isMadeUp !== true
 }
@@ -93,7 +90,7 @@ export function describeWanted({ type }: EvolvedColumn): string {
   return type === undefined ? 'a JSON object' : describeScalar(type)
 }
 
-/** Makes values for required properties without a default. Records to link are not made up. */
+/** Makes up values of required properties without a default, but no links. */
 function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings, makeUp: Evolving['makeUp']): void {
   const table = keyOfEntity(meta)
   const ofTable = fillingsOf(fill, table)
@@ -109,7 +106,7 @@ function makeValuesUp(meta: EntityWithSingular, columns: Columns, fill: Fillings
   }
 }
 
-/** Tries for a further unique value: an enum with two items repeats both. */
+/** For a unique value: an enum has only its items. */
 const TRIES = 10_000
 
 function makeDifferent(begin: (round: number) => Iterator<unknown>, isUnique: boolean): () => unknown {

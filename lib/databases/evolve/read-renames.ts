@@ -1,29 +1,28 @@
-/** Resolves the option `renamed`, with possible old names. */
+/** Read renames: finds the tables and columns of the option `renamed`, with possible old names for each. */
 import type { EntityMetadata, EntityProperty, MikroORM, NamingStrategy } from '@mikro-orm/core'
 import { entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 import { findEntity, findProperty, keyOfEntity, type EntityWithSingular } from './named-entities.ts'
 
 export interface AskedRename {
-  /** The name in the request. */
   readonly asked: string
-  /** Possible old columns, best first. */
+  /** Best first. */
   readonly from: readonly string[]
   readonly to: string
-  /** Perhaps the property's old table of links. */
+  /** The property's table of links, if once a list. */
   readonly pivot?: string
 }
 
 export interface AskedTable {
   readonly asked: string
-  /** Possible old tables, best first. */
+  /** Best first. */
   readonly from: readonly string[]
   readonly to: string
   readonly schema: string | undefined
-  /** The old name of a relation, perhaps to one. */
+  /** The old name of a relation. */
   readonly old?: string
   readonly owner?: string
-  /** How names of the entity's links begin: `trip_` and `journey_`. */
+  /** Beginnings of names of link tables and columns: `trip_` and `journey_`. */
   readonly links?: readonly [old: string, next: string]
 }
 
@@ -98,7 +97,7 @@ export function nameOfPivot({ pivotTable }: EntityProperty): string {
 interface Followers {
   readonly tables: readonly AskedTable[]
   readonly columns: readonly { readonly table: string; readonly from: string; readonly to: string }[]
-  /** Discriminators of relations to one of several entities. */
+  /** Discriminators of polymorphic relations. */
   readonly marks: readonly { readonly table: string; readonly column: string; readonly from: string; readonly to: string }[]
 }
 

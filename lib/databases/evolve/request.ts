@@ -1,4 +1,4 @@
-/** Resolves the options `fill` and `renamed` to tables, columns and stored values. */
+/** Request: the options of `schema: 'evolve'`, resolved to tables, columns and stored values. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { publicName } from '../../model/metadata/property-type.ts'
@@ -10,18 +10,17 @@ import { readRenamed, type AskedRename, type AskedTable } from './read-renames.t
 
 /** Tables are named as in the metadata. */
 export interface EvolveRequest {
-  /** Values for rows without a value, by table and column. */
+  /** By table and column. */
   readonly fill: ReadonlyMap<string, ReadonlyMap<string, Filling>>
-  /** Tables that get rows of another. */
+  /** Rows for new tables. */
   readonly from: readonly RowsFrom[]
-  /** Columns to rename, by table. */
+  /** By table. */
   readonly renamed: ReadonlyMap<string, readonly AskedRename[]>
   readonly tables: readonly AskedTable[]
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, EvolvedColumn>>
   /** The singular name of a table's resource. */
   readonly resourceOf: (table: string) => string
   readonly entityOf: (table: string) => string | undefined
-  /** All names of a table's resources. */
   readonly namesOf: (table: string) => readonly string[]
 }
 
@@ -49,7 +48,7 @@ export function readRequest(orm: MikroORM, evolving: Evolving): EvolveRequest {
   }
 }
 
-/** A name of `drop`, in small letters, is a resource's or a property's. */
+/** @param name of `drop`, in small letters */
 export function isModelled(name: string, { columns, namesOf }: EvolveRequest): boolean {
   const [resource, ...rest] = name.split('.')
   const table = [...columns.keys()].find(key => namesOf(key).some(each => each.toLowerCase() === resource))
@@ -58,7 +57,7 @@ export function isModelled(name: string, { columns, namesOf }: EvolveRequest): b
   return columnNames.some(each => each.toLowerCase() === rest.join('.'))
 }
 
-/** Values of a fill, as code. */
+/** Example values, as code. */
 const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   integer: '0',
   bigint: "'0'",

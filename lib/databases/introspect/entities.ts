@@ -1,4 +1,4 @@
-/** Makes MikroORM entities of tables, and resource names where defaults do not fit. */
+/** Makes MikroORM entities of tables, with links and lists for foreign keys, and resource names where defaults do not fit. */
 import { EntitySchema } from '@mikro-orm/core'
 import {
   camelCase,
@@ -32,7 +32,6 @@ class EntityDraft {
   readonly mapping: TableMapping
   readonly properties: Properties = {}
   readonly #names = new Set<string>()
-  /** Attribute names by column. */
   readonly byColumn = new Map<string, string>()
   schema: EntitySchema | undefined
 
@@ -68,7 +67,6 @@ function formatPropertyName(name: string): string {
   return /^\d/.test(name) ? `_${name}` : name
 }
 
-/** @param map called once for each table */
 export function buildEntities<T extends Table>(tables: readonly T[], map: (table: T) => TableMapping): DescribedModel {
   const drafts = new Map(tables.map(table => [table.id, new EntityDraft(table, map(table))]))
   const hasIds = ({ id }: Table): boolean => drafts.get(id)!.mapping.key !== undefined
@@ -102,7 +100,6 @@ function noteKeyless({ links }: Relations, drafts: ReadonlyMap<string, EntityDra
   })
 }
 
-/** Foreign keys to rows without IDs stay plain columns. */
 function notePlain(tables: readonly Table[], keyless: readonly Table[], { links }: Relations): string[] {
   const withoutIds = new Set(keyless.map(({ id }) => id))
   return tables.flatMap(table => {
@@ -156,7 +153,9 @@ function buildLinkProperty(link: Link, drafts: ReadonlyMap<string, EntityDraft>)
   }
 }
 
-/** Best first: `author_id` gives `author`; `user_name` to `name` gives `user`; several columns give their first common words. */
+/**
+ * Best first: `author_id` gives `author`; `user_name`, which refers to `name`, gives `user`; several columns give their first common words.
+ */
 function suggestLinkNames({ columns, table }: ForeignKey, referred?: string): string[] {
   const [column = ''] = columns
   const target = camelSingular(table)
@@ -259,7 +258,7 @@ function buildSchema(draft: EntityDraft, classNames: Set<string>): EntitySchema 
       const { joinColumns } = properties[each] as { joinColumns?: readonly string[] }
       return joinColumns ?? [(properties[each] as { fieldName: string }).fieldName]
     })
-    // The database alone checks a set with a part of a composite link.
+    // With a part of a composite link, only the database checks the set.
     return names.length > 1 && covered.length === columns.length ? [{ properties: names }] : []
   })
   return new EntitySchema({
@@ -283,7 +282,7 @@ interface NamedEntity {
   readonly schema: EntitySchema | undefined
 }
 
-/** Has no English plural: the last word ends with a digit, or is not ASCII. */
+/** Without an English plural: the last word ends with a digit, or is not ASCII. */
 function isOdd(name: string): boolean {
   return /\d$|[^\0-\x7f]/.test(words(name).at(-1) ?? '')
 }
@@ -305,7 +304,7 @@ function findNames(table: string): DefaultNames {
 /** Names a resource where the default name is not the table's, or is taken, invalid or a member of envelopes. */
 function buildDefinitions(drafts: readonly NamedEntity[]): ResourceDefinition[] {
   const taken = new Set<string>()
-  // The table `users` takes its name before a table `user`.
+  // The table `users` takes a name before a table `user`.
   const isExact = ({ table }: NamedEntity): boolean => findNames(table.name).plural === table.name.toLowerCase()
   return [...drafts.filter(isExact), ...drafts.filter(draft => !isExact(draft))].flatMap(({ table, schema }) => {
     const entity = schema!

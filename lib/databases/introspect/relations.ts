@@ -1,21 +1,19 @@
-/** Finds links, 1:1 links over unique columns, and pivot tables among foreign keys. */
+/** Finds links among foreign keys, 1:1 links over unique columns, and pivot tables, such as `post_tags`. */
 import { isWritable, type ForeignKey, type Table } from './tables.ts'
 
 export interface Link {
   readonly table: Table
   readonly foreignKey: ForeignKey
   readonly target: Table
-  /** No two rows link the same record. */
   readonly unique: boolean
-  /** The columns are part of the table's primary key. */
   readonly primary: boolean
-  /** The target lists the rows, since rows have IDs. */
+  /** The target has a list of the rows: rows have IDs. */
   readonly listed: boolean
-  /** The referred unique column; `undefined` for the primary key. */
+  /** The unique column; `undefined` for a link to the primary key. */
   readonly referred: string | undefined
 }
 
-/** Only holds links of a many-to-many relation. */
+/** A table of links alone. */
 export interface Pivot {
   readonly table: Table
   readonly links: readonly [Link, Link]
@@ -35,12 +33,11 @@ function isCodeName(name: string): boolean {
   return !/[\n\r\u2028\u2029]/.test(name)
 }
 
-/** Whether a unique column will do as target. */
 type TakesUnique = (table: Table, foreignKey: ForeignKey, target: Table) => boolean
 
 /**
  * @param keyed tables whose records have IDs
- * @param keyless the others, which may link records
+ * @param keyless tables without IDs, which may link records
  */
 export function findRelations(keyed: readonly Table[], keyless: readonly Table[], takesUnique: TakesUnique): Relations {
   const byId = new Map(keyed.map(table => [table.id, table]))
@@ -54,13 +51,13 @@ export function findRelations(keyed: readonly Table[], keyless: readonly Table[]
     if (pivot === undefined) links.push(...tableLinks)
     else pivots.push(pivot)
   }
-  // A pivot table that foreign keys name must be a resource.
+  // Foreign keys to a pivot table make the table a resource.
   const needed = new Set(links.map(({ target }) => target.id))
   const [kept, plain] = [pivots.filter(({ table }) => !needed.has(table.id)), pivots.filter(({ table }) => needed.has(table.id))]
   return { links: [...links, ...plain.flatMap(pivot => pivot.links)], pivots: kept }
 }
 
-/** A column belongs to one link at most: of several foreign keys, the widest, then the first to a primary key, then the first. */
+/** No column belongs to two links. Of several foreign keys, the link with most columns wins, then a link to a primary key. */
 function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: TakesUnique): Link[] {
   const taken = new Set<string>()
   const links: Link[] = []
@@ -71,7 +68,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
     const target = byId.get(foreignKey.target)
     if (target === undefined || columns.some(column => taken.has(column))) continue
     const referred = isByKey(foreignKey) ? undefined : findReferred(table, foreignKey, target)
-    // A foreign key to columns neither primary nor unique is no link.
+    // A foreign key must refer to a primary key or to a unique column.
     if (!isByKey(foreignKey) && (referred === undefined || !takesUnique(table, foreignKey, target))) continue
     if (table.columns.some(({ name, generated }) => generated && columns.includes(name))) continue
     const inKey = columns.filter(column => table.key.includes(column)).length
@@ -84,7 +81,7 @@ function findLinks(table: Table, byId: ReadonlyMap<string, Table>, takesUnique: 
   return links.toSorted((a, b) => position(a) - position(b))
 }
 
-/** The referred column must be unique, in no key and no foreign key. */
+/** The referred column must be unique, and part of no key and no foreign key. */
 function findReferred(table: Table, { columns, targets }: ForeignKey, target: Table): string | undefined {
   const referred = target.columns.find(({ name }) => name === targets[0])
   if (columns.length !== 1 || referred === undefined || referred.generated || !isWritable(table) || !isWritable(target)) return undefined

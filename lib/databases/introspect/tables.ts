@@ -1,4 +1,4 @@
-/** Tables and views as plain data. Each database says what columns hold (`TableMapping`). */
+/** Tables and views as plain data. Each database describes the values of columns (`TableMapping`). */
 
 export interface Column {
   readonly name: string
@@ -7,7 +7,6 @@ export interface Column {
   readonly generated: boolean
 }
 
-/** The effect on a row whose target is deleted, or gets another key. */
 export type DeleteAction = 'no action' | 'restrict' | 'set null' | 'set default' | 'cascade'
 
 export interface ForeignKey {
@@ -19,7 +18,6 @@ export interface ForeignKey {
   /** The target's columns, in the order of `columns`. */
   readonly targets: readonly string[]
   readonly onDelete: DeleteAction
-  /** Default: `no action`. */
   readonly onUpdate?: DeleteAction
 }
 
@@ -30,7 +28,7 @@ export interface Table {
   /** `undefined` for the connection's schema. */
   readonly schema?: string
   readonly columns: readonly Column[]
-  /** The primary key, in order; empty without. */
+  /** The primary key, in order; empty without a key. */
   readonly key: readonly string[]
   readonly foreignKeys: readonly ForeignKey[]
   /** Unique in the whole table, without the primary key. */
@@ -42,15 +40,18 @@ export interface TableMapping {
   /** Columns of the ID, in the table's order; `undefined` without IDs. */
   readonly key: readonly string[] | undefined
   describe(column: Column): object
-  /** A foreign key to a unique column can be a relation: both columns compare alike, and no row links a missing record. Default: no. */
+  /** A foreign key to a unique column may be a relation: both columns compare alike, and every link has a record. Default: no. */
   takesUnique?(foreignKey: ForeignKey, target: Table): boolean
-  /** Reads a table without a key. */
+  /** The SELECT for a table without a key. */
   readonly query: string
   /** The hidden order of a table without a key. */
   readonly order: { readonly names: readonly string[]; readonly property: object } | undefined
 }
 
-/** Finds an undeclared key, without NULL: all columns, where unique together, else the first unique column (Rails' `id: false`). */
+/**
+ * Gives a table without a primary key another key that is never NULL: all columns together, or the first unique column (Rails' `id:
+ * false`).
+ */
 export function completeKey<T extends Table>(table: T): T {
   const { columns, uniques } = table
   if (table.key.length > 0) return table

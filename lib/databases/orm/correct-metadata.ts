@@ -1,6 +1,6 @@
 /**
- * Corrects metadata by which MikroORM would read or write wrongly, and notes properties that are left out or taken for
- * texts.
+ * Corrects the metadata of a new MikroORM instance where MikroORM would read or write wrongly. Notes properties that the API leaves out or
+ * takes for texts.
  */
 import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -35,8 +35,8 @@ export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: N
 }
 
 /**
- * MikroORM compares dates by time only for the type name `Date`. Under a column's name (`datetime`, `timestamptz`), each loaded record
- * would be changed where the database holds a number.
+ * MikroORM compares dates by time only for the type name `Date`. Under a column's name, such as `datetime`, each loaded record would be
+ * changed where the database holds a number.
  */
 function nameDates(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())
@@ -84,7 +84,7 @@ function describeName(type: string): string {
   return type === 'any' || type === 'unknown' ? ' (for "string | null" the compiler emits none)' : ` "${type}"`
 }
 
-/** Completes pivot tables: MikroORM misses the order column of inherited lists, and confuses lists of one name for the other side. */
+/** MikroORM misses the order column of inherited lists, and takes the pivot table of another list with the same name. */
 function findPivots(orm: MikroORM): void {
   const lists = [...orm.getMetadata()].flatMap(({ properties }) => Object.values(properties).filter(({ kind }) => kind === 'm:n'))
   for (const prop of lists.filter(({ fixedOrder, fixedOrderColumn }) => fixedOrder === true && fixedOrderColumn === undefined)) {
@@ -111,7 +111,7 @@ function findPivots(orm: MikroORM): void {
 
 /**
  * MikroORM removes a deleted record from loaded entities, or the next flush would insert the record again. With inheritance, MikroORM
- * misses links to the superclass, and entities kept under the root class.
+ * misses links to the superclass.
  */
 function findReferrers(orm: MikroORM): void {
   const all = [...orm.getMetadata()]
@@ -142,10 +142,10 @@ function leaveInherited(orm: MikroORM): void {
 
 /**
  * Reads the key of a `lazy` `ref` to-one with the record. MikroORM 7.2 takes the link for unloaded until the target is loaded, and neither
- * seeds nor changes it.
+ * seeds nor changes the link.
  *
- * Leaves the inverse side of a one-to-one between composite keys to be looked up: MikroORM would make an entity without a part of the key,
- * or write the entity again.
+ * The inverse side of a 1:1 between composite keys becomes lazy: MikroORM would make an entity without a part of the key, or write the
+ * entity again.
  */
 function readLazyLinks(metadata: Iterable<EntityMetadata>): void {
   for (const { relations } of metadata) {
@@ -161,7 +161,7 @@ function isComposite({ targetMeta, mappedBy }: EntityProperty): boolean {
   return (targetMeta!.properties[mappedBy] as EntityProperty).fieldNames.length > 1
 }
 
-/** MikroORM 7.2 looks for a polymorphic relation's inverse side only in the first target: records of others could not be removed. */
+/** MikroORM 7.2 looks for a polymorphic relation's inverse side only in the first target, and could not remove records of other targets. */
 function correctPolymorphicLinks(metadata: Iterable<EntityMetadata>): void {
   for (const meta of metadata) {
     for (const prop of meta.props) if (prop.kind === 'embedded') mergeTypes(prop)
@@ -185,7 +185,6 @@ function mergeTypes({ embeddedProps, targetMeta }: EntityProperty): void {
   }
 }
 
-/** Columns that MikroORM keeps at the root's property. */
 interface SiblingColumns {
   stiFieldNames?: string[]
   stiFieldNameMap?: Record<string, string>
@@ -236,6 +235,5 @@ function isPlainLink({ kind, mappedBy, polymorphic, targetKey, fieldNames }: Ent
 
 function refersToDate({ targetMeta }: EntityProperty): boolean {
   const [key] = targetMeta!.getPrimaryProps() as [EntityProperty]
-  // The key may be a link.
   return key.kind === ReferenceKind.SCALAR ? key.runtimeType === 'Date' : key.targetMeta !== targetMeta && refersToDate(key)
 }

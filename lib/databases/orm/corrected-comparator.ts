@@ -16,7 +16,7 @@ export const COMPARATOR = {
   members: ['getPkSerializer', 'wrap', 'safeKey'],
 }
 
-/** Different names beyond ASCII give different code. */
+/** Gives different code for different names beyond ASCII. */
 export function safeKey(key: string): string {
   return key.replaceAll(/\W/g, each => `$${each.charCodeAt(0)}_`).replace(/^(?=\d)/, '_')
 }

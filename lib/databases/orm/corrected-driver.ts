@@ -1,4 +1,4 @@
-/** Corrects what MikroORM's drivers read and write wrongly. */
+/** Corrects what MikroORM's drivers read and write wrongly: keys of several parts, links by other keys, inserts of several rows. */
 import {
   Utils,
   type DeleteOptions,
@@ -37,7 +37,6 @@ interface Driver extends IDatabaseDriver, TargetKeyDriver {
 // oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
 type DriverClass = new (...given: any[]) => Driver
 
-/** MikroORM's types keep the constructor protected. */
 export function correctedDriver<C extends { readonly prototype: object }>(base: C): C {
   return correctWriting(correctReading(base as unknown as DriverClass)) as unknown as C
 }
@@ -92,7 +91,6 @@ function correctWriting(base: DriverClass): DriverClass {
     ): Promise<QueryResult<T>> {
       resolveKeys(data)
       const { properties } = this.getMetadata().get(entityName)
-      // Types do not know T's properties.
       flattenKeys(data, name => isLink(properties[name as never]))
       if (Utils.isPlainObject(where)) flattenKeys(where)
       return super.nativeUpdate(entityName, where, data, options)
@@ -133,7 +131,7 @@ function correctWriting(base: DriverClass): DriverClass {
   }
 }
 
-/** Inserts generated keys of earlier records into keys of any depth. */
+/** Fills in the generated keys of earlier records, in keys of any depth. */
 function resolveKeys(row: Dictionary): void {
   for (const name in row) {
     const value: unknown = row[name]
@@ -141,7 +139,7 @@ function resolveKeys(row: Dictionary): void {
   }
 }
 
-/** MikroORM would compare a key in keys, `[1, [2, [3, 4]]]`, with rows. */
+/** Makes `[1, 2, 3, 4]` of `[1, [2, [3, 4]]]`: MikroORM would compare a key in keys with rows. */
 function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () => true): void {
   for (const name in holder) {
     const value: unknown = holder[name]
@@ -149,12 +147,11 @@ function flattenKeys(holder: Dictionary, isKey: (name: string) => boolean = () =
   }
 }
 
-/** Of a polymorphic key, MikroORM itself splits off the discriminator. */
+/** MikroORM itself splits off the discriminator of a polymorphic key. */
 function isLink(prop: EntityProperty | undefined): boolean {
   return prop?.joinColumns !== undefined && prop.polymorphic !== true
 }
 
-/** An array, or an object of the properties. */
 function isKeyOfSeveral(part: unknown): part is object {
   return Array.isArray(part) || Utils.isPlainObject(part)
 }

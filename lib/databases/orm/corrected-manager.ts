@@ -1,6 +1,6 @@
 /**
- * Corrected manager: entity managers with corrected factories that note added filters. MikroORM has no option for a factory, and its
- * classes must stay for applications in the same process.
+ * Corrected manager: entity managers with corrected factories. MikroORM has no option for a factory, and applications in the same process
+ * need the classes unchanged.
  */
 import { EntityFactory, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { OrmFilter } from '../../model/added-filters.ts'
@@ -10,7 +10,6 @@ import { createOwn } from './shared-classes.ts'
 // oxlint-disable-next-line typescript/no-explicit-any -- the base of a mixin
 type ManagerClass = new (...given: any[]) => EntityManager
 
-/** Private in MikroORM's types. */
 const factory = EntityFactory.prototype as unknown as {
   createEmbeddable: EntityFactory['createEmbeddable']
   createEntity: (data: unknown, meta: EntityMetadata, options: unknown) => object
@@ -53,7 +52,7 @@ function extend(base: ManagerClass): ManagerClass {
       super.addFilter(...given)
       const [filter] = given as [OrmFilter & { readonly name: string }]
       const { filters } = this.config.get('driverOptions') as OrmBase
-      // Filters of other managers, as in the application's request, hold only there.
+      // Filters of other managers, as in the application's request, do not hold here.
       if (this.global && this.getContext(false) === this) filters?.add(filter.name, filter)
     }
   }
@@ -64,8 +63,8 @@ type CreateEmbeddable = EntityFactory['createEmbeddable']
 type Values = Record<string, unknown>
 
 /**
- * Makes embedded objects for an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the object's constructor
- * takes.
+ * Makes embedded objects for an entity's constructor. MikroORM 7.2 fails at a list, and sets only properties that the constructor of the
+ * object takes.
  */
 function createEach(create: CreateEmbeddable, factory: EntityFactory, ...[name, data, options]: Parameters<CreateEmbeddable>): object {
   if (Array.isArray(data)) return data.map(item => createEach(create, factory, name, item, options))

@@ -1,6 +1,6 @@
 /**
- * Creates a MikroORM instance on another connection with shared metadata and functions: in less than a millisecond, instead of tens, with
- * hardly any memory.
+ * Creates a MikroORM instance on another connection, with the metadata and functions of its parent: in less than a millisecond, instead of
+ * tens.
  */
 import { MikroORM, type Configuration, type EntityMetadata, type EntityName, type MetadataStorage } from '@mikro-orm/core'
 import type { AddedFilters } from '../../model/added-filters.ts'
@@ -27,7 +27,7 @@ class ForkedOrm extends MikroORM {
     this.em = this.driver.createEntityManager() as typeof this.em
     for (const [name, filter] of Object.entries(shared.filters?.named ?? {}))
       this.em.addFilter({ ...filter, name } as Parameters<typeof this.em.addFilter>[0])
-    // Otherwise, the manager would keep entities for everybody.
+    // Else all requests would share entities.
     ;(this.em as { global: boolean }).global = true
     // Without `allowGlobalContext`, MikroORM refuses to read parameters of filters from a global manager.
     if (!this.config.get('allowGlobalContext')) return
@@ -44,7 +44,6 @@ class ForkedOrm extends MikroORM {
   }
 }
 
-/** Hydrators and comparators depend on metadata alone. */
 function shareCompiled(config: Configuration, parent: MikroORM): void {
   config.getHydrator = () => parent.config.getHydrator(parent.getMetadata())
   config.getComparator = () => parent.config.getComparator(parent.getMetadata())

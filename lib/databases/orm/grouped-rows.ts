@@ -1,6 +1,6 @@
 /**
- * Writes rows together only if they leave the same columns to the database. MikroORM asks only for columns missing in the
- * first row: generated keys and defaults of others would be lost.
+ * Writes rows by one statement only if all leave the same columns to the database. MikroORM looks at the first row alone: generated keys
+ * and defaults of others would be lost.
  */
 import type { EntityDictionary, EntityMetadata, FilterQuery, QueryResult } from '@mikro-orm/core'
 

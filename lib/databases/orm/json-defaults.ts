@@ -1,6 +1,6 @@
 /**
- * Writes defaults of JSON properties, and texts with quotes, as SQL. MikroORM writes `[object Object]`, a text unescaped,
- * numbers and booleans without quotes.
+ * Writes the defaults of JSON properties, and of texts with quotes, as SQL. MikroORM writes `[object Object]`, texts unescaped, and numbers
+ * without quotes.
  */
 import { JsonType, isRaw, type MikroORM } from '@mikro-orm/core'
 import { literal } from '../sql/sql.ts'

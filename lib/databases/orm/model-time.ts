@@ -1,6 +1,6 @@
 /**
- * Lets functions and initialisers of entities, which engines may share, follow the engine's clock: replaces values that equal the system's
- * time of the call, such as `new Date()`.
+ * Lets functions and constructors of entities follow the engine's clock: replaces values that equal the system's time of the call, such as
+ * `new Date()`.
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -16,7 +16,6 @@ const following = new WeakSet<ModelFunction>()
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** A model's texts for a time in whole seconds. */
 const SPELLINGS: readonly { readonly of: 'datetime' | 'date' | 'time'; readonly write: (date: Date) => string }[] = [
   { of: 'datetime', write: date => `${date.toISOString().slice(0, 19)}Z` },
   { of: 'datetime', write: date => date.toISOString().slice(0, 19).replace('T', ' ') },

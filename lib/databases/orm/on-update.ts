@@ -1,16 +1,14 @@
 /**
- * Keeps MikroORM from calling `onUpdate` for new records. A new record that links another of its entity is inserted, then linked by an
- * update: `updated_at` would not be null.
+ * Keeps MikroORM from calling `onUpdate` for new records: a new record that links another is inserted, then linked by an update, and
+ * `updated_at` would not be null.
  */
 import type { EventSubscriber, MikroORM } from '@mikro-orm/core'
 
 type OnUpdate = (entity: Record<string, unknown>, em: unknown) => unknown
 
-/** Records inserted in the running flush. */
 const justCreated = new WeakSet<object>()
 const subscribers = new WeakSet<EventSubscriber>()
 const wrapped = new WeakSet<OnUpdate>()
-/** Original functions by their wrappers. */
 const originals = new WeakMap<object, object>()
 
 export function originalFunction<F extends object>(wrapper: F): F {

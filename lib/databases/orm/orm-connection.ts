@@ -1,4 +1,7 @@
-/** ORM connection: questions to MikroORM, the same for all databases. */
+/**
+ * ORM connection: tells whether MikroORM would do no more for a write or deletion than a statement of the engine. Loads records for a unit
+ * of work.
+ */
 import { type EntityManager, type EntityName, type MikroORM, Cascade, ReferenceKind, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { correctedManager } from './corrected-manager.ts'
@@ -8,7 +11,6 @@ import { findFirst } from '../../model/metadata/eager-cycles.ts'
 
 export abstract class OrmConnection {
   readonly #ordinary: unknown
-  /** The last answer of `#isOrdinary`. */
   #known: { readonly em: EntityManager; readonly isOrdinary: boolean } | undefined
 
   /** @param ordinary MikroORM's class of entity managers */
@@ -67,7 +69,7 @@ export abstract class OrmConnection {
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 const simple = new WeakMap<EntityMetadata, boolean>()
 
-/** One plain table: in hierarchies, statements differ by record. */
+/** In hierarchies, statements differ by record. */
 function isPlainEntity(meta: EntityMetadata): boolean {
   return meta.root === meta && !meta.inheritanceType && !meta.virtual && !meta.view && !meta.pivotTable && !meta.schema
 }
@@ -93,7 +95,7 @@ async function findRecord(name: EntityName, key: unknown, em: EntityManager): Pr
   return findFirst(name, buildCondition(key, primaryKeys), em)
 }
 
-/** MikroORM takes nested keys for alternatives or rows. */
+/** Flattens nested keys: MikroORM takes nested keys for alternatives or rows. */
 function buildCondition(key: unknown, [only, ...others]: readonly string[]): object {
   if (!Array.isArray(key)) return key as object
   const parts = key as unknown[]
@@ -102,7 +104,7 @@ function buildCondition(key: unknown, [only, ...others]: readonly string[]): obj
   return Object.fromEntries([only!, ...others].map((name, index) => [name, (parts[index] as unknown[]).flat(Infinity)]))
 }
 
-/** A record is one row, found by one value, and loads nothing else. */
+/** A record is found by a single plain value, and loads no other record. */
 function isSimple(meta: EntityMetadata): boolean {
   let known = simple.get(meta)
   if (known === undefined) {

@@ -1,4 +1,4 @@
-/** ORM options: the options of MikroORM on any database. */
+/** ORM options: makes the options of MikroORM on any database of the application's. */
 import {
   type EntityMetadata,
   type Options,
@@ -40,7 +40,7 @@ export function optionsForEngine(
     migrations: forEngine(orm.migrations),
     discovery: {
       ...discovery,
-      // MikroORM.init sets the option in options that the application may give twice.
+      // MikroORM.init would change the application's object.
       skipSyncDiscovery: hasGlobs(opening),
       onMetadata: (meta, platform) => {
         adapt?.(meta, platform)
@@ -116,8 +116,8 @@ function load(orm: MikroORM, name: ExtensionName): Factory {
 type ReferredProperty = EntityProperty & { referenceColumnName?: string; fieldName?: string }
 
 /**
- * Makes foreign keys to a unique column (`referencedColumnNames: ['code']`) links by `targetKey`, before columns are known. MikroORM would
- * use the type and value of the primary key.
+ * Sets `targetKey` for foreign keys to a unique column (`referencedColumnNames: ['code']`), before columns are known. MikroORM would use
+ * the type and value of the primary key.
  */
 class ReferredColumns {
   readonly #named: Options['namingStrategy']
@@ -126,7 +126,6 @@ class ReferredColumns {
   /** Links to undiscovered entities. */
   #pending: { readonly prop: ReferredProperty; readonly column: string }[] = []
 
-  /** @param named the naming strategy of the options */
   constructor(named: Options['namingStrategy']) {
     this.#named = named
   }
@@ -155,7 +154,7 @@ class ReferredColumns {
     return this.#metas.find(meta => meta.class === declared) ?? this.#metas.find(({ className }) => className === named)
   }
 
-  /** Finds a unique plain property, also in superclasses. MikroORM takes no other. */
+  /** Finds a unique plain property, also in superclasses: MikroORM takes no others. */
   #findProperty(target: EntityMetadata, column: string): string | undefined {
     for (let meta: EntityMetadata | undefined = target; meta !== undefined; meta = this.#findParent(meta)) {
       const { properties, uniques } = meta

@@ -1,6 +1,6 @@
 /**
- * Compares the columns of a view or virtual entity with its properties. A query builder says `author_id`, where the entity
- * may say `author`: MikroORM drops the property, and the API shows null, with a note.
+ * Compares the columns of a view or virtual entity with the properties. MikroORM drops a property `author` where the query says
+ * `author_id`: the API shows null, with a note.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -12,7 +12,7 @@ import { tableName } from '../sql/sql.ts'
 
 export interface ColumnQuery {
   readonly meta: EntityMetadata
-  /** Text for a FROM clause. */
+  /** Text after FROM. */
   readonly from: string
 }
 

@@ -9,7 +9,6 @@ import { Utils, type MikroORM, type Options } from '@mikro-orm/core'
 
 type Migrations = NonNullable<Options['migrations']>
 
-/** MikroORM's default folders. */
 const FOLDERS = ['migrations', 'src/migrations', 'dist/migrations', 'build/migrations']
 
 /** MikroORM must not write snapshots, and is silent by default. */

@@ -1,6 +1,6 @@
 /**
  * Shared classes: shared with an application's own MikroORM. MikroORM writes metadata, platform and functions into prototypes: the last
- * instance would decide for both. The application's members stay; entities of the engine get the engine's.
+ * instance would decide for both. Members of the application stay; entities of the engine get the engine's.
  */
 import type { Configuration, EntityMetadata, MetadataStorage, MikroORM } from '@mikro-orm/core'
 
@@ -14,7 +14,7 @@ const engines = new WeakSet<Configuration>()
 const before = new WeakMap<MetadataStorage, Map<object, Names>>()
 const decorations = new WeakMap<EntityMetadata, Decoration>()
 const owners = new WeakMap<object, Decoration>()
-/** Getters of `__config` that tell entities of several engines apart. */
+/** Getters of `__config` that tell engines apart. */
 const telling = new WeakMap<object, unknown>()
 let making: Decoration | undefined
 
@@ -27,7 +27,6 @@ function prototypesOf(metadata: MetadataStorage): object[] {
   return [...metadata].flatMap(({ prototype }) => (prototype === undefined ? [] : [prototype as object]))
 }
 
-/** Called before the engine's MikroORM writes. */
 export function rememberPrototypes(metadata: MetadataStorage): void {
   const shared = prototypesOf(metadata).filter(isOfApplication)
   before.set(metadata, new Map(shared.map(prototype => [prototype, Object.getOwnPropertyDescriptors(prototype)])))

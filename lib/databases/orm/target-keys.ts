@@ -1,6 +1,6 @@
 /**
- * Corrects links by another key than the primary key. MikroORM before 7.2.2 makes an entity of this key alone, and inserts the entity at
- * the next flush. So `loadTargetKeys` loads primary keys first, and references get both keys.
+ * Corrects links by another key than the primary key, such as `author_email`. MikroORM before 7.2.2 makes an entity of this key alone, and
+ * inserts the entity. So `loadTargetKeys` loads primary keys first.
  */
 import { Utils, helper } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, MetadataStorage, Platform, Transaction } from '@mikro-orm/core'
@@ -46,7 +46,7 @@ function correctComparisons(comparator: Comparator, links: KeyLinks): void {
   } satisfies Comparator)
 }
 
-/** MikroORM takes each link by another key for changed, and would update every loaded record. */
+/** MikroORM takes all such links for changed, and would update every loaded record. */
 function withoutUnchanged(compare: Compare, relations: readonly EntityProperty[]): Compare {
   const names = new Set<PropertyKey>(relations.map(({ name: each }) => each))
   return (last, current, options) =>
@@ -86,8 +86,8 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
 }
 
 /**
- * MikroORM creates and reads the column of a link under one name (`author_id`), joins and updates under another (`author_email`), which is
- * not there. With a custom type, MikroORM converts the primary key.
+ * MikroORM creates and reads the column of a link as `author_id`, but joins and updates `author_email`, a column that does not exist. With
+ * a custom type, MikroORM converts the primary key.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()
@@ -127,7 +127,7 @@ export function rememberManager(em: EntityManager, transaction?: Transaction): v
 }
 
 /**
- * Loads the records that rows link by another key than the primary key.
+ * Loads the records linked by another key than the primary key.
  *
  * @param rows of the driver; a value without a record becomes null
  * @param em the rows' entity manager, if known

@@ -1,4 +1,4 @@
-/** Unwraps a text, a fragment of `raw()` or a query builder, with values by position or by name. */
+/** Takes the SQL and the values out of a text, a fragment of `raw()` or a query builder. */
 import { isRaw, raw, type RawQueryFragment } from '@mikro-orm/core'
 
 interface RawBuilder {

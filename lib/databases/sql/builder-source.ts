@@ -1,11 +1,11 @@
 /**
- * Generates the function from rows to records: `r=>({"id":r[0],"name":h[0](r[1])})`. A page without `'unsafe-eval'` may not
- * generate code: closures take the values there.
+ * Generates the function from rows to records, once for each plan: `r=>({"id":r[0],"name":h[0](r[1])})`. A page without `'unsafe-eval'`
+ * gets closures.
  */
 import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
 import type { Builder } from '../../records/database/dialect.ts'
 
-/** A value by the row `r`: as source code, and as a closure for pages without generated code. */
+/** A value of a row `r`: as source code, and as a closure. */
 export interface RowValue {
   readonly source: string
   readonly of: Builder
@@ -14,7 +14,7 @@ export interface RowValue {
 export class BuilderSource {
   readonly #helpers: unknown[] = []
   readonly #shared = new Map<string, unknown>()
-  /** Places in a row of values with any length, counted for the bytes of the answer. */
+  /** Places in a row of texts of any length, for the size of the answer. */
   readonly long = new Set<number>()
 
   column(at: number): RowValue {
@@ -51,7 +51,7 @@ export class BuilderSource {
     return { source: `{${members.join(',')}}`, of: row => Object.fromEntries(entries.map(([key, { of }]) => [key, of(row)])) }
   }
 
-  /** Null if one column is NULL (`some`), or all are (`every`). */
+  /** Null if `some` column is NULL, or `every` column. */
   unlessNull(columns: readonly RowValue[], which: 'some' | 'every', value: RowValue): RowValue {
     const tests = columns.map(({ source }) => `${source}===null`).join(which === 'some' ? '||' : '&&')
     return {

@@ -1,4 +1,7 @@
-/** Compile checks: finds records by keys, values and links, and reads columns. */
+/**
+ * Compile checks: lookups before a write. Does user 7 exist for the caller? Has another user the same email? Which posts link a deleted
+ * user?
+ */
 import { idParts } from '../../model/key.ts'
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
@@ -9,7 +12,12 @@ import { FromClause, conjunction, equal, formatTable, discriminatorCondition } f
 import { Select, existing, isExact, isKey, selected } from './select.ts'
 import { bind, join, literal, name, sql, tableName, text, type Sql } from './sql.ts'
 
-/** Finds the record of a key, in scope and in `list`. */
+/**
+ * Finds the record of a key, in the caller's scope.
+ *
+ * @param list its condition in the model must hold, too
+ * @param shown the key is the ID that clients know
+ */
 export function compileExists(
   flavour: Flavour,
   resource: Resource,
@@ -28,9 +36,9 @@ export function compileExists(
 }
 
 /**
- * A condition for a write to `table`: the row belongs to a record in the caller's scope, whose key the row's `columns` hold.
+ * A condition on written rows: the `columns` of a row hold the key of a record in the caller's scope.
  *
- * @param table may be called like an alias (`t0`): then another alias is taken
+ * @param table may be called `t0`, like an alias: then another alias is taken
  */
 export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, table: string, columns: readonly string[]): Sql {
   const select = new Select(flavour, scopeOf)
@@ -44,7 +52,6 @@ export function compileSeen(flavour: Flavour, { resource, scopeOf }: SeenRows, t
   return sql`exists (${select.body()})`
 }
 
-/** Finds the keys of a list that have records in scope. */
 export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: ScopeLookup): Statement | undefined {
   const [part, ...others] = resource.key
   if (part === undefined || others.length > 0 || !hasOneForm(part, flavour)) return undefined
@@ -56,7 +63,7 @@ export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: S
   return select.finish()
 }
 
-/** Equal keys are equal as texts, too. */
+/** Equal keys are equal texts. */
 function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
   const [form, ...others] = flavour.keyForms(type)
   const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'
@@ -73,7 +80,9 @@ export function compileColumns(flavour: Flavour, resource: Resource, columns: re
   return select.finish()
 }
 
-/** Finds another record with equal values. */
+/**
+ * Finds another record with equal values. For unique (tenant, email), a PATCH of `email` gives the email; the tenant is the record's own.
+ */
 export function compileTaken(
   flavour: Flavour,
   resource: Resource,
@@ -110,7 +119,7 @@ interface ComparedColumn {
   readonly column: string
   readonly type: ScalarType
   readonly constant?: string
-  /** A link by another key than the primary key; the given values are primary keys. */
+  /** The link holds another key than the given primary key. */
   readonly relation?: ToOneAttribute & { readonly targetKey: TargetKey }
 }
 
@@ -129,7 +138,7 @@ function givenValue({ type, constant, relation }: ComparedColumn, select: Select
 function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined {
   if (attribute.kind === 'scalar')
     return attribute.source.kind === 'column' ? [{ column: attribute.source.column, type: attribute.type }] : undefined
-  // An unchanged link: for changed links, the caller passes the branch.
+  // Not changed: of a changed link, the caller passes the branch.
   if (attribute.kind === 'toOneOf') return attribute.columns.map(column => ({ column, type: { kind: 'text' } }))
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.document !== undefined) return undefined
   const { targetKey, discriminator } = attribute
@@ -139,7 +148,6 @@ function columnsOfAttribute(attribute: Attribute): ComparedColumn[] | undefined 
   return keys
 }
 
-/** Finds links to one record. */
 export function compileReferrers(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement {
   const select = new Select(flavour)
   const scope = new FromClause(resource, select.tables, select.tables.next(), select.joins)
@@ -149,7 +157,6 @@ export function compileReferrers(flavour: Flavour, resource: Resource, attribute
   return select.finish()
 }
 
-/** Finds links to a list of records. */
 export function compileReferrersOfAll(flavour: Flavour, resource: Resource, attribute: ToOneAttribute): Statement | undefined {
   const { target, targetKey, discriminator } = attribute
   const [part, ...others] = target.key

@@ -1,4 +1,7 @@
-/** Compile node: the columns to read, the function from rows to records, and a statement for each shown relation. */
+/**
+ * Compile node: adds the columns of shown attributes to a SELECT. Gives the function from rows to records, and a statement for each shown
+ * relation (`?expand=author,tags`).
+ */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type { Builder, CompiledChild, CompiledNode, CompiledRender, Row } from '../../records/database/dialect.ts'
@@ -31,7 +34,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
     const shown = fieldValue(field, context)
     const value = node.exact === true ? leaveOut(shown, field, context) : shown
     const { classValues } = field.attribute
-    // Records of other classes lack the attribute, and need no statements for it.
+    // Records of other classes need no statements for the attribute.
     if (classValues !== undefined)
       for (const [index, child] of children.entries())
         if (index >= known) children[index] = { ...child, only: allow(compileClassCheck(classValues, context), child.only) }
@@ -54,7 +57,7 @@ export function compileNode(node: RecordNode, scope: FromClause, select: Select)
   }
 }
 
-/** In an open resource, the holder has the values without a column. An attribute of neither is undefined, and left out. */
+/** In an open resource, the JSON column `holder` has the values without a column. The record lacks an attribute without a value. */
 function leaveOut(shown: RowValue, { kind, attribute }: Field, { scope, select, source }: NodeContext): RowValue {
   if ((kind !== 'scalar' && kind !== 'reference') || !attribute.nullable) return shown
   const at = select.add(scope.tables.flavour.shown(scope.resource.open!.holder, scope))
@@ -63,7 +66,7 @@ function leaveOut(shown: RowValue, { kind, attribute }: Field, { scope, select, 
   return { source: `((${shown.source})??${held.source})`, of: row => shown.of(row) ?? held.of(row) }
 }
 
-/** The renders inside an embedded object come before its own. */
+/** Render functions inside an embedded object run before the object's own. */
 function compileRenders(field: Field): CompiledRender[] {
   const { name: called, render } = field.attribute
   const inside = field.kind === 'embedded' ? field.fields.flatMap(compileRenders).map(inner => ({ ...inner, ...place(called, inner) })) : []
@@ -102,7 +105,7 @@ function compileClassCheck(of: ReadonlySet<string>, { scope, select }: NodeConte
   return row => of.has(String(row[at]))
 }
 
-/** A shown record or list is null at first, a count is 0: the rows of another statement set the value. */
+/** A shown record or list is null at first, a count 0: another statement gives the value. */
 function fieldValue(field: Field, context: NodeContext): RowValue {
   const { children, source } = context
   switch (field.kind) {
@@ -131,11 +134,10 @@ function fieldValue(field: Field, context: NodeContext): RowValue {
   }
 }
 
-/** ID and entity. Null for a record shown whole: a statement for each entity reads the record. */
+/** `{ type: 'user', id: 7 }`. Null for an expanded record: a statement for each entity reads the record. */
 function oneOfValue({ attribute, shown }: Field & { kind: 'oneOf' }, context: NodeContext): RowValue {
   const { scope, select, source, children } = context
   const linked = new Map<string, RowValue>()
-  // All branches have the same column.
   let discriminator = source.constant(null)
   for (const { branch, node } of shown) {
     const { column, value } = branch.discriminator
@@ -164,7 +166,7 @@ function referenceValue(attribute: ToOneAttribute, { scope, select, source }: No
   return keyValue(columns, idParts(attribute.target), select, source)
 }
 
-/** For render functions: all stored attributes without a flag, hidden ones too. Getters need the keys of links, too. */
+/** For render functions: all stored attributes without a flag, also hidden attributes; with getters, links too. */
 function stored(scope: FromClause, select: Select): Builder {
   const source = new BuilderSource()
   const context: NodeContext = { scope, select, source, children: [] }
@@ -224,7 +226,6 @@ function documentValue(
   return source.call(decode, source.column(at), source.list(ids))
 }
 
-/** With several embedded classes, the discriminator chooses the literal. */
 function objectValue({ variants, byName }: EmbeddedAttribute, fields: readonly Field[], context: NodeContext): RowValue {
   const { source } = context
   const entries = fields.map(field => [field.attribute.name, fieldValue(field, context)] as const)
@@ -246,7 +247,7 @@ function linksInside(fields: readonly Field[], within: readonly string[] = []): 
 
 type ReferenceField = Field & { kind: 'reference' | 'record' }
 
-/** The key is in this row (owner) or in the other. */
+/** The statement for a shown to-one relation. The owner's row holds the link. */
 function recordChild(attribute: ToOneAttribute, node: RecordNode, { scope, select: above }: NodeContext, part?: ShownPart): CompiledChild {
   const { target, targetKey, owner } = attribute
   const parts = referredParts(owner ? target : scope.resource, targetKey)
@@ -305,7 +306,7 @@ function countChild({ attribute, part }: Field & { kind: 'count' }, { scope, sel
   }
 }
 
-/** Sorts by the terms of the field, then by an order column, last by primary key. */
+/** The statement for a shown list: sorts by the terms of the field, then an order column, then the primary key. */
 function listChild(field: Field & { kind: 'references' | 'records' }, { scope, select: above }: NodeContext): CompiledChild {
   const { attribute } = field
   const { via } = attribute
@@ -344,7 +345,7 @@ function listChild(field: Field & { kind: 'references' | 'records' }, { scope, s
   }
 }
 
-/** The ID column, if answers show its values unchanged: then bare rows are IDs. */
+/** The ID column, if answers show its values unchanged. */
 function findBareId({ id: [column], resource, tables: { flavour } }: FromClause): Sql | undefined {
   const [part, ...others] = idParts(resource)
   if (!flavour.readsBare || others.length > 0 || isExact(part!)) return undefined
@@ -352,9 +353,9 @@ function findBareId({ id: [column], resource, tables: { flavour } }: FromClause)
 }
 
 /**
- * Records as their keys alone.
+ * Records as keys alone.
  *
- * @param shown the key for clients, if another than the primary key
+ * @param shown the key that clients know
  */
 export function compileIds(scope: FromClause, select: Select, shown = false): CompiledNode {
   const source = new BuilderSource()

@@ -1,6 +1,5 @@
 /**
- * Makes SQL of a ReadPlan, once for each plan: for rows, for the count, and for each shown relation, of many records or of one. No
- * statement runs once for each row.
+ * Compile read: makes statements of a ReadPlan, for the rows of a page, their count, and each shown relation of all records of the page.
  */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan, SortTerm, StartPlan } from '../../records/plan/read-plan.ts'
@@ -42,7 +41,7 @@ export function compileRead(plan: ReadPlan, flavour: Flavour): CompiledRead {
   }
 }
 
-/** A SELECT needs a column: without columns, adds a 1. */
+/** Adds a 1 instead of no columns. */
 function addColumns(columns: readonly string[], root: FromClause, rows: Select): readonly number[] {
   return columns.length === 0 ? [rows.add(text('1'))] : columns.map(column => rows.add(text(root.column(column))))
 }
@@ -68,9 +67,11 @@ interface CompiledStart {
   readonly order: readonly Sql[]
   /** Undefined: begins with the first row. */
   readonly where: Sql | undefined
+  /** Sort values, for the next cursor. */
   readonly places: readonly number[]
 }
 
+/** The page behind a cursor. */
 function compileStart(plan: ReadPlan, start: StartPlan, root: FromClause, select: Select): CompiledStart {
   const keys = [...plan.order.map(term => sortKey(term, root)), ...start.key.map(column => keyOf(column, plan, root))]
   const { flavour } = root.tables
@@ -115,8 +116,8 @@ function compileBehind({ value, descending, nullsFirst }: OrderKey, parameter: S
 }
 
 /**
- * Finds the page by keys first (`where id in (select id ... limit 10 offset 5000)`): the database skips index entries and sorts keys, not
- * rows. In the order of the key, nothing is saved. Keys that are not generated may be NULL in some databases, and get lost.
+ * Finds the keys of the page first (`where id in (select id ... limit 10 offset 5000)`): the database skips index entries and sorts keys,
+ * not rows. Undefined where nothing is saved, in the order of the key, and for keys with NULL.
  */
 function compileLateLookUp(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource } = plan
@@ -153,7 +154,6 @@ function onFirstUse(compile: () => Statement): () => Statement {
   return () => (statement ??= compile())
 }
 
-/** Joins only tables of the filters, and sorts nothing. */
 function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   const count = new Select(flavour, plan.scopeOf)
   const root = new FromClause(plan.resource, count.tables, count.tables.next(), count.joins)
@@ -164,16 +164,16 @@ function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   return count.finish('count')
 }
 
-/** A table of the statement: keys and sort values of the matching rows. No table has this name. */
+/** Of the statement alone: keys and sort values of the matching rows. */
 const FOUND = '"mikro_found"'
 
-/** SQLite joins at most 64 tables, some of them for filters. */
+/** SQLite joins at most 64 tables, also for filters. */
 const JOINS = 50
 
 /**
  * Reads and counts in one statement, so that filters and a costly sort run once; undefined where nothing is saved.
  *
- * @param rows must have columns and their joins alone
+ * @param rows still has no conditions
  */
 function compileCounted(plan: ReadPlan, root: FromClause, rows: Select): (() => Statement) | undefined {
   const { resource, anchor, order } = plan

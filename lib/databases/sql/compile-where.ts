@@ -1,4 +1,6 @@
-/** Compile where: the conditions of a plan's anchor, of the caller's scopes, of the filters. */
+/**
+ * Compile where: the conditions of a plan. For `/users/7/posts?draft=true`: posts of user 7 (the anchor), in the caller's scopes, filtered.
+ */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'
@@ -7,7 +9,7 @@ import { FromClause, conjunction, discriminatorCondition, formatTable } from './
 import { existing, isKey } from './select.ts'
 import { name, sql, tableName, tuple, withLiterals, type Sql } from './sql.ts'
 
-/** Asks every record for list members. Any other filter may leave few records to ask, one by one. */
+/** `?tags.name=red` asks every record for list members. Any other filter may leave few records to ask. */
 function isAboutList(part: Condition): boolean {
   switch (part.kind) {
     case 'some':

@@ -1,4 +1,4 @@
-/** Compile write: statements that write rows. Parameters have the order of the columns. */
+/** Compile write: INSERT, UPDATE and DELETE of one table. Parameters: the values in the order of the columns, then the key. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'
@@ -59,7 +59,7 @@ export function compileDelete(flavour: Flavour, stored: StoredTable): Statement 
   return finish(flavour, sql`delete from ${tableName(stored.table)} where ${isKey(flavour, stored)}`)
 }
 
-/** @param isOther the member is missing in the list of keys, the second parameter */
+/** @param isOther the list of keys, the second parameter, lacks the member */
 export function compileLeave(flavour: Flavour, { table, owner, member }: PivotTable, isOther: Sql, seen: SeenRows | undefined): Statement {
   const isSeen = seen === undefined ? '' : sql` and ${compileSeen(flavour, seen, table, [member])}`
   return finish(flavour, sql`delete from ${tableName(table)} where ${name(owner)} = ${VALUE} and ${isOther}${isSeen}`)

@@ -1,4 +1,4 @@
-/** Compiles a condition of a plan. `not` holds for NULL, too; all else has SQL's three-valued logic. */
+/** Compiles a condition of a plan, such as `age > 30`. `not` holds for NULL, too; all else has SQL's three-valued logic. */
 import { findTargetKey } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
@@ -36,7 +36,7 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
       return flavour.contains(node, scope)
     case 'unlinked':
       return sql`(${join(
-        // Where the ID comes from the linked row, a link to a lost row is empty.
+        // If the ID stands in the linked row, a link to a lost row is empty.
         scope
           .through(node.hops)
           .toOne(node.relation)

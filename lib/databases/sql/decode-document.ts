@@ -1,5 +1,5 @@
 /**
- * Decode document: values of JSON documents, and single values, in the form of answers: bytes as base64, big integers as texts. A value of
+ * Decode document: makes values of answers of stored values, also inside JSON documents: bytes as base64, big integers as texts. A value of
  * a wrong type is shown unchanged.
  */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
@@ -8,14 +8,14 @@ import { isValue, type EmbeddedAttribute, type InnerAttribute, type ScalarAttrib
 import type { Field } from '../../records/plan/read-plan.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Takes milliseconds, or a text of current_timestamp or another program; UTC without an offset. */
+/** Takes milliseconds, or a text, such as of current_timestamp; UTC without an offset. */
 export function decodeDatetime(value: unknown): unknown {
   if (typeof value === 'number') return formatIso(value)
   const time = typeof value === 'string' ? parseLenientDatetime(value) : undefined
   return time === undefined ? decodeOdd(value) : formatIso(time)
 }
 
-/** Null for infinity and NaN, which JSON lacks; 0 for -0. */
+/** Null for infinity and NaN; 0 for -0. */
 export function decodeNumber(value: unknown): unknown {
   if (typeof value !== 'number') return decodeOdd(value)
   return Number.isFinite(value) ? value + 0 : null
@@ -48,14 +48,13 @@ export function decodeJson(value: unknown): unknown {
   }
 }
 
-/** Parses a JSON text once for all its members, if read one after another. */
+/** Parses a JSON text once for all members, if read in a row. */
 export class MemberReader {
   #text: unknown = undefined
   #object: unknown = undefined
 
   readonly read = (text: unknown, name: string): unknown => this.find(text, name) ?? null
 
-  /** Undefined where the text lacks the name. */
   readonly find = (text: unknown, name: string): unknown => {
     if (text === null) return undefined
     if (text !== this.#text) {
@@ -74,11 +73,10 @@ export class MemberReader {
 export function decodeOdd(value: unknown): unknown {
   if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
   if (typeof value === 'bigint') return value.toString()
-  // -0 would read back as 0.
   return typeof value === 'number' ? (Number.isFinite(value) ? value + 0 : null) : value
 }
 
-/** In JSON, MikroORM writes dates as texts, and big numbers as texts or numbers. */
+/** In a document, MikroORM writes dates as texts, and big numbers as texts or numbers. */
 function decodeInDocument(attribute: ScalarAttribute, value: unknown): unknown {
   const { type } = attribute
   if (value === undefined || value === null) return null

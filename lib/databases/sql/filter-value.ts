@@ -1,4 +1,7 @@
-/** Filter value: values and keys as parameters, singly or as a list. */
+/**
+ * Filter value: compares columns with values and keys as parameters: `author_id = ?`, `author_id in (?, ?)`; a long list is a single
+ * parameter.
+ */
 import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -22,7 +25,7 @@ export function compileIsOneOf(value: Sql, parameters: readonly Sql[]): Sql {
   return parameters.length === 1 ? sql`${value} = ${parameters[0]!}` : sql`${value} in (${join(parameters, ', ')})`
 }
 
-/** Where clients know records by another ID, a subquery finds the primary keys. */
+/** A subquery finds the primary keys where clients know another ID. */
 export function keyIn(columns: readonly string[], keys: readonly KeyRef[], tables: AliasSource): Sql {
   const [{ from, resource }] = keys as [KeyRef]
   const { flavour } = tables

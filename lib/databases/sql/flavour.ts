@@ -1,4 +1,4 @@
-/** Flavour: the pieces of SQL in one database's dialect. Called when a plan is compiled, never for a request or a row. */
+/** Flavour: pieces of SQL in the dialect of a database. Called when a plan is compiled, never for a request or a row. */
 import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
@@ -24,7 +24,7 @@ export interface Flavour {
    */
   readonly finish: (whole: Sql, visits: readonly Visit[], about: string) => Statement
   /**
-   * A time check before the conditions, which can end a running statement; empty where the server ends statements.
+   * A time check before the conditions, to end a running statement; empty where the server ends statements.
    *
    * @param column of the key, as an expression
    * @param isInteger the column holds integers
@@ -34,9 +34,9 @@ export interface Flavour {
   readonly formatBoolean: (value: boolean) => string
 
   readonly document: (column: string, keys: readonly string[], type: ScalarType) => string
-  /** SQL that compares and sorts as the type does: a datetime by its moment, not by its text. */
+  /** The attribute, to compare and sort by: a datetime by moment, not by text. */
   readonly stored: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
-  /** SQL of the value that `readValue` takes. */
+  /** The attribute, for `readValue`. */
   readonly shown: (attribute: ScalarAttribute, columns: ColumnScope) => Sql
   readonly exactText: (value: Sql) => Sql
 
@@ -45,19 +45,15 @@ export interface Flavour {
   readonly compare: (node: Condition & { readonly kind: 'compare' }, columns: ColumnScope) => Sql
   readonly matches: (node: Condition & { readonly kind: 'match' }, columns: ColumnScope) => Sql
   readonly matchesAny: (node: Condition & { readonly kind: 'matchAny' }, columns: ColumnScope) => Sql
-  /** `$like` in a filter of MikroORM. */
   readonly like: (node: Condition & { readonly kind: 'like' }, columns: ColumnScope) => Sql
   readonly expression: (node: Condition & { readonly kind: 'expression' }, columns: ColumnScope) => Sql
   readonly contains: (node: Condition & { readonly kind: 'contains' }, columns: ColumnScope) => Sql
 
   /**
-   * Whether a write would change the column. Both may be NULL. `Ann` differs from `ann` under any collation.
-   *
-   * @param type undefined if unknown
+   * Whether a write would change the column. Both values may be NULL. `Ann` differs from `ann` under any collation.
    */
   readonly differs: (column: string, parameter: Sql, type: ScalarType | undefined) => Sql
 
-  /** The column, fit for a comparison with a parameter of the type. */
   readonly compared: (column: string, type: ScalarType) => string
   readonly keyForms: (type: ScalarType) => readonly ValueForm[]
   /** For keys of one part. The list is a single parameter. */
@@ -67,7 +63,7 @@ export interface Flavour {
 
   /** A term for ORDER BY. NULL is the smallest value, unless the term decides. */
   readonly order: (value: Sql, term: Pick<SortTerm, 'descending' | 'nulls'>, mayBeNull: boolean) => Sql
-  /** A sort value for a cursor; `Dialect.readCursor` reads the text. */
+  /** A sort value for a cursor, as `Dialect.readCursor` takes the value. */
   readonly cursor: (value: Sql) => Sql
   /** @param type undefined for a column without an attribute */
   readonly keyOrder: (column: string, type: ScalarType | undefined) => Sql
@@ -76,17 +72,16 @@ export interface Flavour {
   readonly sortedFormula: (value: Sql) => Sql
   /** Sorts false before true, and can be added up. */
   readonly truth: (condition: string) => string
-  /** An aggregate: `min(name)`. */
   readonly extreme: (which: 'min' | 'max', value: Sql, type: ScalarType) => Sql
   /** The least or greatest value of one row; values may be NULL. */
   readonly extremeOfAll: (which: 'min' | 'max', values: readonly Sql[]) => Sql
   /**
-   * An aggregate, for keys of several parts.
+   * Counts different keys of several parts.
    *
-   * @param isThere when there is a key
+   * @param isThere no part of the key is NULL
    */
   readonly countDistinct: (key: readonly string[], isThere: string) => string
-  /** Counts records behind a path, for all records at once; undefined: the database cannot. */
+  /** Undefined: the database cannot count records behind a path for all records at once. */
   readonly reach: Reach | undefined
 
   readonly readsBare: boolean
@@ -99,10 +94,8 @@ export interface Flavour {
 export type Decoder = (value: never) => unknown
 
 export interface Reach {
-  /** As one value; NULL for no key. */
+  /** A key as a single value; NULL without a key. */
   readonly key: (columns: readonly string[], resource: Resource) => string
-  /** Aggregates the links of one step. */
   readonly links: (from: string, to: string) => string
-  /** Counts the keys behind the steps. */
   readonly count: (from: string, steps: readonly Sql[]) => Sql
 }

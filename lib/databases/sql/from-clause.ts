@@ -1,6 +1,6 @@
 /**
- * From clause: a table, and its to-one relations, left-joined on first use. A list would repeat the row: `joinList` is for subqueries of a
- * minimum or a distinct count.
+ * From clause: a table, which left-joins its to-one relations on first use. A joined list would repeat the row: `joinList` is for
+ * subqueries of a minimum or a distinct count.
  *
  * ```
  * ?author.name=Ann    from post as t0 left join user as t1 on t1.id = t0.author_id
@@ -18,7 +18,7 @@ export const NO_SCOPES: ScopeLookup = () => undefined
 
 /** Shared by all tables of a statement: aliases, and the conditions for rows to exist for the caller. */
 export class Tables {
-  /** For row images: finds keys of lost records. */
+  /** Set for row images. */
   recall: Recall | undefined
   readonly flavour: Flavour
   /** Undefined: the statement cannot run with time checks. */
@@ -38,7 +38,6 @@ export class Tables {
     return `t${this.#count.value++}`
   }
 
-  /** The subquery has an estimate of its own. */
   forSubquery(): Tables {
     return new Tables(this.flavour, this.#scopeOf, this.#compile, this.#count)
   }
@@ -89,7 +88,7 @@ export class Tables {
   }
 }
 
-/** A table for FROM, or a subquery, which databases merge with the outer query. */
+/** A table for FROM, or a subquery. */
 export function formatTable({ table, source }: Resource): string {
   if (source.kind === 'table') return tableName(table)
   if (source.kind === 'query') return `(${source.sql})`
@@ -134,7 +133,7 @@ export class FromClause implements ColumnScope {
 
   /**
    * @param alias a function joins the table on first use
-   * @param key the key, if another table has it: then nothing is joined for the key
+   * @param key the key, if columns of another table hold the key, and need no join
    */
   constructor(resource: Resource, tables: Tables, alias: string | (() => string), joins: Sql[] = [], key?: readonly string[]) {
     this.resource = resource
@@ -163,7 +162,7 @@ export class FromClause implements ColumnScope {
     return shownKey === undefined ? this.key : [this.column(shownKey.part.column)]
   }
 
-  /** The columns to which foreign keys refer: the primary key, or another. */
+  /** The key in foreign keys: primary, or another. */
   referred(targetKey: TargetKey | undefined): readonly string[] {
     return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
   }
@@ -183,7 +182,7 @@ export class FromClause implements ColumnScope {
     return [this.tables.flavour.document(this.column(document.column), document.keys, type)]
   }
 
-  /** Joins the linked record. Its columns are NULL without a link. */
+  /** Left-joins the linked record. */
   toOne(relation: ToOneAttribute): FromClause {
     const known = this.#reached.get(relation)
     if (known !== undefined) return known
@@ -205,8 +204,7 @@ export class FromClause implements ColumnScope {
       this.joins.push(sql`left join ${formatTable(relation.target)} as ${alias} on ${on}`)
       return alias
     }
-    // A foreign key is no link if its record does not exist for the caller: the joined key counts then. Likewise if another key links, or
-    // no constraint keeps the record.
+    // Where a linked record may be hidden or gone, only the joined key is a link, not the foreign key.
     const isKept = relation.targetKey === undefined && relation.discriminator === undefined && relation.formula === undefined
     const isSure = !this.tables.isScoped(relation.target) && isKept
     const key = isSure ? foreign : undefined
@@ -237,7 +235,7 @@ export function equal(left: readonly string[], right: readonly string[]): Sql {
   return text(left.map((column, index) => `${column} = ${right[index]!}`).join(' and '))
 }
 
-/** `owner_type = 'user'`: the foreign key refers to this of several entities. */
+/** `owner_type = 'user'`, for a foreign key to several entities. */
 export function discriminatorCondition(discriminator: Discriminator | undefined, column: (name: string) => string): Sql | undefined {
   return discriminator === undefined ? undefined : text(`${column(discriminator.column)} = ${literal(discriminator.value)}`)
 }
@@ -245,13 +243,12 @@ export function discriminatorCondition(discriminator: Discriminator | undefined,
 interface OpenList {
   readonly scope: FromClause
   readonly from: Sql
-  /** `existing`, for the list of one parent. */
+  /** The members of one parent, and `existing`. */
   readonly on: Sql
   readonly links: readonly string[]
-  /** Leaves out links of other entities; hidden records only without a pivot table. */
+  /** Leaves out links of other entities, and without a pivot table hidden records. */
   readonly existing: Sql | undefined
   readonly alias: string
-  /** A time check before the conditions. */
   readonly mark: string
 }
 

@@ -1,4 +1,7 @@
-/** Turns rows of pivot tables into the IDs of a list in its order: `[3]` before, `[3, 9]` after. */
+/**
+ * List changes: finds the members of a many-to-many list before and after a transaction (`[3]`, then `[3, 9]`) by inserted and deleted rows
+ * of the pivot table.
+ */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'
 import { keyFromJson, type KeyValues } from '../../model/key.ts'
@@ -23,7 +26,7 @@ const ID_BYTES = 16
 export interface CompiledList {
   readonly list: WatchedList
   readonly owner: Builder
-  /** Place of the target's columns in a reported row. */
+  /** The target's place in a reported row. */
   readonly from: number
   readonly target: Builder
   /** Place of the order column, counted from `from`; undefined: none. */
@@ -41,13 +44,12 @@ interface LinkChange {
   readonly inserted: boolean
   readonly owner: string | number
   readonly target: string | number
-  /** The target's ID for clients, if another. */
   readonly shown: unknown
   readonly row: Row
 }
 
-/** A change, and who hears of the change beside the watchers. */
 export interface PendingChange {
+  /** Who hears of the change, beside the watchers. */
   readonly sink: ChangeSink | undefined
   readonly change: RowChange | LinkChange | ChangedList
 }
@@ -83,7 +85,7 @@ export function compileList(list: WatchedList, flavour: Flavour, alias: string, 
   }
 }
 
-/** Reads both keys, if clients know members by another than the pivot table's. */
+/** Reads both keys of a member, if clients know another key than the pivot table holds. */
 function makeListField(attribute: WatchedList['attribute']): Field {
   const { target } = attribute
   const order = planListOrder(attribute)
@@ -93,7 +95,6 @@ function makeListField(attribute: WatchedList['attribute']): Field {
     : { kind: 'records', attribute, order, node: { resource: target, fields } }
 }
 
-/** Nothing if clients know the primary key. */
 function makeKeyFields({ byName, keyNames, shownKey }: Resource, names: readonly ('key' | 'shown')[]): Field[] {
   if (shownKey === undefined) return []
   return names.map(as => {
@@ -129,7 +130,7 @@ export function readLink(compiled: CompiledList, row: Row, inserted: boolean): L
 
 export interface TouchedList {
   readonly compiled: CompiledList
-  /** Undefined for another program's value that is no key. */
+  /** Undefined if another program has stored a value that cannot be a key. */
   readonly key: KeyValues | undefined
   /** The rows of removed members. */
   readonly left: Row[]
@@ -140,7 +141,7 @@ type TouchedLists = ReadonlyMap<CompiledList, ReadonlyMap<string | number, Touch
 
 export interface ListNow {
   readonly ids: readonly unknown[]
-  /** By ID, also of removed members; undefined: none was removed, or IDs give the order. */
+  /** By ID, also of removed members; undefined: no member was removed, or IDs give the order. */
   readonly places: ReadonlyMap<unknown, number> | undefined
   /** The keys for clients of members and owner, if other keys. */
   readonly shown?: ReadonlyMap<unknown, unknown> | undefined
@@ -161,7 +162,6 @@ export function findTouched(pending: readonly PendingChange[]): TouchedLists {
   return touched
 }
 
-/** Reads a list before the transaction ends. */
 export function* readListNow({ compiled, key, left }: TouchedList, dialect: Dialect): Reading<ListNow> {
   if (key === undefined) return { ids: [], places: undefined }
   const given = { filters: [], key, limit: 1, offset: 0 }
@@ -194,7 +194,7 @@ interface ListState {
 }
 
 /**
- * Finds each list before and after its changes: begins with the lists of now, and undoes row after row, the last first.
+ * Finds each list before and after the changes: begins with the lists of now, and undoes row after row, the last first.
  *
  * @param findNow returns the result of `readListNow`
  */
@@ -255,11 +255,11 @@ function undo({ compiled, inserted, target, row }: LinkChange, { ids, places }: 
     return
   }
   ids.add(target)
-  // `orderBy` depends on members alone, not on the link.
+  // An order column stands in the row of the link; `orderBy` sorts by members.
   if (compiled.position !== undefined && compiled.order?.ranks === undefined) places?.set(target, Number(row[compiled.position]))
 }
 
-/** A member without a record has no place, and stands by its key, or last in a list with another order. */
+/** A member of a deleted record has no place: sorted by key, or last if the list has another order. */
 function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknown[] {
   const { target, orderBy, via } = attribute
   const isByKey = orderBy.length === 0 && via.orderColumn === undefined
@@ -273,7 +273,7 @@ function inOrder({ ids, places }: ListState, { attribute }: WatchedList): unknow
   return list.toSorted((a, b) => compareIds(a, b, target))
 }
 
-/** Compares texts if another program has written a value of another type. */
+/** Compares texts if another program has stored values that cannot be keys. */
 function compareIds(a: unknown, b: unknown, target: Resource): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [first, second] = [keyFromJson(a, target), keyFromJson(b, target)]
@@ -285,9 +285,7 @@ function compareIds(a: unknown, b: unknown, target: Resource): number {
   return 0
 }
 
-/** Finds places of removed members. */
 interface CompiledListOrder {
-  /** Reads the target's columns and the order column. */
   readonly members: Statement
   /** Reads targets in the model's order; undefined where the order column decides. */
   readonly ranks: CompiledRanks | undefined

@@ -1,6 +1,6 @@
-/** Pattern: wildcard patterns as parameters. */
+/** Pattern: the parameters of searches with `*`. */
 
-/** A LIKE pattern with `\` as escape: `50\%%` for the pieces `50%` and an empty one. */
+/** A LIKE pattern with `\` as escape: `50\%%` for the pieces `50%` and the empty text. */
 export function formatLike(pieces: readonly string[]): string {
   return pieces.map(piece => piece.replaceAll(/[\\%_]/g, String.raw`\$&`)).join('%')
 }

@@ -1,4 +1,7 @@
-/** Makes a record of a row that a trigger reports, with the code for read rows. */
+/**
+ * Row image: the columns for a trigger to report of a row before and after a change (`old`, `new`), and the function from their values to a
+ * record.
+ */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'
@@ -21,7 +24,7 @@ export interface CompiledImage {
 
 /**
  * @param node fields in the row itself: no lists, inverse relations and computed attributes
- * @param recall finds keys of linked records that are gone
+ * @param recall finds keys of deleted linked records
  */
 export function compileImage(node: RecordNode, alias: string, flavour: Flavour, recall: Recall): CompiledImage {
   const select = new Select(flavour)
@@ -51,7 +54,7 @@ export function compileLink(
   return { id: source.finish(keyValue(key, resource.key, select, source)), columns: select.columns.map(column => column.text) }
 }
 
-/** A key to remember when its record goes or changes: rows link the record by another key, and images of these rows need this one. */
+/** A `key` to remember when a record is deleted or changed: other rows link the record by `column`, but their images show the `key`. */
 export interface RecalledKey {
   readonly name: string
   readonly table: string
@@ -59,7 +62,7 @@ export interface RecalledKey {
   readonly key: readonly string[]
 }
 
-/** For links whose rows do not hold the ID. */
+/** For links by another column than the ID. */
 export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKey[] {
   return fields.flatMap(field => {
     if (field.kind === 'embedded') return recalledKeys({ fields: field.fields })
@@ -72,7 +75,7 @@ export function recalledKeys({ fields }: Pick<RecordNode, 'fields'>): RecalledKe
   })
 }
 
-/** For members that clients know by another key than the pivot table's. */
+/** For members with another ID than the pivot table's key. */
 export function recalledMembers({ attribute: { target } }: WatchedList): RecalledKey[] {
   const { shownKey, table } = target
   if (shownKey === undefined) return []

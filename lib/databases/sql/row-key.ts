@@ -1,4 +1,4 @@
-/** Row key: keys of records and links, in statements and in records. */
+/** Row key: adds the columns of a key or link to a SELECT, and makes an ID of the values. */
 import { idParts, joinKey } from '../../model/key.ts'
 import { referredParts, type KeyPart, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource, RowValue } from './builder-source.ts'
@@ -50,7 +50,7 @@ export function keyThere(attribute: ToOneAttribute, scope: FromClause): Sql[] {
   })
 }
 
-/** The row lacks the ID, which is lost with the linked record. */
+/** Only the linked row holds the ID: a deletion loses the ID. */
 export function isRecalled({ owner, targetKey, target }: ToOneAttribute): boolean {
   return owner && (targetKey !== undefined || target.shownKey !== undefined)
 }

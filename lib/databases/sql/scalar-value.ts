@@ -1,4 +1,4 @@
-/** Reads a scalar attribute, and takes the value from the row. */
+/** Scalar value: adds the column of an attribute to a SELECT, and reads its value in a row. */
 import type { CompiledChild } from '../../records/database/dialect.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'
@@ -21,7 +21,7 @@ export function isLong(type: ScalarType): boolean {
   return type.loose === true || type.codec !== undefined || !SHORT.has(type.kind)
 }
 
-/** Leaves out long texts, which are measured in each row. */
+/** Leaves out long texts, measured in each row. */
 export function estimateBytes(fields: readonly Field[]): number {
   return fields.reduce((bytes, field) => {
     const name = field.attribute.name.length + 4
@@ -32,7 +32,7 @@ export function estimateBytes(fields: readonly Field[]): number {
 /** An estimate. */
 export const VALUE_BYTES = 8
 
-/** The column is read and parsed once for all members. */
+/** The JSON column is parsed once for all attributes inside. */
 function memberValue(json: ScalarAttribute, [member = '']: readonly string[], { scope, select, source }: NodeContext): RowValue {
   const at = select.add(scope.tables.flavour.shown(json, scope))
   source.long.add(at)

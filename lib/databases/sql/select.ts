@@ -18,12 +18,12 @@ export class Select {
   order: readonly Sql[] = []
   page = false
   group: readonly string[] = []
-  /** Linking columns: limit and offset then cut the rows of each owner, not all rows. */
+  /** Linking columns: limit and offset cut the rows of each owner. */
   owners: readonly string[] | undefined
 
   /** A time check for the front of the conditions. */
   mark = ''
-  /** The time check of a statement without conditions. */
+  /** Without conditions. */
   wholeMark = ''
 
   readonly #flavour: Flavour
@@ -65,7 +65,6 @@ export class Select {
     return known >= 0 && column.bindings.length === 0 ? known : this.columns.push(column) - 1
   }
 
-  /** @param about `rows`, `count`, or the name of a relation */
   finish(about = ''): Statement {
     return this.#flavour.finish(this.body(), this.tables.watched ?? [], about)
   }
@@ -84,7 +83,7 @@ export class Select {
     return join(parts, ' ')
   }
 
-  /** Numbers the rows of each owner in their order, and reads the rows of the page. */
+  /** Numbers the rows of each owner, and reads the rows of the page. */
   #bodyOfLists(columns: readonly Sql[], owners: readonly string[]): Sql {
     const shown = columns.map((column, index) => sql`${column} as c${String(index)}`)
     const links = owners.map((column, index) => `${column} as o${index}`)
@@ -136,7 +135,6 @@ export function keyOrder({ key, resource, tables }: FromClause): Sql[] {
 interface ChildLinks {
   readonly columns: readonly string[]
   readonly parts: readonly KeyPart[]
-  /** `limit` or `offset` cuts the rows of each owner. */
   readonly isCut?: boolean
 }
 
@@ -151,9 +149,9 @@ function isLink({ columns, parts }: ChildLinks, { compared }: Flavour): Sql {
 }
 
 /**
- * Reads one relation of many records, or of one.
+ * Finishes two statements for a shown relation: `statement` reads the relation of many records, `single` of one record.
  *
- * @param id the only column of the statement for one record, whose rows are then bare values; undefined: all columns
+ * @param id the only column of `single`, read as bare values; undefined: all columns
  */
 export function compileStatements(
   select: Select,

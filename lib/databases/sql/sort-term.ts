@@ -1,5 +1,5 @@
 /**
- * Sorts by values, values behind relations, and counts.
+ * Sort term: a key of ORDER BY: a value, a value behind relations, or a count.
  *
  * ```
  * ?sort=author.name,tags.desc
@@ -28,7 +28,7 @@ export function sortDirection(term: SortTerm, value: Sql, { tables, resource }: 
   return tables.flavour.order(value, term, mayBeNull(term, resource))
 }
 
-/** At most one of several paths leads to a value, except through a list. */
+/** Paths to several entities: at most one leads to a value, except through a list. */
 function sortValues(terms: readonly SortTerm[], root: FromClause, isOfAll: boolean): Sql {
   const values = terms.map(term => sortValue(term, root, isOfAll))
   const [{ attribute, descending }] = terms as [SortTerm]
@@ -37,7 +37,6 @@ function sortValues(terms: readonly SortTerm[], root: FromClause, isOfAll: boole
   return root.tables.flavour.extremeOfAll(descending ? 'max' : 'min', values)
 }
 
-/** Counts and required attributes of the record itself have values. */
 function mayBeNull({ attribute, hops, or }: SortTerm, { attributes }: Resource): boolean {
   if (attribute === undefined) return false
   const isOwn = or === undefined && hops.length === 0 && attributes.includes(attribute)
@@ -117,7 +116,7 @@ function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromCla
   return isShared && isByKey && isPlain
 }
 
-/** Counts behind the first list of the path, for all records at once. */
+/** A count behind the first list, for all records at once. */
 function reachedBy(term: SortTerm, first: number, owner: FromClause, reach: Reach): Sql {
   let { resource } = owner
   const steps = term.hops.slice(first).map((hop, index) => {

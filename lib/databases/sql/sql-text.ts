@@ -1,4 +1,7 @@
-/** Finds tables, conditions, order and the columns of parameters in statements of the engine and of MikroORM. */
+/**
+ * SQL text: finds the columns compared and sorted by statements of the engine and of MikroORM, for advice on indexes, and the column of
+ * each parameter, to hide secrets.
+ */
 import { name as quoted } from './sql.ts'
 import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'
 
@@ -12,11 +15,9 @@ export interface IndexPart {
   readonly column: string | undefined
 }
 
-/** A table, by its name in the query plan. */
 export interface UsedTable {
   readonly table: string
   readonly isFiltered: boolean
-  /** Expressions in equalities, and in other comparisons. */
   readonly equal: IndexPart[]
   readonly range: IndexPart[]
   /** The first terms of `order by`, up to a term of another table. */

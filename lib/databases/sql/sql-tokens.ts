@@ -1,4 +1,4 @@
-/** Splits SQL into tokens that give the text again when joined. */
+/** SQL tokens: splits SQL into words, names, texts and marks. Joined, the tokens give the SQL again. */
 
 /** Whose quotes, comments and parameters a text has. Both know MySQL's backticks. */
 export type SqlDialect = 'sqlite' | 'postgres'
@@ -7,7 +7,7 @@ export type SqlDialect = 'sqlite' | 'postgres'
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'parameter' | 'mark'
   readonly text: string
-  /** The blanks and comments before the token. */
+  /** Blanks and comments before. */
   readonly gap: string
 }
 

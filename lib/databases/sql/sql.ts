@@ -1,4 +1,4 @@
-/** SQL: text with the bindings of its `?`, made by a template tag. */
+/** SQL: text with the bindings of its `?`. A template tag puts pieces together: sql`${column} = ${bind(value)}`. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Binding } from '../../records/database/binding.ts'
 import type { SqlText } from '../../model/model.ts'
@@ -42,7 +42,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return { text: parts.map(part => part.text).join(separator), bindings: parts.flatMap(part => part.bindings) }
 }
 
-/** Nests by halves: a parser nests a long row of `and` as deep as the row is long. */
+/** Nests by halves: a parser nests a row of `and` as deep as the row is long. */
 export function joinEvenly(parts: readonly Sql[], separator: ' and ' | ' or '): Sql {
   if (parts.length <= thresholds.joined) return join(parts, separator)
   const middle = Math.ceil(parts.length / 2)

@@ -1,4 +1,4 @@
-/** Writes the SQL of `raw('now()')`, which no parameter can hold, into the text of a statement. */
+/** Writes SQL given as a value, such as `raw('now()')`, into the text of a statement: no parameter can hold SQL. */
 import type { Platform } from '@mikro-orm/core'
 import { UnboundValue } from '../../records/database/unbound-value.ts'
 

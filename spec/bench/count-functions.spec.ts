@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [110, 34],
   list: [114, 39],
   'list-scope': [138, 41],
-  patch: [179, 48],
-  'patch-scope': [208, 53],
-  post: [176, 45],
-  'post-scope': [196, 48],
+  patch: [169, 47],
+  'patch-scope': [199, 52],
+  post: [166, 44],
+  'post-scope': [187, 47],
 }
 
 describe('a warm request', () => {

@@ -13,7 +13,6 @@ import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import * as fc from 'fast-check'
 import { RestEngine } from '../../lib/index.ts'
-import { RowWriter } from '../../lib/databases/sqlite/row-writer.ts'
 import { UnitsOfWork } from '../../lib/databases/sqlite/units-of-work.ts'
 import { check, costly, isTried, runs } from '../helpers/check.ts'
 import type { Json, Row } from '../helpers/oracle.ts'
@@ -30,7 +29,7 @@ import { countWritten } from './world/ways-of-writing.ts'
 import type { Request } from './world/ways-of-writing.ts'
 
 /** How many statements the engine has written rows with, by their first word. */
-const written = countWritten(RowWriter.prototype)
+const written = countWritten(UnitsOfWork.prototype)
 
 /** How many units of work there have been. */
 let units = 0

@@ -31,7 +31,7 @@ export abstract class OrmConnection {
   writesAlone(): boolean {
     const { em } = this.orm
     if (this.#known?.em !== em) this.#known = { em, isOrdinary: this.#isOrdinary(em) }
-    return this.#known.isOrdinary && !hasSubscribers(em) && isSilent(em.config)
+    return this.#known.isOrdinary && (em.getEventManager().getSubscribers().size === 0 || !hasSubscribers(em)) && isSilent(em.config)
   }
 
   explainListeners(): string | undefined {

@@ -23,7 +23,6 @@ import { OrmHost } from './orm-host.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
 import { Readings } from './readings.ts'
 import { Recorder } from './recorder.ts'
-import { RowWriter } from './row-writer.ts'
 import { name } from '../sql/sql.ts'
 import { Transactions } from './transactions.ts'
 import { UnitsOfWork } from './units-of-work.ts'
@@ -44,7 +43,6 @@ export class SqliteConnection extends OrmConnection implements Connection {
   readonly #observers = new Observers()
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
-  readonly #rows: RowWriter
   readonly #makeOrm: (shared: SharedSqliteDialect) => MikroORM
   #orm: MikroORM | undefined
 
@@ -57,8 +55,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
-    this.#rows = new RowWriter(content, this.transactions, this.#observers, this)
-    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#rows, this)
+    this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#observers, this)
   }
 
   get orm(): MikroORM {
@@ -137,7 +134,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
   }
 
   takeKey(table: StoredTable, given: unknown): number | bigint | undefined {
-    return this.#rows.takeKey(table, given)
+    return this.#unitsOfWork.takeKey(table, given)
   }
 
   keepsTime(): boolean {
@@ -162,7 +159,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
   }
 
   run(statement: Statement, parameters: readonly unknown[], behind: BehindWrite = 'writes'): RowsWritten {
-    return this.#rows.run(statement, parameters, behind)
+    return this.#unitsOfWork.run(statement, parameters, behind)
   }
 
   deferReferences(): void {

@@ -121,16 +121,16 @@ export class Content {
   /**
    * To be called before anything is written.
    *
-   * @param checked set where the file is checked again before the commit
+   * @param sharesCheck set where the file is checked again before the commit: whether requests of one turn share the check
    */
-  writing(checked?: { readonly sharesCheck: boolean }): void {
+  writing(sharesCheck?: boolean): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
       // Inside of the transaction no answer is kept: a nested POST would read the schema for each list.
-      if (!this.handle.knowsTriggers && !db.inTransaction) this.handle.hasTriggers()
+      if (this.handle.knownTriggers === undefined && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
-      if (checked === undefined) place.check()
-      else place.checkBefore(checked.sharesCheck)
+      if (sharesCheck === undefined) place.check()
+      else place.checkBefore(sharesCheck)
     }
     if (this.#keys.counters.size > 0) this.#keys.prepare(db)
     if (!this.#started) return

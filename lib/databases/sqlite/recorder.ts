@@ -17,40 +17,40 @@ const ROW_BYTES = 100
 const VALUE_BYTES = 16
 
 class RecordedRow implements RowChange {
-  readonly kind = 'row'
-  readonly #compiled: CompiledTable
-  readonly #values: readonly unknown[]
+  // Fields without `declare` would cost an initialiser for each row.
+  declare readonly kind: 'row'
+  declare readonly table: WatchedTable
+  declare readonly image: CompiledTable['image']
+  declare readonly values: readonly unknown[]
+  declare readonly bytes: number
 
   /** @param values table, kind of the change, old columns, new columns */
-  constructor(compiled: CompiledTable, values: readonly unknown[]) {
-    this.#compiled = compiled
-    this.#values = values
-  }
-
-  get table(): WatchedTable {
-    return this.#compiled.table
-  }
-
-  get bytes(): number {
+  constructor({ table, image }: CompiledTable, values: readonly unknown[]) {
+    this.kind = 'row'
+    this.table = table
+    this.image = image
+    this.values = values
     let bytes = ROW_BYTES
-    for (const value of this.#values)
-      bytes +=
-        typeof value === 'string' ? VALUE_BYTES + value.length : value instanceof Uint8Array ? VALUE_BYTES + value.byteLength : VALUE_BYTES
-    return bytes
+    for (const value of values) {
+      bytes += VALUE_BYTES
+      if (typeof value === 'string') bytes += value.length
+      else if (value instanceof Uint8Array) bytes += value.byteLength
+    }
+    this.bytes = bytes
   }
 
   before(): RowImage | undefined {
-    return this.#values[1] === INSERT ? undefined : this.#image(2)
+    return this.values[1] === INSERT ? undefined : this.#image(2)
   }
 
   after(): RowImage | undefined {
-    const { columns } = this.#compiled.image
-    return this.#values[1] === DELETE ? undefined : this.#image(this.#values[1] === UPDATE ? 2 + columns.length : 2)
+    const { columns } = this.image
+    return this.values[1] === DELETE ? undefined : this.#image(this.values[1] === UPDATE ? 2 + columns.length : 2)
   }
 
   #image(start: number): RowImage {
-    const { columns, record, id } = this.#compiled.image
-    const row = this.#values.slice(start, start + columns.length)
+    const { columns, record, id } = this.image
+    const row = this.values.slice(start, start + columns.length)
     return { id: id(row) as string | number, record: record(row) as Record<string, unknown> }
   }
 }
@@ -86,10 +86,18 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#watched = watched
   }
 
-  /** Makes the triggers, if anybody listens: to be called before a statement that may write, best outside of a transaction. */
-  prepare(): void {
+  /**
+   * Makes the triggers, if anybody listens: to be called before a statement that may write, best outside of a transaction.
+   *
+   * @returns the position to roll back to
+   */
+  prepare(): number {
     const db = this.#content.handle.db
-    if (this.#installed === db || (this.watchers.size === 0 && this.#owner.current === undefined)) return
+    if (this.#installed !== db && (this.watchers.size > 0 || this.#owner.current !== undefined)) this.#install(db)
+    return this.#pending.length
+  }
+
+  #install(db: RawDatabase): void {
     if (!this.#extended.has(db)) {
       db.function('mikro_changed', { varargs: true, directOnly: false }, this.#changed)
       db.function('mikro_going', { varargs: true, directOnly: false }, (keyName: unknown, value: unknown, ...key: unknown[]) => {
@@ -112,11 +120,12 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 
   /** Triggers might prevent the change. */
-  beforeSchemaChange(): void {
+  beforeSchemaChange(): number {
     const db = this.#content.handle.db
     if (this.#extended.has(db)) dropTriggers(db)
     this.#installed = undefined
     this.#triggerSql = undefined
+    return this.#pending.length
   }
 
   readonly #changed = (...values: unknown[]): null => {
@@ -158,10 +167,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     this.#hasLinks = false
     if (this.#gone.size > 0) this.#gone.clear()
     if (this.#savepoints.size > 0) this.#savepoints.clear()
-  }
-
-  get position(): number {
-    return this.#pending.length
   }
 
   savepoint(savepoint: string): void {

@@ -14,22 +14,33 @@ import { Surroundings } from '../../foundation/async/surroundings.ts'
 import type { Observers } from './observers.ts'
 import type { Entered } from './orm/connection-host.ts'
 
-export interface OpenTransaction {
+interface AnyTransaction {
   readonly outer: OpenTransaction | undefined
-  /** MikroORM's handle, once begun. */
-  trx?: Transaction
   /** Until the end; MikroORM's transactions are open once begun. */
   open: boolean
-  /**
-   * Begins the transaction in the database, before a row is written.
-   *
-   * @param isLast nothing follows that could fail
-   */
-  begin?(isLast?: boolean): void
   /** Keeps nested writes apart; undefined before the first. */
   nested: Lock | undefined
   readonly end?: RequestAbort | undefined
 }
+
+export interface OrmTransaction extends AnyTransaction {
+  /** MikroORM's handle, once begun. */
+  trx?: Transaction
+  readonly writer?: undefined
+}
+
+/** A transaction of statements alone. */
+export interface WorkAtOnce extends AnyTransaction {
+  readonly trx?: undefined
+  /** @param isLast nothing follows that could fail */
+  readonly writer: { begin(work: WorkAtOnce, isLast: boolean): void }
+  /** In the database. */
+  begun: boolean
+  /** Requests of one turn may share a look at the file. Rules of the application must not run between the look and the commit. */
+  readonly sharesCheck: boolean
+}
+
+export type OpenTransaction = OrmTransaction | WorkAtOnce
 
 const CALL = <T>(work: () => T): T => work()
 
@@ -70,7 +81,7 @@ export class Transactions {
   /** Refuses after the deadline of the request. */
   begin(isLast = false): void {
     const { current } = this
-    current?.begin?.(isLast)
+    if (current?.writer !== undefined) current.writer.begin(current, isLast)
     current?.end?.checkTime()
   }
 
@@ -111,7 +122,7 @@ export class Transactions {
 
   /** @param begin calls `entered` once the transaction has begun */
   async transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T> {
-    const transaction: OpenTransaction = { outer: this.current, open: false, nested: undefined }
+    const transaction: OrmTransaction = { outer: this.current, open: false, nested: undefined }
     const entered = (trx: Transaction): void => {
       transaction.trx = trx
       transaction.open = true

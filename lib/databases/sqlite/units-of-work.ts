@@ -1,64 +1,41 @@
 /**
  * Runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's `transactional`.
+ * Writes rows without MikroORM's unit of work; checks the file's place, calls the recorder and traces.
  */
 import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
+import type { StoredTable } from '../../model/stored-table.ts'
+import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
+import type { Statement } from '../../records/database/dialect.ts'
+import { UnboundValue } from '../../records/database/unbound-value.ts'
 import type { Content } from './content.ts'
-import { isBusy } from './database/busy.ts'
+import { isBusy, whenFree } from './database/busy.ts'
+import type { RawResult } from './driver/raw-database.ts'
 import { Lock } from '../../foundation/async/lock.ts'
 import { rememberManager } from '../orm/target-keys.ts'
-import type { RowWriter } from './row-writer.ts'
-import type { OpenTransaction, Transactions } from './transactions.ts'
+import type { Observers } from './observers.ts'
+import type { BoundSqliteDriver } from './orm/driver.ts'
+import { countChanges, endedError } from './orm/shared-connection.ts'
+import { writeUnbound } from '../sql/write-unbound.ts'
+import type { OrmTransaction, Transactions, WorkAtOnce } from './transactions.ts'
 
 type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
-class WorkAtOnce implements OpenTransaction {
-  readonly outer = undefined
-  open = true
-  nested: Lock | undefined
-  readonly end: RequestAbort | undefined
-  readonly #content: Content
-  readonly #rows: RowWriter
-  readonly #release: () => void
-  begun = false
-  /** Requests of one turn may share a look at the file. Rules of the application must not run between the look and the commit. */
-  readonly sharesCheck: boolean
-
-  constructor(content: Content, rows: RowWriter, release: () => void, end: RequestAbort | undefined, repeatable: boolean) {
-    this.sharesCheck = repeatable && end?.isFromSocket === true
-    this.#content = content
-    this.#rows = rows
-    this.#release = release
-    this.end = end
-  }
-
-  /** A last statement is a transaction by itself, unless a deadline may roll it back. */
-  begin(isLast = false): void {
-    if (this.begun) return
-    if (isLast && this.end?.deadline === undefined) return this.#content.writing()
-    this.#rows.begin(this.sharesCheck)
-    this.begun = true
-  }
-
-  leave(): void {
-    this.open = false
-    this.#release()
-  }
-}
+const NONE: readonly unknown[] = []
 
 export class UnitsOfWork {
   readonly #content: Content
   readonly #transactions: Transactions
+  readonly #observers: Observers
   readonly #host: { readonly orm: MikroORM }
-  readonly #rows: RowWriter
 
-  constructor(content: Content, transactions: Transactions, rows: RowWriter, host: { readonly orm: MikroORM }) {
+  constructor(content: Content, transactions: Transactions, observers: Observers, host: { readonly orm: MikroORM }) {
     this.#content = content
     this.#transactions = transactions
-    this.#rows = rows
+    this.#observers = observers
     this.#host = host
   }
 
@@ -67,7 +44,7 @@ export class UnitsOfWork {
     this.#content.assertWritable()
     const outer = this.#transactions.current
     const release = outer === undefined ? undefined : await this.#transactions.wait((outer.nested ??= new Lock()).acquire(end?.signal))
-    const transaction: OpenTransaction = { outer, open: false, nested: undefined, end: end ?? outer?.end }
+    const transaction: OrmTransaction = { outer, open: false, nested: undefined, end: end ?? outer?.end }
     try {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
@@ -82,7 +59,7 @@ export class UnitsOfWork {
   }
 
   /** As `em.transactional`, without a second entity manager to merge into the first. */
-  async #transact<T>(em: EntityManager, transaction: OpenTransaction, work: EntityWork<T>): Promise<T> {
+  async #transact<T>(em: EntityManager, transaction: OrmTransaction, work: EntityWork<T>): Promise<T> {
     const ctx = transaction.outer?.trx
     await em.begin(ctx === undefined ? {} : { ctx })
     const trx = em.getTransactionContext()
@@ -112,14 +89,17 @@ export class UnitsOfWork {
   transact<T>(steps: () => Awaitable<T>, end?: RequestAbort, repeatable = false): Awaitable<T> {
     this.#content.assertWritable()
     const { lock, current, surroundings } = this.#transactions
-    if (lock.held || current !== undefined || this.#content.handle.db.inTransaction) return this.write(steps, end)
-    const work = new WorkAtOnce(this.#content, this.#rows, lock.acquire() as () => void, end, repeatable)
+    const { db, place } = this.#content.handle
+    if (lock.held || current !== undefined || db.inTransaction) return this.write(steps, end)
+    lock.take()
+    const sharesCheck = repeatable && place !== undefined && end?.isFromSocket === true
+    const work: WorkAtOnce = { outer: undefined, open: true, nested: undefined, end, begun: false, sharesCheck, writer: this }
     // Repeatable work waits for nothing of the application. In memory nobody else writes before the first write.
-    const isAlone = repeatable && this.#content.handle.place === undefined && this.#transactions.observers.traces?.current === undefined
+    const isAlone = repeatable && place === undefined && this.#observers.traces?.current === undefined
     try {
-      if (!isAlone) work.begin()
+      if (!isAlone) this.begin(work, false)
     } catch (error) {
-      work.leave()
+      this.#leave(work)
       // Waits until the other process unlocks the file.
       if (isBusy(error)) return this.write(steps, end)
       throw this.#explain(error)
@@ -137,36 +117,78 @@ export class UnitsOfWork {
     )
   }
 
+  /**
+   * Begins work in the database, before a row is written. The last statement is a transaction by itself, unless a deadline may roll it back.
+   *
+   * @throws at once when another process has locked the file.
+   */
+  begin(work: WorkAtOnce, isLast: boolean): void {
+    if (work.begun) return
+    if (isLast && work.end?.deadline === undefined) return this.#content.writing()
+    this.#observers.recorder?.begin()
+    this.#content.writing(work.sharesCheck)
+    // `immediate` waits for other writers here, not in a later statement.
+    this.#send('begin immediate', NONE)
+    work.begun = true
+  }
+
   #commit<T>(work: WorkAtOnce, result: T): Awaitable<T> {
-    let committed: Awaitable<void>
     try {
       work.end?.throwIfReached()
       work.end?.checkTime()
-      committed = work.begun ? this.#rows.commit(work.sharesCheck) : undefined
+      if (work.begun) {
+        const { recorder } = this.#observers
+        const { place } = this.#content.handle
+        place?.checkWrite(work.sharesCheck)
+        recorder?.beforeCommit()
+        // While others read a file, nobody may change the file.
+        const committed = place === undefined ? this.#end() : whenFree(this.#end)
+        if (committed instanceof Promise) return this.#finish(work, committed, result)
+        recorder?.afterCommit()
+      }
     } catch (error) {
       return this.#fail(work, error)
     }
-    if (!(committed instanceof Promise)) {
-      work.leave()
-      return result
+    this.#leave(work)
+    return result
+  }
+
+  /** After a failure, SQLite may have ended the transaction. */
+  readonly #end = (): void => {
+    try {
+      this.#send('commit', NONE)
+    } catch (error) {
+      throw this.#content.handle.db.inTransaction ? error : endedError(error)
     }
-    return committed.then(
-      () => {
-        work.leave()
-        return result
-      },
-      (error: unknown) => this.#fail(work, error),
-    )
+  }
+
+  async #finish<T>(work: WorkAtOnce, committed: Promise<void>, result: T): Promise<T> {
+    try {
+      await committed
+      this.#observers.recorder?.afterCommit()
+    } catch (error) {
+      return this.#fail(work, error)
+    }
+    this.#leave(work)
+    return result
   }
 
   #fail(work: WorkAtOnce, error: unknown): never {
     try {
-      if (work.begun) this.#rows.rollback()
+      if (work.begun) {
+        if (this.#content.handle.db.inTransaction) this.#send('rollback', NONE)
+        this.#observers.recorder?.rollback()
+      }
     } catch (failure) {
       this.#warnOfRollback(failure as Error)
     }
-    work.leave()
+    this.#leave(work)
     throw this.#explain(error)
+  }
+
+  #leave(work: WorkAtOnce): void {
+    work.open = false
+    this.#transactions.lock.release()
   }
 
   #explain(error: unknown): unknown {
@@ -178,4 +200,49 @@ export class UnitsOfWork {
     // A failed rollback must not hide the reason.
     this.#host.orm.config.getLogger().warn('query', `Failed to roll back transaction: ${message}`)
   }
+
+  /** See `Connection.takeKey`. */
+  takeKey({ table }: StoredTable, given: unknown): number | bigint | undefined {
+    const { keys, handle } = this.#content
+    if (!keys.counts(table)) return undefined
+    this.#transactions.begin()
+    if (given === undefined) return keys.next(handle.db, table)
+    if (typeof given === 'bigint' || Number.isSafeInteger(given)) keys.give(table, BigInt(given as number))
+    return undefined
+  }
+
+  /** See `Connection.run`. */
+  run({ sql }: Statement, parameters: readonly unknown[], behind: BehindWrite): RowsWritten {
+    const { handle } = this.#content
+    // A last statement needs no transaction, unless a trigger may drop the row: such a write is refused, and rolled back.
+    this.#transactions.begin(behind === 'nothing' && handle.isInMemory && !handle.hasTriggers())
+    const { em } = this.#host.orm
+    const { recorder } = this.#observers
+    let position: number | undefined
+    try {
+      const bound = UnboundValue.areMade ? writeUnbound(sql, parameters, em.getPlatform()) : { sql, parameters }
+      const text = em.config.get('onQuery')(bound.sql, bound.parameters)
+      position = recorder?.prepare()
+      const { changes, lastInsertRowid } = this.#send(text, bound.parameters)
+      if (behind === 'nothing') recorder?.afterStatement()
+      const counted = BigInt(lastInsertRowid)
+      return changes < 2 ? { rows: changes, counted } : { rows: changes, counted, keys: () => countBack(counted, changes) }
+    } catch (error) {
+      // SQLite undoes a failed statement.
+      if (position !== undefined) recorder?.rollbackTo(position)
+      throw (em.getDriver() as BoundSqliteDriver).convertException(error as Error)
+    }
+  }
+
+  #send(sql: string, parameters: readonly unknown[]): RawResult {
+    if (this.#content.mayLag) this.#content.followClock()
+    const trace = this.#observers.traces?.current
+    const statement = this.#content.handle.prepare(sql)
+    return trace === undefined ? statement.run(parameters) : trace.statement(sql, parameters, countChanges, () => statement.run(parameters))
+  }
+}
+
+/** Keys are in sequence where no trigger inserts rows. */
+function countBack(last: bigint, rows: number): readonly bigint[] {
+  return Array.from({ length: rows }, (_, index) => last - BigInt(rows - 1 - index))
 }

@@ -22,17 +22,27 @@ export class Lock {
   }
 
   #take(): () => void {
-    this.held = true
-    this.#holders++
+    this.take()
     let released = false
     return () => {
       if (released) return
       released = true
-      // `held` stays true: nobody overtakes the queue.
-      const next = this.#waiting.shift()
-      if (next === undefined) this.held = false
-      else next()
+      this.release()
     }
+  }
+
+  /** Takes a free lock. */
+  take(): void {
+    this.held = true
+    this.#holders++
+  }
+
+  /** To be called once for each `take`. */
+  release(): void {
+    // `held` stays true: nobody overtakes the queue.
+    const next = this.#waiting.shift()
+    if (next === undefined) this.held = false
+    else next()
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {

@@ -3,7 +3,7 @@
  */
 import type { Change, RestEngine } from '../../../lib/index.ts'
 import type { RowWriter } from '../../../lib/databases/postgres/connection.ts'
-import type { RowWriter as SqliteRowWriter } from '../../../lib/databases/sqlite/row-writer.ts'
+import type { UnitsOfWork } from '../../../lib/databases/sqlite/units-of-work.ts'
 
 export interface Request {
   readonly method: string
@@ -13,7 +13,7 @@ export interface Request {
 }
 
 /** Counts the statements that rows are written with from now on, by their first word. */
-export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<SqliteRowWriter, 'run'>): Map<string, number> {
+export function countWritten(writer: Pick<RowWriter, 'run'> | Pick<UnitsOfWork, 'run'>): Map<string, number> {
   const written = new Map<string, number>()
   const run = writer.run as RowWriter['run']
   writer.run = function (this: RowWriter, statement, parameters, behind) {

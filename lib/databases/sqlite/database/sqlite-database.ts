@@ -153,7 +153,8 @@ export class SqliteDatabase {
   /** Last numbers of counted columns other than keys. */
   readonly #numbers = new Map<string, bigint>()
 
-  #hasTriggers: boolean | undefined
+  /** Whether there are triggers. Undefined: ask by `hasTriggers`. */
+  knownTriggers: boolean | undefined
 
   readonly readOnly: boolean
   /** Asking SQLite costs a native call. */
@@ -336,18 +337,14 @@ export class SqliteDatabase {
    * may take a trigger back.
    */
   hasTriggers(): boolean {
-    if (this.#hasTriggers !== undefined) return this.#hasTriggers
+    if (this.knownTriggers !== undefined) return this.knownTriggers
     const has = this.all("select 1 from sqlite_schema where type = 'trigger' limit 1", []).length > 0
-    if (this.isInMemory && !this.db.inTransaction) this.#hasTriggers = has
+    if (this.isInMemory && !this.db.inTransaction) this.knownTriggers = has
     return has
   }
 
-  get knowsTriggers(): boolean {
-    return this.#hasTriggers !== undefined
-  }
-
   #forgetSchema(): void {
-    this.#hasTriggers = undefined
+    this.knownTriggers = undefined
     this.#prepared.clear()
     this.timeChecks.estimate.forget()
   }

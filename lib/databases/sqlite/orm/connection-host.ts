@@ -7,8 +7,8 @@ import type { PreparedQuery } from '../database/sqlite-database.ts'
 
 /** The recorder of changed rows. */
 export interface WriteObserver {
-  readonly position: number
-  prepare(): void
+  /** @returns the position to roll back to */
+  prepare(): number
   begin(): void
   savepoint(savepoint: string): void
   rollbackTo(to: string | number): void
@@ -16,7 +16,8 @@ export interface WriteObserver {
   afterCommit(): void
   rollback(): void
   afterStatement(): void
-  beforeSchemaChange(): void
+  /** @returns the position to roll back to */
+  beforeSchemaChange(): number
 }
 
 /** `nested`: inside a transaction. */

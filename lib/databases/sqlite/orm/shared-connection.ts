@@ -72,9 +72,7 @@ export class SharedConnection implements DatabaseConnection {
     const statement = this.#prepare(sql)
     const { observer } = this.#host
     if (observer === undefined || statement.readonly) return runStatement(statement, parameters)
-    if (SCHEMA_CHANGE.test(sql)) observer.beforeSchemaChange()
-    else observer.prepare()
-    const { position } = observer
+    const position = SCHEMA_CHANGE.test(sql) ? observer.beforeSchemaChange() : observer.prepare()
     let result: QueryResult<R>
     try {
       result = runStatement(statement, parameters)

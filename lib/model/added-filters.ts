@@ -1,7 +1,4 @@
-/**
- * Added filters: filters of `engine.orm.em.addFilter` while the engine runs. A filter holds for later requests, this entity manager and its
- * forks.
- */
+/** Keeps the MikroORM filters of `engine.orm.em.addFilter`, added while the engine runs, for later requests. */
 
 export interface OrmFilter {
   readonly name?: string
@@ -18,7 +15,7 @@ export type NamedFilters = Readonly<Record<string, OrmFilter>>
 export const NO_FILTERS: NamedFilters = Object.freeze({})
 
 export class AddedFilters {
-  /** Another object after each change. */
+  /** A new object after each `add`. */
   named: NamedFilters
   #changed: () => void = () => {}
 
@@ -31,8 +28,7 @@ export class AddedFilters {
     this.#changed()
   }
 
-  /** Sets the listener. */
-  follow(changed: () => void): void {
+  onChange(changed: () => void): void {
     this.#changed = changed
   }
 }

@@ -1,4 +1,4 @@
-/** Applies the application's configuration to a resource. Rejects unknown names with the nearest known. */
+/** Applies the options of `resource(User, { … })`: checks them, changes the attributes, makes `ResourceRules` of the rest. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { NamedFilters, OrmFilter } from './added-filters.ts'
 import type { Action, HookContext } from './hook-context.ts'
@@ -60,7 +60,7 @@ const ATTRIBUTE_RULES = {
   create: [boolean],
 } as const satisfies OptionTable<NonNullable<UntypedConfig['attributes']>[string]>
 
-/** Leaves rules of attributes to `applyAttributeConfigs`, with the model. */
+/** Leaves attribute rules to `applyAttributeConfigs`. */
 export function checkConfig(className: string, config: UntypedConfig): void {
   readOptions(config, CONFIG, `resource(${className})`)
 }
@@ -156,7 +156,7 @@ interface SharedRules {
   readonly shared: SharedScope
 }
 
-/** Reads all rules but the attributes', and MikroORM's filters. */
+/** Reads all options but `attributes` and `computed`, and MikroORM's filters. */
 export function readRules(meta: EntityMetadata, orm: MikroORM, config: UntypedConfig, { filters, shared }: SharedRules): ResourceRules {
   const { access = true, scope, write, depth = 1, expand = [], single, repeatable = false } = config
   const ruleFor = (action: Action): AccessRule => (typeof access === 'object' ? (access[action] ?? true) : access)
@@ -190,7 +190,7 @@ function checkParameters(parameters: unknown, place: string, where: string): voi
   }
 }
 
-/** Checks no names: the version's vocabulary does. */
+/** records/access/list-defaults.ts checks the names of attributes. */
 function readDefaults({ sort, limit, filter }: UntypedConfig): ResourceRules['defaults'] {
   if (sort === undefined && limit === undefined && filter === undefined) return undefined
   return Object.freeze({
@@ -218,8 +218,8 @@ interface OrmFilters {
 }
 
 /**
- * Reads MikroORM's filters with `default: true`: of the entity, added ones, of the configuration. Of one name, the last counts, as in
- * MikroORM. A write may take a row out of a fixed condition, such as `{ deletedAt: null }`: soft deletion.
+ * Reads MikroORM's filters with `default: true`. Of one name, the configuration's counts, else the added filter, as in MikroORM. A write
+ * may take a row out of a fixed condition, such as `{ deletedAt: null }`: soft deletion.
  */
 function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters): OrmFilters {
   const active = (filters: object): [string, OrmFilter][] =>
@@ -243,7 +243,6 @@ function readOrmFilters(meta: EntityMetadata, orm: MikroORM, added: NamedFilters
   return { ofWrites: ofWrites.map(read), fixed }
 }
 
-/** A filter of the whole ORM may list entities. */
 function concernsEntity(filter: OrmFilter, meta: EntityMetadata): boolean {
   if (filter.entity === undefined) return true
   const entities: unknown[] = Array.isArray(filter.entity) ? filter.entity : [filter.entity]

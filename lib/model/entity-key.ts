@@ -1,4 +1,4 @@
-/** Entity key: converts keys between the engine (key.ts) and MikroORM. */
+/** Converts keys between the engine (`[7]`, see key.ts) and MikroORM's entities. */
 import { helper, Reference } from '@mikro-orm/core'
 import type { KeyValues, RecordKey } from './key.ts'
 import type { Resource, ScalarAttribute } from './model.ts'
@@ -6,7 +6,7 @@ import { fromProperty, toProperty } from '../foundation/values/scalar-type.ts'
 
 export type Entity = Record<string, unknown>
 
-/** MikroORM takes a single key bare, a composite key as an array, nested where a part is a relation. */
+/** `7` of one part, `[7, 2]` of two, `[[7, 2], 3]` where a part is a relation. */
 export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   let position = 0
   const part = (of: Resource): unknown => {
@@ -20,14 +20,13 @@ export function toPrimaryKey(resource: Resource, key: KeyValues): unknown {
   return part(resource)
 }
 
-/** Finds the resource of the entity's class, which may inherit from the given resource's. */
 export function findClass(resource: Resource, entity: Entity): Resource {
   if (resource.hierarchy === undefined) return resource
   for (const member of resource.hierarchy.byValue.values()) if (member.entity === entity.constructor) return member
   return resource
 }
 
-/** The database must know the entity. */
+/** Expects an entity with a stored key. */
 export function keyOfEntity(resource: Resource, entity: Entity): KeyValues {
   return resource.keyNames.flatMap(name => {
     const attribute = resource.byName.get(name)!

@@ -1,12 +1,12 @@
-/** Hook context: what hooks see of a request. */
+/** The types of `ctx`, for the application's wrappers, access rules, scopes, renderers and custom routes. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { QueryInput } from '../foundation/base/query-input.ts'
 import type { RestResponse } from '../foundation/base/response.ts'
 
-/** Actions that resource rules distinguish. */
+/** What rules distinguish. */
 export type Action = 'list' | 'get' | 'create' | 'update' | 'delete'
 
-/** Claims of a verified token. */
+/** Of a verified token. */
 export interface Claims {
   /** The user's ID as text. */
   readonly sub: string
@@ -17,7 +17,7 @@ export interface Claims {
   readonly [claim: string]: unknown
 }
 
-/** The engine, for hooks. Calls inside a write's hook join the write's transaction. */
+/** The engine. Calls inside a write join its transaction. */
 export interface EngineHandle {
   handle(
     method: string,
@@ -30,7 +30,7 @@ export interface EngineHandle {
 
 /** How `ctx.ask` asks. */
 export interface AskOptions {
-  /** `engine`: past access rules and scopes, like `engine.seed`. Default: as the request's caller. */
+  /** `engine`: past access rules and scopes. Default: as the request's caller. */
   readonly as?: 'engine'
 }
 
@@ -53,8 +53,7 @@ export interface HookContext {
   readonly engine: EngineHandle
   /**
    * Asks the engine as this request's caller, under the same base and version; in a write, inside the transaction. A custom route that asks
-   * for its own path gets the resource behind the route. A rule that asks for the resource it guards calls itself, unless asking as the
-   * engine.
+   * for its own path gets the resource behind the route. A rule that asks for the guarded resource as the caller calls itself.
    *
    * @param path below the version: `/articles/7`; may carry its own `?query`
    * @param query as for `engine.handle`
@@ -95,7 +94,7 @@ export interface HookContext {
   readonly headers: Readonly<Record<string, string>>
   /** Decoded `{name}` parts of a custom route's path. */
   readonly params: Readonly<Record<string, string>>
-  /** Hooks share notes here; new for every request. */
+  /** For notes to later hooks of the request. */
   readonly state: Record<string, unknown>
 }
 
@@ -107,5 +106,5 @@ export interface HandlerResponse {
   readonly body?: unknown
 }
 
-/** Wraps or replaces a behaviour: `next()` runs the original. */
+/** Wraps or replaces the engine's work: `next()` does the work. */
 export type Wrapper = (ctx: HookContext, next: () => Promise<RestResponse>) => HandlerResponse | Promise<HandlerResponse>

@@ -1,4 +1,7 @@
-/** IDs name: the option `ids`. Refuses relations shown as more than plain IDs of one resource. */
+/**
+ * Reads the attribute option `ids`, a relation's second name: by `user: { ids: 'userId' }`, records show `"userId": 7`. Refuses relations
+ * without plain IDs.
+ */
 import { isRelation, type Attribute, type RelationAttribute, type ScalarAttribute } from './model.ts'
 
 export function readIdsName(attribute: Attribute, ids: string | undefined, where: string): Attribute {
@@ -25,7 +28,7 @@ export function checkIdsNames(attributes: readonly Attribute[], where: string): 
   }
 }
 
-/** Gives IDs as a plain attribute, for a path to read and set. */
+/** Makes a plain attribute of a relation's IDs, for the path `/posts/1/userId`. */
 export function plainIds(relation: RelationAttribute): ScalarAttribute {
   const { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable } = relation
   const rules = { name, property, nullable, hidden, readOnly, required, needed, flag, filterable, sortable, render: undefined }
@@ -35,7 +38,7 @@ export function plainIds(relation: RelationAttribute): ScalarAttribute {
   return { ...plain, type: relation.target.key[0]!.type, source }
 }
 
-/** A name of IDs gets a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first counts. */
+/** `userId` leads to a copy of the relation with `idsOf`. Classes of a hierarchy may share a name: the first counts. */
 export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
   const byName = new Map<string, Attribute>()
   for (const attribute of attributes) {
@@ -46,7 +49,7 @@ export function indexAttributes(attributes: readonly Attribute[]): ReadonlyMap<s
   return byName
 }
 
-/** The name in a record, unless expanded. */
+/** The name beside IDs: `userId`. */
 export function shownName(attribute: Attribute): string {
   return isRelation(attribute) ? (attribute.ids ?? attribute.name) : attribute.name
 }
@@ -55,7 +58,7 @@ export function isIds(attribute: Attribute): attribute is RelationAttribute & { 
   return isRelation(attribute) && attribute.idsOf !== undefined
 }
 
-/** Returns the relation instead of the copy for IDs. */
+/** Turns the copy for `userId` back into `user`. */
 export function withoutIds<A extends Attribute>(attribute: A, byName: ReadonlyMap<string, Attribute>): A {
   return isIds(attribute) ? (byName.get(attribute.idsOf) as A) : attribute
 }

@@ -1,4 +1,4 @@
-/** Inferred entities: entities of a JSON file, whose records have the file's keys. */
+/** Remembers entities inferred from a JSON file. */
 const inferred = new WeakMap<object, { readonly isExact: boolean }>()
 
 /** @param isExact see `FromJsonOptions.exact` */

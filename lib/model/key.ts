@@ -1,7 +1,7 @@
 /**
- * Key: a record's ID as text, JSON, and values of the key's parts. A composite key joins parts by `~`, each percent-encoded (RFC 3986
- * section 2.1, `~` itself as %7E). With the option `key`, an ID holds another attribute's value (`ShownKey`); rows are still linked by
- * primary key (`KeyValues`).
+ * Converts a record's ID between path segment (`/v1/orders/7~2`), JSON and key values (`[7, 2]`). A composite key joins parts by `~`, each
+ * percent-encoded (RFC 3986 section 2.1, `~` itself as %7E). With the option `key`, an ID holds another attribute's value (`ShownKey`);
+ * rows are still linked by primary key (`KeyValues`).
  */
 import { withArticle } from '../foundation/base/article.ts'
 import { restError, type RestError } from '../foundation/errors/errors.ts'
@@ -16,19 +16,16 @@ import {
 } from '../foundation/values/scalar-type.ts'
 import { runtime } from '../foundation/runtime/runtime.ts'
 
-/** Values in the order of `resource.key`. */
 export type KeyValues = readonly ScalarValue[]
 
 export interface ShownKey {
   readonly shown: ScalarValue
 }
 
-/** A row's key, or a value to find the row by. */
 export type RecordKey = KeyValues | ShownKey
 
-/** Whether the row must still be found. */
 export function isShownKey(key: RecordKey): key is ShownKey {
-  // Runs for each request: faster than looking for a member.
+  // Faster than looking for a member.
   return !Array.isArray(key)
 }
 
@@ -48,10 +45,7 @@ export function idNames({ keyNames, shownKey }: Resource): readonly string[] {
   return shownKey === undefined ? keyNames : [shownKey.name]
 }
 
-/**
- * Whether no path leads to a record with this part: `/v1/docs/` is the list; URLs drop `.` and `..`, also as `%2E` (WHATWG); NUL is refused
- * in paths.
- */
+/** Whether no path names such a key: `/v1/docs/` is the list, URLs drop `.` and `..` (WHATWG). */
 export function isUnreachable(value: unknown, name: string, resource: Resource): boolean {
   if (typeof value !== 'string') return false
   const hasNul = value.includes('\0')
@@ -59,7 +53,6 @@ export function isUnreachable(value: unknown, name: string, resource: Resource):
   return idNames(resource).includes(name) && (hasNul || idParts(resource).length === 1)
 }
 
-/** Orders numbers as numbers, others by characters. */
 export function compareKeys(a: KeyValues, b: KeyValues): number {
   for (const [index, value] of a.entries()) {
     const otherValue = b[index]!
@@ -79,7 +72,7 @@ function decodePart(text: string): string | undefined {
 }
 
 /**
- * Undefined for a text without the form of an ID.
+ * Undefined for a text that cannot be an ID: `x` for an integer.
  *
  * @param encoded a raw path segment, percent-encoded even for a single key
  */
@@ -94,13 +87,13 @@ function readPart(text: string, { type }: KeyPart, encoded: boolean): ScalarValu
   const part = encoded && text.includes('%') ? decodePart(text) : text
   if (part === undefined) return undefined
   const value = parseScalar(part, type)
-  // A file's key may not fit the column type.
+  // A file's key may be of another type.
   return type.strays === true ? (readBytes(part, type) ?? value ?? findStray(part, type)) : value
 }
 
 const BYTES = /^x'((?:[0-9a-f]{2})*)'$/
 
-/** Writes hex digits: in a file's key of another type, Base64 could be another row's key. */
+/** Hex, for in a file, Base64 of one key could be another row's key. */
 export function formatBytes(bytes: Uint8Array): string {
   return `x'${runtime.formatBytes(bytes, 'hex')}'`
 }
@@ -114,7 +107,7 @@ function readBytes(value: unknown, { strays }: ScalarType): Uint8Array | undefin
   return bytes === undefined ? undefined : runtime.parseBytes(bytes, 'hex')
 }
 
-/** Undefined: no row can hold the value, like `01` in an integer column. */
+/** Reads a file's key of another type than the column. Undefined: no row can hold the value, like `01`. */
 function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarValue | undefined {
   if (strays !== true || items !== undefined) return undefined
   const isCounted = kind === 'integer' || kind === 'bigint'
@@ -125,7 +118,6 @@ function findStray(value: unknown, { kind, strays, items }: ScalarType): ScalarV
   return Number.isNaN(number) ? value : String(number) === value ? number : undefined
 }
 
-/** Reads a primary key, as `idFromText` an ID. */
 export function keyFromText(text: string, resource: Resource, encoded = false): KeyValues | undefined {
   if (resource.key.length === 1) {
     const value = readPart(text, resource.key[0]!, encoded)
@@ -150,7 +142,6 @@ export function idFromJson(json: unknown, resource: Resource): RecordKey | undef
   return shown === undefined ? undefined : { shown }
 }
 
-/** Reads a primary key, as `idFromJson` an ID. */
 export function keyFromJson(json: unknown, resource: Resource): KeyValues | undefined {
   if (resource.key.length > 1) return typeof json === 'string' ? keyFromText(json, resource) : undefined
   const { type } = resource.key[0]!
@@ -158,11 +149,7 @@ export function keyFromJson(json: unknown, resource: Resource): KeyValues | unde
   return value === undefined ? undefined : [value]
 }
 
-/**
- * Reads the key a database counted for a new record.
- *
- * @throws RestError beyond 2^53 for a key shown as a number: JSON would show the next key alike
- */
+/** @throws RestError for a number beyond 2^53 that JSON shows as a number: the next key would look the same */
 export function keyFromCount(count: number | bigint, { key, table }: Resource): KeyValues {
   const { kind, asNumber } = key[0]!.type
   if ((kind !== 'bigint' || asNumber === true) && count > Number.MAX_SAFE_INTEGER) throw keysUsedUp(table, Number.MAX_SAFE_INTEGER)
@@ -179,7 +166,7 @@ interface TypedKey {
   readonly key: KeyValues
 }
 
-/** Reads `post:7`. Undefined: nothing the relation could link. */
+/** Reads `post:7`. Undefined: not an ID of the branches. */
 export function typedKeyFromText(text: string, { branches }: ToOneOfAttribute): TypedKey | undefined {
   const colon = text.indexOf(':')
   const branch = colon < 0 ? undefined : branches.find(({ target }) => target.singular === text.slice(0, colon))
@@ -205,7 +192,6 @@ export function idToSegment(key: RecordKey, resource: Resource): string {
   return joinKey(idValues(key).map((value, part) => formatPart(value, parts[part]!.type)))
 }
 
-/** Tells records of one resource apart. Runs for each link: does not encode. */
 export function shownText({ shown }: ShownKey, { shownKey }: Resource): string {
   return textOfPart(formatScalar(shown, shownKey!.part.type))
 }
@@ -237,7 +223,7 @@ const PARTS: Partial<Record<ScalarKind, string>> = {
   custom: 'a value of its own type',
 }
 
-/** Takes the values of an attribute: of a relation, as many as the target's key has. */
+/** Takes an attribute's part of a key: of a relation, the whole key of its target. */
 export function takeKeyParts(resource: Resource, name: string, key: KeyValues): KeyValues {
   let start = 0
   for (const keyName of resource.keyNames) {
@@ -253,7 +239,7 @@ export function sameKey(a: KeyValues, b: KeyValues): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index])
 }
 
-/** Names a key: of one part as `Reader.existing` does, of more parts so that `('a,b', 'c')` and `('a', 'b,c')` differ. */
+/** For Maps and Sets. `('a,b', 'c')` and `('a', 'b,c')` differ. */
 export function formatKey(key: KeyValues): string {
   const parts = key.map(String)
   return parts.length === 1 ? parts[0]! : JSON.stringify(parts)

@@ -1,6 +1,6 @@
 /**
- * Model: the frozen description of the API, made once by metadata/read-model.ts for all stages. Relations hold their target resource, so
- * walking a dotted path needs no look-ups.
+ * The types of the model, with resources, attributes and keys: metadata/read-model.ts makes a version's model once, frozen; all stages of a
+ * request read the model.
  */
 import type { HookContext } from './hook-context.ts'
 import type { FillRule } from './resource-config.ts'
@@ -13,7 +13,7 @@ export type Source =
   | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }
   /** Inside an object stored as JSON. */
   | { readonly kind: 'document'; readonly column: string; readonly keys: readonly string[] }
-  /** `asksCaller`: whether values depend on the request. */
+  /** `asksCaller`: whether the value depends on the caller. */
   | { readonly kind: 'formula'; readonly sql: Formula; readonly asksCaller?: () => boolean }
   /** A fixed text where the column is not NULL. */
   | { readonly kind: 'tag'; readonly column: string; readonly value: string }
@@ -41,26 +41,26 @@ interface AttributeBase {
   readonly hidden: boolean
   /** Refused in bodies. */
   readonly readOnly: boolean
-  /** On create: neither nullable nor defaulted nor generated. */
+  /** A POST must give a value. */
   readonly required: boolean
-  /** Like `required`, but also for values clients may not write, and for an embedded object made when left out. */
+  /** A new row needs a value, also from the engine alone. */
   readonly needed: boolean
   readonly filterable: boolean
   readonly sortable: boolean
-  /** The flag parameter the attribute needs to exist. */
+  /** The attribute exists only with this parameter. */
   readonly flag: string | undefined
   readonly render: Renderer | undefined
   readonly schema?: ValueSchema
-  /** Values from the engine, which clients may not give. */
   readonly fill?: { readonly [mode in 'create' | 'update']?: FillRule }
-  /** The name of a relation's IDs, if separate (`userId`). `idsOf`: the relation's name, in the `byName` entry for the IDs. */
+  /** A relation's second name, for IDs: `userId`. See ids-name.ts. */
   readonly ids?: string | undefined
+  /** In the copy under the second name: the first. */
   readonly idsOf?: string
   /** Discriminator values of the classes with the attribute. Undefined: all. */
   readonly classValues?: ReadonlySet<string>
   /** Hidden only because nobody may read the target. */
   readonly closed?: boolean
-  /** A row's class decides: others use the name or a column for something else. */
+  /** Whether readers need the row's class: other classes use the name or column otherwise. */
   readonly byClass?: boolean
 }
 
@@ -70,13 +70,13 @@ export type Renderer = (value: unknown, record: Readonly<Record<string, unknown>
 export interface ScalarAttribute extends AttributeBase {
   readonly kind: 'scalar'
   readonly type: ScalarType
-  /** Loaded only on demand: until then, any new value is a change. */
+  /** MikroORM loads the value on demand: before, any new value is a change. */
   readonly lazy?: true
   readonly source: Source
   readonly primary: boolean
   /** For optimistic locking. */
   readonly version: boolean
-  /** The property holds an entity with this key, or (`wrapped`) a reference. */
+  /** The property holds an entity with this key or, if `wrapped`, a reference. */
   readonly links?: { readonly entity: object; readonly wrapped: boolean }
 }
 
@@ -84,11 +84,10 @@ export interface EmbeddedAttribute extends AttributeBase {
   readonly kind: 'embedded'
   /** Undefined: a group of computed attributes. */
   readonly entity: object | undefined
-  /** Undefined: attributes have columns of their own. */
+  /** Undefined: the attributes have columns. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
-  /** A list of objects, always stored as JSON. */
   readonly array: boolean
-  /** For an object of several classes. `attributes` has those of all classes. */
+  /** For several classes: `attributes` has the attributes of all. */
   readonly variants: Variants | undefined
   readonly attributes: readonly InnerAttribute[]
   readonly byName: ReadonlyMap<string, InnerAttribute>
@@ -103,28 +102,26 @@ export interface Variants {
 export interface ToOneAttribute extends AttributeBase {
   readonly kind: 'toOne'
   readonly target: Resource
-  /** This table holds the foreign key. */
   readonly owner: boolean
   /** SQL in the place of a foreign key. Read-only. */
   readonly formula?: Formula | undefined
-  /** The foreign key. Owner: in this table, ordered as the target's key. Inverse: in the target's table, ordered as this key. */
+  /** The foreign key, in the order of the key: the owner's in this table, the inverse's in the target's. */
   readonly columns: readonly string[]
-  /** The key referred to, unless primary. Owner: the target's. Inverse: this resource's. */
+  /** The key behind the foreign key. Undefined: the primary key. */
   readonly targetKey: TargetKey | undefined
-  /** Columns beyond the key, with the linked record's. Other attributes hold these columns and must agree. */
+  /** Further columns, held by other attributes: `(org_id, user_id)` refers to `(org_id, id)`. */
   readonly beside?: readonly { readonly column: string; readonly referred: string }[] | undefined
-  /** Names this entity, in a link to several (`ToOneOfAttribute`). */
+  /** In a branch of `ToOneOfAttribute`: says this entity. */
   readonly discriminator: Discriminator | undefined
-  /** The place of the foreign key in a JSON column, if there. */
+  /** The place of a foreign key inside a JSON column. */
   readonly document: { readonly column: string; readonly keys: readonly string[] } | undefined
   readonly primary: boolean
   /** `mapToPk`: the property holds the key. */
   readonly holdsKey: boolean
   readonly unique: boolean
-  /** The name on the target. */
   readonly otherSide: string | undefined
   readonly orphanRemoval: boolean
-  /** Deleting the owner deletes linked records: MikroORM's cascade, not the database's. */
+  /** Deleting the owner deletes linked records, by MikroORM, not the database. */
   readonly cascadeRemove: boolean
   /** Owner only. */
   readonly onDelete: DeleteRule
@@ -135,12 +132,11 @@ export interface Discriminator {
   readonly value: string
 }
 
-/** A link to one of several entities: MikroORM's polymorphic relation. No foreign key is checked. */
+/** A link to one of several entities, polymorphic in MikroORM: `{ type: 'post', id: 7 }`. No foreign key is checked. */
 export interface ToOneOfAttribute extends AttributeBase {
   readonly kind: 'toOneOf'
-  /** For each entity, with the same name and property. */
   readonly branches: readonly PolymorphicTarget[]
-  /** The member that names the resource, in a linked record and in an ID. */
+  /** The member with the resource's name: `type`. */
   readonly typeName: string
   /** Discriminator and key. */
   readonly columns: readonly string[]
@@ -149,7 +145,6 @@ export interface ToOneOfAttribute extends AttributeBase {
 
 export interface PolymorphicTarget extends ToOneAttribute {
   readonly discriminator: Discriminator
-  /** The discriminator, shown as a linked record's resource name. */
   readonly type: ScalarAttribute
 }
 
@@ -164,13 +159,13 @@ export function referredParts({ key }: Resource, targetKey: TargetKey | undefine
   return targetKey === undefined ? key : [targetKey.part]
 }
 
-/** What becomes of a row when the linked row is deleted. */
+/** For a row, when the linked row is deleted. */
 export type DeleteRule = 'refuse' | 'cascade' | 'unlink'
 
 export interface ToManyAttribute extends AttributeBase {
   readonly kind: 'toMany'
   readonly target: Resource
-  /** One-to-many: rows of the target hold this key. Many-to-many: pivot rows hold both keys. */
+  /** `foreign`: rows of the target hold this record's key. `pivot`: rows of a link table hold both keys. */
   readonly via:
     | {
         readonly kind: 'foreign'
@@ -187,11 +182,10 @@ export interface ToManyAttribute extends AttributeBase {
         readonly ownerColumns: readonly string[]
         readonly targetColumns: readonly string[]
         readonly orderColumn: string | undefined
-        /** A row may link nothing: an application's pivot with an optional link, a file of another program. */
+        /** A row may link no member: an optional link in the application's pivot, a file of another program. */
         readonly mayBeEmpty: boolean
         /** For a table shared by several entities. */
         readonly discriminator: Discriminator | undefined
-        /** Whether MikroORM writes the pivot from this side. */
         readonly owner: boolean
       }
   readonly otherSide: string | undefined
@@ -200,13 +194,12 @@ export interface ToManyAttribute extends AttributeBase {
   readonly orderBy: readonly { readonly path: string; readonly descending: boolean }[]
   readonly orphanRemoval: boolean
   readonly cascadeRemove: boolean
-  /** Unknown IDs create records. */
   readonly creates?: boolean
 }
 
 export type RelationAttribute = ToOneAttribute | ToManyAttribute
 
-/** Undefined: the primary key. */
+/** Undefined: the links refer to the primary key. */
 export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
   return via.kind === 'foreign' ? via.targetKey : undefined
 }
@@ -214,7 +207,7 @@ export function findTargetKey({ via }: ToManyAttribute): TargetKey | undefined {
 export type InnerAttribute = ScalarAttribute | EmbeddedAttribute | ToOneAttribute
 export type Attribute = ScalarAttribute | EmbeddedAttribute | RelationAttribute | ToOneOfAttribute
 
-/** A relation in a key has the parts of the target's key. */
+/** One column. A relation has a part for each column of the target's key. */
 export interface KeyPart {
   readonly column: string
   readonly type: ScalarType
@@ -228,7 +221,7 @@ export interface ResourceMark {
 
 export type TableSource =
   | { readonly kind: 'table' }
-  /** Tables of a class and its ancestors, and of descendants, deepest first. */
+  /** `tables`: of the class and its ancestors. `optional`: of descendants, deepest first. */
   | {
       readonly kind: 'joined'
       readonly tables: readonly JoinedTable[]
@@ -248,17 +241,15 @@ interface JoinedTable {
 export interface Hierarchy {
   readonly root: Resource
   readonly column: string
-  /** The discriminator attribute; undefined where the table determines a row's class. */
+  /** The discriminator attribute. Undefined: the table says the class. */
   readonly attribute: string | undefined
   /** The class's own discriminator value; undefined: abstract. */
   readonly classValue: string | undefined
-  /** The class and its descendants. */
   readonly byValue: ReadonlyMap<string, Resource>
-  /** Also rows of other classes. */
+  /** Whether other classes have rows in the table. */
   readonly isShared: boolean
 }
 
-/** Keys are unique in the whole hierarchy. */
 export function findHierarchyRoot(resource: Resource): Resource {
   return resource.hierarchy?.root ?? resource
 }
@@ -269,7 +260,6 @@ export interface Resource {
   readonly table: string
   readonly source: TableSource
   readonly hierarchy: Hierarchy | undefined
-  /** As views and virtual entities are. */
   readonly readOnly: boolean
   readonly plural: string
   readonly singular: string
@@ -281,28 +271,28 @@ export interface Resource {
   readonly keyNames: readonly string[]
   /** The key seen by clients, if not primary. */
   readonly shownKey: TargetKey | undefined
-  /** Columns of the place in the data, then of the key. Empty: by insertion. */
+  /** Columns to order records by: place in the file, key. Empty: insertion. */
   readonly order: readonly string[]
-  /** The key is one integer the database counts. */
+  /** Whether the database counts the key. */
   readonly generatedKey: boolean
   /** For optimistic locking. */
   readonly version: ScalarAttribute | undefined
-  /** Dotted paths that are unique together. Without the key. */
+  /** Dotted paths, unique together. Without the key. */
   readonly uniques: readonly (readonly string[])[]
-  /** To-one attributes with links to the resource, by dotted paths. */
+  /** Links to this resource's records. */
   readonly referrers: readonly { readonly resource: Resource; readonly attribute: ToOneAttribute; readonly path: string }[]
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** False for a mere target of relations. */
+  /** False: no paths, only links. */
   readonly served: boolean
   readonly open: OpenAttributes | undefined
   readonly rules: ResourceRules
-  /** Read by the first write. Undefined: MikroORM's unit of work writes. */
+  /** Undefined: the unit of work writes. */
   readonly readStored: () => StoredTable | undefined
-  /** Completes "since …": why there is no stored table. Undefined: the entity alone gives no reason. */
+  /** Why not, to follow "since …". Undefined: not for the entity's sake. */
   readonly explainStored: () => string | undefined
 }
 
-/** Unknown names: `ResourceConfig.open`. */
+/** Where values of unknown names go: `ResourceConfig.open`. */
 export interface OpenAttributes {
   /** The hidden attribute with all values in a JSON object. */
   readonly holder: ScalarAttribute
@@ -310,7 +300,7 @@ export interface OpenAttributes {
   readonly once: boolean
   /** Names never added. */
   readonly except: ReadonlySet<string>
-  /** The holder keeps null and misfits of columns. Attributes in neither place are lacking. */
+  /** Whether the holder keeps nulls and misfits of columns, too: an attribute in neither place is missing. */
   readonly exact: boolean
   readonly learned: readonly string[]
 }

@@ -1,17 +1,17 @@
 /**
- * Open attributes: values for names the model lacks, in one JSON property. A learned name is an ordinary attribute for any JSON. Rejects a
- * malformed option.
+ * Reads the resource option `open`, by which bodies may name attributes unknown to the model. Their values go to one JSON property (the
+ * holder); each learned name becomes an attribute for any JSON.
  */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { Attribute, OpenAttributes, ScalarAttribute } from './model.ts'
 import type { OpenOption } from './resource-config.ts'
 
-/** Names in order, by entity class. Immutable. */
+/** By entity class. Immutable. */
 export type LearnedNames = Readonly<Record<string, readonly string[]>>
 
 export const NOTHING_LEARNED: LearnedNames = Object.freeze({})
 
-/** Names of a resource. */
+/** For each resource. */
 const MAX_LEARNED = 500
 /** In UTF-16 units. */
 const MAX_NAME = 200
@@ -21,11 +21,7 @@ interface OpenResult {
   readonly open: OpenAttributes | undefined
 }
 
-/**
- * Adds learned attributes, hides the holder.
- *
- * @param where begins error texts
- */
+/** @param where begins error texts */
 export function applyOpen(
   where: string,
   attributes: readonly Attribute[],
@@ -82,7 +78,7 @@ export function buildMember(name: string, holder: ScalarAttribute): ScalarAttrib
   } as const)
 }
 
-/** Some databases have no path to a key with a quote or backslash. */
+/** SQLite has no path to a key with a quote or backslash. */
 export function takesName(name: string, { once, except, learned, holder }: OpenAttributes): boolean {
   if (once && learned.length > 0) return false
   if (learned.length >= MAX_LEARNED || name.length > MAX_NAME || except.has(name) || name === holder.name) return false

@@ -1,4 +1,4 @@
-/** Owning links: to-one attributes with a foreign key. */
+/** Lists to-one attributes with a foreign key. By these links, finds the referrers of each resource. */
 import { findHierarchyRoot, type Attribute, type EmbeddedAttribute, type Resource, type ToOneAttribute } from './model.ts'
 
 /** Includes polymorphic links, and links in embedded objects. */
@@ -21,8 +21,8 @@ export function formatPath({ attribute, within }: OwningLink): string {
 }
 
 /**
- * Adds links to the referrers of their targets. A link may reach any class of a hierarchy: keys are shared. A query's links do not count:
- * the queried tables have foreign keys.
+ * Adds each link to the `referrers` of its target, and of the target's whole hierarchy, where keys are shared. Not of virtual entities: the
+ * queried tables have foreign keys.
  */
 export function addReferrers(all: readonly Resource[]): void {
   const byRoot = Map.groupBy(all, findHierarchyRoot)
@@ -36,7 +36,7 @@ export function addReferrers(all: readonly Resource[]): void {
   }
 }
 
-/** Whether the property is of a class above, whose rows include this class's. */
+/** Whether a class above has the property: rows of this class are rows there. */
 function isInheritedFrom(resource: Resource, property: string): boolean {
   const { hierarchy } = resource
   if (hierarchy === undefined || hierarchy.root === resource) return false

@@ -1,4 +1,4 @@
-/** Read computed: attributes of the application's SQL, single or in groups behind a flag. Refuses unknown types and members. */
+/** Reads the resource option `computed`, attributes with SQL of the application, alone or in groups behind a flag parameter. */
 import { checkNames, findNearest, formatHint } from '../foundation/base/suggest.ts'
 import type { ScalarKind, ScalarType } from '../foundation/values/scalar-type.ts'
 import type { Attribute, EmbeddedAttribute, ScalarAttribute, SqlText } from './model.ts'
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<ComputedAttribute['type'], ScalarKind>> = {
   json: 'json',
 }
 
-/** Names in databases, TypeScript and MikroORM. */
+/** Names of databases, TypeScript and MikroORM, for hints. */
 const OTHER_KINDS: Readonly<Record<string, ComputedAttribute['type']>> = {
   __proto__: null as never,
   int: 'integer',
@@ -136,7 +136,6 @@ function asksCaller(sql: ComputedAttribute['sql']): boolean {
   try {
     text = sql('t0')
   } catch {
-    // The expression's check reports this.
     return false
   }
   return (

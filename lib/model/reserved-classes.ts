@@ -1,5 +1,4 @@
-/** Reserved classes: MikroORM would take a property of a type with an entity's name for a relation. */
+/** Class names no inferred entity may have, since MikroORM would take properties of such a type for relations. */
 import { types } from '@mikro-orm/core'
 
-/** Types of MikroORM, and of a file's columns. */
 export const RESERVED_CLASSES: ReadonlySet<string> = new Set([...Object.values(types).map(({ name }) => name), 'FileType'])

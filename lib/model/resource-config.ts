@@ -1,10 +1,10 @@
-/** Resource config: an application's customisation of a model, typed from the entity. */
+/** The options of `resource(User, { … })`, an application's changes to the API of one entity. */
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 import type { StandardSchema } from './value-schema.ts'
 
-/** Distributes over names: tsc answers a misspelt name with `"email" | "name"`, not the entity's whole type. */
+/** One by one, so that the compiler answers a misspelt name with `"email" | "name"`. */
 export type PropertyName<E, Name = keyof E> = Name extends string ? (Name extends `__${string}` ? never : Name) : never
 
 /** A dotted path of relations from the entity. */
@@ -63,7 +63,7 @@ export interface AttributeRules<E, K extends PropertyName<E>> {
   readonly ids?: string
 }
 
-/** A value bound to SQL, or a function of the request: `ctx => ctx.user?.id`. NULL where nothing comes back, or outside of a request. */
+/** A value bound to SQL, or a function of the request: `ctx => ctx.user?.id`. NULL for undefined, and outside of requests. */
 export type SqlParameter = {} | null | undefined | ((ctx: HookContext) => unknown)
 
 /** SQL with `?` for bound values. MikroORM's `raw('...', [...])` fits. */
@@ -116,18 +116,17 @@ export type ResourceParameter<E> = (
   ctx: HookContext,
 ) => FilterQuery<E> | undefined | null | Promise<FilterQuery<E> | undefined | null>
 
-/** For an unknown entity. */
 export type UntypedConfig = ResourceConfig<Record<string, unknown>>
 
-/** What differs from the defaults for one model. */
+/** Options of one resource. */
 export interface ResourceConfig<E> {
   /** Plural name, replacing the defaults. */
   readonly name?: string
   /** Singular name. Default: `name`. */
   readonly singular?: string
   /**
-   * The ID of the only record. The resource's path is that record's: `GET /v1/profile` reads, PUT and PATCH change, `/v1/profile/name` is
-   * an attribute; POST and DELETE are not allowed.
+   * The ID of the only record, which has the resource's path: `GET /v1/profile` reads, PUT and PATCH change, `/v1/profile/name` is an
+   * attribute; POST and DELETE are not allowed.
    */
   readonly single?: string | number
   /**
@@ -152,8 +151,8 @@ export interface ResourceConfig<E> {
    */
   readonly filter?: string | QueryConditions
   /**
-   * Parameters of this resource's lists, each giving a condition or nothing, unknown elsewhere; they override the engine's option
-   * `parameters`: `{ tag: name => ({ tags: { name } }) }`. Default: none.
+   * Parameters of this resource's lists, each giving a condition or nothing: `{ tag: name => ({ tags: { name } }) }`. They override the
+   * engine's option `parameters`. Default: none.
    */
   readonly parameters?: Readonly<Record<string, ResourceParameter<NoInfer<E>>>>
   readonly attributes?: { readonly [K in PropertyName<E>]?: AttributeRules<E, K> }
@@ -169,8 +168,8 @@ export interface ResourceConfig<E> {
   readonly scope?: (ctx: HookContext) => FilterQuery<E> | undefined | Promise<FilterQuery<E> | undefined>
   /**
    * Rows a caller may change, move, link away or delete: a condition, or whether any. Holds for each row a request touches, by any path,
-   * before and after, and for new rows. Otherwise: 403 `forbidden`, and nothing changes. A function without a result allows nothing.
-   * Default: all rows that exist for the caller.
+   * before and after the write, and for new rows. Otherwise: 403 `forbidden`, and nothing changes. A function without a result allows
+   * nothing. Default: all rows that exist for the caller.
    */
   readonly write?: (ctx: HookContext) => WriteRule<NoInfer<E>> | Promise<WriteRule<NoInfer<E>>>
   /**
@@ -181,9 +180,9 @@ export interface ResourceConfig<E> {
    */
   readonly marks?: Readonly<Record<string, PropertyName<E> | MarkOption<PropertyName<E>>>>
   /**
-   * Whether a write may run again, wrapper included, after another write got in the way: repeatedly if need be, with the original `ctx`.
-   * For wrappers without effects outside the database, on PostgreSQL, where writes run concurrently; otherwise such a write is 503
-   * `database_busy`. Default: `false`.
+   * Whether a write may run again, wrapper included, with the original `ctx`, after meeting another write: for wrappers without effects
+   * outside the database. Needed on PostgreSQL, where writes run concurrently; otherwise such a write is 503 `database_busy`. Default:
+   * `false`.
    */
   readonly repeatable?: boolean
   readonly list?: Wrapper
@@ -193,7 +192,7 @@ export interface ResourceConfig<E> {
   readonly delete?: Wrapper
 }
 
-/** A customised entity, for the option `resources`. */
+/** A result of `resource`, for the engine option `resources`. */
 export interface ResourceDefinition {
   /** A text names a table, entity or resource of a model read from the database. */
   readonly entity: EntityName | string

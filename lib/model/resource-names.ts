@@ -1,4 +1,4 @@
-/** Resource names: URL names of class names, with plurals of `pluralize`. */
+/** Makes a resource's names from the class name: `BlogEntry` gives `/v1/blog_entries`, with plurals of `pluralize`. */
 import pluralize from 'pluralize'
 import { LruCache } from '../foundation/base/lru-cache.ts'
 
@@ -16,7 +16,7 @@ function withLastWord(list: readonly string[], change: (word: string) => string)
   return list.map((word, index) => (index === list.length - 1 ? change(word) : word))
 }
 
-/** A mere ending, such as `s`, stays. */
+/** `pluralize` would leave nothing of `s`. */
 function singularizeWord(word: string): string {
   return pluralize.singular(word) || word
 }
@@ -40,11 +40,11 @@ export interface DefaultNames {
   readonly plural: string
   /** Key of a record in a body: `blog_entry`. */
   readonly singular: string
-  /** Every accepted path segment, main ones first. */
+  /** Path segments, main ones first. */
   readonly accepted: readonly string[]
 }
 
-/** Names of recent classes: each version asks, and each engine of a test run; a plural costs some hundred comparisons. */
+/** A plural costs some hundred comparisons, and each version of each engine asks. */
 const named = new LruCache<DefaultNames>(1000)
 
 /**
@@ -66,7 +66,7 @@ function computeNames(className: string): DefaultNames {
 }
 
 /**
- * Undefined: no letter or digit.
+ * Undefined for a name without letters and digits.
  *
  * @example entityName('blog-posts') // 'BlogPost'
  */
@@ -90,7 +90,6 @@ export function toPlural(name: string): string {
   return pluralize.plural(name)
 }
 
-/** Takes any style. */
 export function toSingular(name: string): string {
   return pluralize.singular(name)
 }

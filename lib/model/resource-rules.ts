@@ -1,4 +1,4 @@
-/** Resource rules: options of `resource(Entity, { ... })`, without attributes. */
+/** The type of the options of `resource(User, { … })`, checked, for later stages: without options of single attributes. */
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
@@ -15,23 +15,22 @@ export interface ResourceRules {
   readonly expand: readonly string[]
   /** The resource's own, by name. */
   readonly parameters: ReadonlyMap<string, (value: string, ctx: HookContext) => unknown>
-  /** For lists, where a request names none. */
+  /** For lists of requests without own. */
   readonly defaults: WrittenDefaults | undefined
   readonly access: Readonly<Record<Action, boolean | ((ctx: HookContext, action: Action) => boolean | Promise<boolean>)>>
-  /** MikroORM conditions a row must meet to exist for the caller: scope and filters. */
+  /** MikroORM conditions on rows that exist for the caller: the application's scopes, then MikroORM's filters. */
   readonly scopes: readonly ((ctx: HookContext) => object | undefined | Promise<object | undefined>)[]
-  /** How many, from the first, are the application's, with `defaults.scope`; the rest are MikroORM's. */
+  /** How many, from the first, are the application's: `scope` and `defaults.scope`. */
   readonly ownScopes: number
-  /** How many, from the first, a written row must keep: a fixed filter only says what is shown. */
+  /** How many, from the first, must hold after a write, too: a fixed filter only says what is shown. */
   readonly writeScopes: number
   /** Undefined: the caller may write all rows. */
   readonly write: ((ctx: HookContext) => object | boolean | undefined | null | Promise<object | boolean | undefined | null>) | undefined
-  /** Whether a write may run again. */
   readonly repeatable: boolean
   readonly wrappers: Readonly<Partial<Record<Action, Wrapper>>>
 }
 
-/** Whether a write may take a row out of a fixed filter. */
+/** Whether a fixed filter, such as `{ deletedAt: null }`, hides rows. */
 export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
   return scopes.length > writeScopes
 }

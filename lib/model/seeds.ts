@@ -1,10 +1,10 @@
-/** Seeds: checks the option `seed`. */
+/** Checks the option `seed`, an engine's first records: data (`{ users: [{ name: 'Ann' }] }`) or seeders. */
 
 /** Records by resource name, for `engine.seed`. */
 export type SeedData = Readonly<Record<string, readonly object[]>>
 const inferred = new WeakSet<SeedData>()
 
-/** A record with an ID that no path can name then gets a note, not a refusal. */
+/** An ID without a path is then no error, but a note: the data come from a JSON file. */
 export function markInferredSeed(data: SeedData): SeedData {
   inferred.add(data)
   return data
@@ -23,10 +23,9 @@ export type SeederClass = new () => {
   run(em: never, context?: never): void | Promise<void>
 }
 
-/** `true`: the seeder in MikroORM's config. */
+/** `true`: the seeder of MikroORM's configuration. */
 export type Seed = SeedData | SeederClass | true
 
-/** Several are sown in order. */
 export type Seeds = Seed | readonly Seed[]
 
 export function listSeeds(seeds: Seeds): readonly Seed[] {
@@ -43,7 +42,7 @@ export function checkSeeds(seeds: unknown, where: string): asserts seeds is Seed
   if (seeds.length === 0 || seeds.some(isRecord)) throw refusal(where, '')
 }
 
-/** A bare list of records does not name a resource. */
+/** A list of records names no resource. */
 function isRecord(seed: unknown): boolean {
   return typeof seed === 'object' && Object.values(seed!).some(list => !Array.isArray(list))
 }

@@ -1,9 +1,9 @@
-/** Shared scope: the option `defaults.scope`, for each resource with a property, such as `tenant`. */
+/** Makes scopes of the option `defaults.scope`: `{ tenant: ctx => ctx.claims?.tenant }` restricts each resource with a `tenant`. */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { HookContext } from './hook-context.ts'
 import type { ResourceRules } from './resource-rules.ts'
 
-/** Gives a required value, a condition, or true for all rows. */
+/** By property, a function: gives the value or condition for rows, or true for all rows. */
 export type SharedScope = Readonly<Record<string, (ctx: HookContext) => unknown>>
 
 export const NO_SHARED_SCOPE: SharedScope = Object.freeze({})

@@ -1,4 +1,4 @@
-/** Stored table: what statements without MikroORM's unit of work need. Read once by metadata/read-stored-table.ts. */
+/** The types of a stored table, by which the engine's own statements write an entity's rows. Made by metadata/read-stored-table.ts. */
 
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 
@@ -6,17 +6,17 @@ export interface StoredColumn {
   readonly column: string
   /** Undefined: unknown. */
   readonly type: ScalarType | undefined
-  /** Undefined: the same value. Never called for NULL. */
+  /** Never called for null. Undefined: no conversion. */
   readonly toColumn: ((value: unknown) => unknown) | undefined
 }
 
-/** A plain value in one column, or a link with a column for each part of the referred key. */
+/** One column, or for a link a column for each part of the key. */
 export interface StoredProperty {
   readonly property: string
   readonly columns: readonly StoredColumn[]
-  /** Null may be stored as something else. */
+  /** Whether null may be stored as another value. */
   readonly convertsNull: boolean
-  /** Whether equal stored values are no change. */
+  /** Whether values stored alike are no change. */
   readonly comparable: boolean
   /** For a new record without a value; undefined: the database sets a default. */
   readonly default: unknown
@@ -27,10 +27,10 @@ export interface StoredProperty {
   readonly onUpdate: Computed | undefined
 }
 
-/** @param current the stored JSON; an object keeps members the value leaves out; null: none */
+/** @param current the stored JSON, whose members stay where `value` has none; null: none */
 export type ToDocument = (value: unknown, current: unknown) => unknown
 
-/** Never looks at the entity. The entity manager has the engine's clock. */
+/** An `onCreate` or `onUpdate` without parameters: `() => new Date()`. */
 export type Computed = (entity: object, em: unknown) => unknown
 
 export interface StoredTable {
@@ -42,7 +42,7 @@ export interface StoredTable {
   readonly keyProperties: readonly StoredProperty[]
   /** For a table of several classes. */
   readonly discriminator: { readonly column: StoredColumn; readonly value: unknown } | undefined
-  /** Inner properties have MikroORM's names. The unit of work writes missing properties. */
+  /** By MikroORM's names. The unit of work writes bodies with other properties. */
   readonly properties: ReadonlyMap<string, StoredProperty>
   /** Properties of embedded objects, by column. */
   readonly inside: ReadonlyMap<string, StoredProperty>
@@ -50,19 +50,20 @@ export interface StoredTable {
   readonly inserts: boolean
   readonly updates: boolean
   readonly deletes: boolean
-  /** The database refuses every taken value. */
+  /** Whether the database refuses each taken value. */
   readonly refusesTaken: boolean
-  /** The database refuses taken values before any code of the model runs. */
+  /** As `refusesTaken`, before any code of the model (a constructor, `onCreate`) runs. */
   readonly keepsUnique: boolean
   readonly uniques: readonly (readonly StoredColumn[])[]
   readonly rawDefaults: readonly string[]
   /** A new record must have these. */
   readonly required: readonly string[]
+  /** Properties set by the constructor. */
   readonly constructed: ReadonlySet<string>
-  /** Undefined: the constructor has no code. */
+  /** Undefined: no constructor. */
   readonly construct: (() => Record<string, unknown>) | undefined
   readonly version: StoredProperty | undefined
-  /** `onCreate` runs again after giving nothing. */
+  /** Whether MikroORM calls `onCreate` again after nothing. */
   readonly asksTwice: boolean
 }
 
@@ -73,9 +74,9 @@ export interface PivotTable {
   readonly member: string
   readonly ownerType: ScalarType
   readonly memberType: ScalarType
-  /** Counts rows where the list has an order. */
+  /** The column of the place, in an ordered list. */
   readonly order: string | undefined
-  /** Where rows may link missing members and stay. */
+  /** The members' table, where rows may link missing members. */
   readonly members: { readonly table: string; readonly key: string } | undefined
 }
 

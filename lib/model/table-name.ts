@@ -1,4 +1,4 @@
-/** Table name: has the schema where an entity names a schema. */
+/** Names an entity's table in one text, `users`, or schema and table around a separator. */
 import type { EntityMetadata } from '@mikro-orm/core'
 
 /** Impossible in names. */
@@ -8,7 +8,7 @@ export function qualifyTable(name: string, schema: string | undefined): string {
   return schema === undefined ? name : `${schema}${SEPARATOR}${name}`
 }
 
-/** A comment holds a name that MikroORM cannot take. */
+/** The comment holds a name MikroORM cannot take. */
 export function findTableName(meta: EntityMetadata): string {
   const isDescribed = meta.readonly === true && meta.tableName === `(${meta.className})`
   return isDescribed && meta.comment !== undefined ? meta.comment : qualifyTable(meta.tableName, meta.schema)

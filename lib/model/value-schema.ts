@@ -1,13 +1,13 @@
-/** Value schema: a Standard Schema (version 1, https://standardschema.dev) or a function. */
+/** The types of the attribute rule `schema`, a Standard Schema (version 1, https://standardschema.dev) or a function. */
 import type { HookContext } from './hook-context.ts'
 
-/** Why a Standard Schema refuses a value. */
+/** Why a schema refuses. */
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** A schema of zod, valibot, arktype and others. */
+/** Of zod, valibot, arktype. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1

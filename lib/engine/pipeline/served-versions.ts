@@ -32,7 +32,7 @@ export class ServedVersions {
 
   constructor(parts: ServingParts) {
     this.#parts = parts
-    parts.connection.filters.follow(() => this.#serve(this.#learned))
+    parts.connection.filters.onChange(() => this.#serve(this.#learned))
     this.#served = this.#compile(NOTHING_LEARNED)
   }
 

@@ -1,17 +1,17 @@
-/** Client types: the typed client's methods. */
+/** The types of the typed client's methods, such as `client(engine, { users: User }).users.list(…)`. */
 import type { BodyValue, Depth, Expandable, RecordBody, Selectable, ShownRecord } from './record-types.ts'
 import type { ClientEntity, Id, KindIn, ListName, PropertiesIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { Filters, PageQuery, RecordQuery, Search } from './query-types.ts'
 
-/** Options of one call of a client, such as a signal that ends the call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Aborts the call, which rejects with the reason of the signal. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal
   /** Added to headers of the client. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A page of a list: records, their number on all pages, and the way to the next page. */
+/** A page of a list. */
 export interface Page<R> {
   readonly items: R[]
   /** Matching records on all pages. */
@@ -23,9 +23,9 @@ export interface Page<R> {
   readonly sort: string | null
   /** Applied filters: pairs of a name with operator, and a value. */
   readonly filter: readonly (readonly [string, string])[]
-  /** Path of the previous page; null on the first page. */
+  /** Path; null on the first page. */
   readonly previous: string | null
-  /** Path of the next page; null on the last page. */
+  /** Path; null on the last page. */
   readonly next: string | null
 }
 
@@ -47,14 +47,14 @@ export interface ResourceClient<P> {
     options?: CallOptions,
   ): Promise<Page<ShownRecord<P, D, X, A>>>
 
-  /** Reads a page by number, from 1. `limit`, the size of all pages, is 100 by default. */
+  /** Reads a page by number, from 1. Default of `limit`, the size of all pages: 100. */
   page<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     number: number,
     query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
   ): Promise<Page<ShownRecord<P, D, X, A>>>
 
-  /** Reads all records, and requests a page when the loop gets there. */
+  /** Reads all records, page by page as the loop goes on. */
   all<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
@@ -73,7 +73,7 @@ export interface ResourceClient<P> {
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
-  /** Changes the record that has the values of a unique key, or creates one. */
+  /** Changes the record with the body's values of a unique key, or creates one. */
   upsert<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     by: keyof RecordBody<P> | readonly (keyof RecordBody<P>)[],
     body: RecordBody<P>,
@@ -96,20 +96,20 @@ export interface ResourceClient<P> {
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
-  /** Changes all records that the filters choose, at most `limit`, or none (PATCH). */
+  /** Changes all records matching the filters, at most `limit`, or none (PATCH). */
   updateWhere<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     query: RecordQuery<D, X, A> & Filters<P> & { readonly limit: number },
     body: RecordBody<P>,
     options?: CallOptions,
   ): Promise<Deleted<ShownRecord<P, D, X, A>>>
 
-  /** Deletes all records that the filters choose, at most `limit`, or none. */
+  /** Deletes all records matching the filters, at most `limit`, or none. */
   deleteWhere<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     query: RecordQuery<D, X, A> & Filters<P> & { readonly limit: number },
     options?: CallOptions,
   ): Promise<Deleted<ShownRecord<P, D, X, A>>>
 
-  /** Reads an attribute, or the record that a relation links. */
+  /** Reads an attribute; of a relation, the linked record. */
   getAttribute<const K extends ValueName<P>>(
     id: Id,
     attribute: K,
@@ -118,11 +118,11 @@ export interface ResourceClient<P> {
 
   /**
    * Sets an attribute (PUT). A relation to a single record takes an ID (links), null (unlinks) or an object (changes the linked record); a
-   * list takes an array of IDs and objects, which replaces the list.
+   * list takes a new array of IDs and objects.
    */
   setAttribute<const K extends VisibleName<P>>(id: Id, attribute: K, value: BodyValue<P[K]>, options?: CallOptions): Promise<ShownRecord<P>>
 
-  /** Deletes the linked record, and the reference to the record. */
+  /** Deletes the linked record, and the link. */
   deleteAttribute<const K extends ToOneName<P>>(id: Id, attribute: K, options?: CallOptions): Promise<ShownRecord<LinkedProperties<P, K>>>
 
   /** Sets a mark of the caller (`resource(Article, { marks })`). */
@@ -131,26 +131,24 @@ export interface ResourceClient<P> {
   /** Removes a mark of the caller. */
   unmark(id: Id, name: string, options?: CallOptions): Promise<ShownRecord<P>>
 
-  /** Returns the calls for a list of related records. */
   related<const K extends ListName<P>>(id: Id, attribute: K): RelatedClient<LinkedProperties<P, K>>
 }
 
 /** `P`: the properties of the related entity. */
 export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page' | 'all' | 'get'> {
-  /** Creates a record in the list. */
   create<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     body: RecordBody<P>,
     query?: RecordQuery<D, X, A>,
     options?: CallOptions,
   ): Promise<ShownRecord<P, D, X, A>>
 
-  /** Links an existing record. Returns the record that has the list. */
+  /** Links an existing record. Returns the record with the list. */
   link(id: Id, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>
 
-  /** Unlinks a record, which the model may then delete. Returns the record that has the list. */
+  /** Unlinks a record; the model may then delete the record. Returns the record with the list. */
   unlink(id: Id, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>
 
-  /** Deletes the related records that meet the filters; without filters all. */
+  /** Deletes the related records matching the filters; without filters all. */
   delete<const D extends Depth = 1, const X extends Expandable<P> = never, const A extends Selectable<P> = never>(
     query?: PageQuery<D, X, A> & Search<P>,
     options?: CallOptions,
@@ -160,7 +158,7 @@ export interface RelatedClient<P> extends Pick<ResourceClient<P>, 'list' | 'page
 /** Entities by resource name. */
 export type ClientEntities = Readonly<Record<string, ClientEntity>>
 
-/** The result of a change of the own user: the user, and a client whose token holds after the change. */
+/** The changed own user, and a client with a valid token. */
 export interface OwnChange<M extends ClientEntities> {
   // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
   readonly user: Readonly<Record<string, any>>
@@ -169,16 +167,16 @@ export interface OwnChange<M extends ClientEntities> {
 
 /** Calls outside resources. */
 export interface ClientMethods<M extends ClientEntities> {
-  /** Logs in, and returns a client that sends the token. */
+  /** Logs in. Returns a client with the token. */
   login(credentials: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Client<M>>
-  /** Creates a user at `paths.signUp`, and returns a client that sends the user's token. */
+  /** Creates a user at `paths.signUp`. Returns a client with the user's token. */
   signUp(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Client<M>>
-  /** Reads the token's user at `paths.me`, or the whole answer if the application decides its form. */
+  /** Reads the token's user at `paths.me`, or the whole answer, if in the application's form. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the client does not know which of its entities is that of the users
   me(options?: CallOptions): Promise<Readonly<Record<string, any>>>
   /** Changes the token's user. The returned client stays logged in after a change of the password. */
   updateMe(body: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<OwnChange<M>>
-  /** Exchanges the refresh token of the client or of the browser's cookie, which works once. Returns a client with new tokens. */
+  /** Exchanges the refresh token of the client or of the browser's cookie, once. Returns a client with new tokens. */
   refresh(options?: CallOptions): Promise<Client<M>>
   /** Ends the token of the client. */
   logout(options?: CallOptions): Promise<void>
@@ -188,5 +186,5 @@ export interface ClientMethods<M extends ClientEntities> {
   withHeaders(headers: Readonly<Record<string, string>>): Client<M>
 }
 
-/** Calls for each resource, by resource name. */
+/** A typed client: calls by resource name. */
 export type Client<M extends ClientEntities> = { readonly [K in keyof M]: ResourceClient<PropertiesIn<M[K]>> } & ClientMethods<M>

@@ -1,4 +1,7 @@
-/** Client: types come from entities, without generated code. Imports nothing of Node, for browsers. */
+/**
+ * Makes the typed client of an API, as in `client(engine, { users: User }).users.get(1)`. Types come from entities, without generated code.
+ * For browsers, too.
+ */
 import { checkNames, findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { CallOptions, Client, ClientEntities, ClientMethods } from './client-types.ts'
 import type { EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
@@ -9,11 +12,11 @@ import { findToken, readPaths, readUser, sendSession, withRefreshToken, writeRef
 import type { SessionCallPaths, ClientWire } from './session-calls.ts'
 import { openTransport, type Call, type ClientTarget, type Transport } from './transport.ts'
 
-/** Options of `client`, beside its target and its entities. */
+/** Options of `client`. */
 export interface ClientOptions {
   /**
-   * First segment of paths; null for an API without versions. Default: the first version of an engine, null without versions; `'v1'` for a
-   * URL or a `fetch` function.
+   * First segment of paths; null for an API without versions. Default: an engine's first version, or null; `'v1'` for a URL or a `fetch`
+   * function.
    */
   readonly version?: string | null
   /** Origin, and path before the version, for a `fetch` function. Default: `'http://localhost'`. */
@@ -24,7 +27,7 @@ export interface ClientOptions {
    * `refresh`.
    */
   readonly paths?: SessionCallPaths
-  /** The templates of the engine's option `envelope`. Default: the engine's form of answers. */
+  /** The templates of the engine's option `envelope`. Default: the engine's own form. */
   readonly envelope?: EnvelopeTemplates
   /** From a log-in or `engine.token(user)`. */
   readonly token?: string
@@ -119,7 +122,7 @@ function makeClient<M extends ClientEntities>(
   return withAnyName(calls, name => new ResourceCalls(refuseName(name, names), headers, [name])) as Client<M>
 }
 
-/** JavaScript has no compiler to report an unknown name. */
+/** JavaScript has no compiler: an unknown name fails at the first call. */
 function refuseName(name: string, names: readonly string[]): Transport {
   const known = names.length === 0 ? 'none' : names.join(', ')
   return async () => {
@@ -131,7 +134,7 @@ function refuseName(name: string, names: readonly string[]): Transport {
   }
 }
 
-/** JavaScript reads `then` and `toJSON` on its own; other names are resources. */
+/** A name is a resource, but for `then` and `toJSON`, which JavaScript itself reads. */
 function withAnyName(methods: object, open: (name: string) => ResourceCalls): object {
   const opened = new Map<string, ResourceCalls>()
   return new Proxy(methods, {

@@ -24,7 +24,7 @@ import type {
   ScalarReference,
 } from '@mikro-orm/core'
 
-/** A class, or what `defineEntity` or `new EntitySchema` gives. */
+/** A class, or a result of `defineEntity` or `new EntitySchema`. */
 export type ClientEntity = { readonly '~entity': unknown } | (abstract new (...args: never[]) => object)
 
 /** A composite key is a text: `'3~5'`. */
@@ -63,7 +63,7 @@ interface Keyed<P, N> {
   readonly '~options': OptionsIn<P> & { readonly key: N }
 }
 
-/** A link's type: of the target's primary key, or by `WithKeys`. */
+/** The type of an ID: of the target's primary key, or by `WithKeys`. */
 export type LinkedKey<P> =
   OptionsIn<P> extends { readonly key: infer N } ? (N extends keyof ValueIn<P> ? KeyValue<ValueIn<P>[N]> : never) : KeyOf<ValueIn<P>>
 
@@ -119,7 +119,7 @@ export type KindIn<P> =
           : 'scalar'
     : 'scalar'
 
-/** A one-to-one without `owner` is the inverse side, which may be null. */
+/** Without `owner`, a one-to-one is the inverse side: maybe null. */
 export type IsNullable<P> =
   OptionsIn<P> extends { readonly nullable: true }
     ? true
@@ -129,10 +129,10 @@ export type IsNullable<P> =
         : true
       : false
 
-/** Names of properties in answers. */
+/** Names in answers. */
 export type VisibleName<P> = { [K in keyof P & string]: OptionsIn<P[K]> extends { readonly hidden: true } ? never : K }[keyof P & string]
 
-/** Names of relations in answers. */
+/** Visible relations. */
 export type RelationName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toOne' | 'toMany' ? K : never }[VisibleName<P>]
 
 export type ListName<P> = { [K in VisibleName<P>]: KindIn<P[K]> extends 'toMany' ? K : never }[VisibleName<P>]

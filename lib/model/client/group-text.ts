@@ -1,4 +1,4 @@
-/** Group text: writes the groups of a query object for a URL: `{ '|': [{ a: 1 }, { b: 2, c: 3 }] }` is `(a=1|b=2;c=3)`. */
+/** Writes groups of a query object for a URL: `{ '|': [{ a: 1 }, { b: 2, c: 3 }] }` becomes `(a=1|b=2;c=3)`. */
 
 export interface GroupWriter {
   readonly write: (name: string, value: unknown) => string
@@ -43,7 +43,7 @@ function writePart(name: string, value: unknown, writer: GroupWriter, level: num
     throw writer.refuse(name, 'has a value that ends with a lone backslash; write two for a literal one.')
   const path = escapeName(name, writer)
   if (!/[=<>]$/.test(name)) return `${path}=${escapeMarks(text)}`
-  // Behind `>`, a "=" would belong to the operator.
+  // Behind `>`, "=" would belong to the operator.
   return `${path}${/[<>]$/.test(name) && text.startsWith('=') ? '\\' : ''}${escapeMarks(text)}`
 }
 
@@ -53,7 +53,7 @@ function escapeName(name: string, { refuse }: GroupWriter): string {
   return escapeMarks(name)
 }
 
-/** Escapes characters with a meaning in groups. */
+/** In groups, `|`, `;`, `(` and `)` have a meaning. */
 function escapeMarks(text: string): string {
   return text.replaceAll(/\\.|[|;()]/gs, found => (found.length > 1 ? found : `\\${found}`))
 }

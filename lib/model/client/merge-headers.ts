@@ -1,4 +1,4 @@
-/** Merge headers: later headers replace earlier headers. Names ignore case (RFC 9110, section 5.1) and become lower case. */
+/** Merges headers for the client. Later ones win; names ignore case (RFC 9110, section 5.1) and become lower case. */
 type Headers = Readonly<Record<string, string>>
 
 export function mergeHeaders(...all: readonly (Headers | undefined)[]): Headers {

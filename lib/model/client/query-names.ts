@@ -1,11 +1,11 @@
-/** Query names: operators, reserved and unchecked parameters. */
+/** The client's types for names in queries, such as the operators in `age>=`, reserved parameters, parameters without checks. */
 
 export type OrderSign = '>=' | '<=' | '>' | '<'
 
-/** The engine's table does not compile if an operator is missing. */
+/** The compiler compares with the engine's operators. */
 export type FilterSign = '=' | '!=' | '~=' | '~~=' | OrderSign
 
-/** A filter on an attribute `limit` is `limit_`. The engine's table does not compile if a name is missing. */
+/** A filter on an attribute `limit` is `limit_`. The compiler compares with the engine's parameters. */
 export type ReservedOfClient = 'limit' | 'offset' | 'sort' | 'depth' | 'attributes' | 'expand'
 
 type FreeValue = string | number | bigint | boolean | Date | null

@@ -1,4 +1,7 @@
-/** Query text: writes a query for a URL. Refuses empty lists, which no filter can express. */
+/**
+ * Writes the query object of a client call for a URL: `{ 'age>=': 18, sort: 'name' }` becomes `age>=18&sort=name`. Refuses empty lists: no
+ * filter means them.
+ */
 import { hasConditions, isPlainObject, writeGroup, type GroupWriter } from './group-text.ts'
 import type { FreeParameters } from './query-names.ts'
 
@@ -8,7 +11,7 @@ export type QueryRecord = Readonly<Record<string, unknown>>
 const ANGLE = /[<>]$/
 
 /**
- * Escapes a text so that a filter takes `*`, `,`, `\` and `null` literally. In arrays only `*` has a meaning.
+ * Escapes a text, so that a filter takes `*`, `,`, `\` and `null` literally. In arrays only `*` has a meaning.
  *
  * @example await api.users.list({ name: literal('Smith, *') })
  */
@@ -42,7 +45,7 @@ function writeConditions(name: string, value: unknown): string {
   return encodeURIComponent(writeGroup(name, value, CONDITIONS))
 }
 
-/** An array means any of its values, or a list for `sort`, `expand` and `attributes`. */
+/** An array: any of the values; in `sort`, `expand` and `attributes`, a list. */
 function textOfTyped(name: string, value: unknown): string {
   if (name === 'expand') return textOfExpand(value, { one: textOfValue, ...CONDITIONS })
   if (!Array.isArray(value)) return textOfValue(name, value)

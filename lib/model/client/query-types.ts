@@ -1,4 +1,7 @@
-/** Query types: checks names up to one relation away, so that their number stays small. Deeper paths go into `$`. */
+/**
+ * Types of client queries, with filters (`'age>='`), sort keys, paging. Names are checked up to one relation away, else types would be too
+ * many; deeper paths go into `$`.
+ */
 import type { Id, IsNullable, KindIn, PropertiesOf, RelationName, ValueIn, VisibleName } from './entity-types.ts'
 import type { FilterSign, FreeParameters, OrderSign, ReservedOfClient } from './query-names.ts'
 import type { Depth } from './record-types.ts'
@@ -75,7 +78,7 @@ type PathFilters<P> = {
     : never
 }
 
-/** All filters of a list. `!=` is the complement, as is `!` before a relation, and before a name in `$`. */
+/** All filters of a list. `!=` is the complement; so is `!` before a relation, and before a name in `$`. */
 export type Filters<P> = PropertyFilters<P> &
   Flat<OtherFilters<P> & { readonly [N in GroupName]?: readonly (PropertyFilters<P> & Flat<OtherFilters<P> & InnerGroups>)[] }>
 
@@ -88,13 +91,13 @@ type SortPath<P> = PlainName<P> | RelationName<P> | { [K in PathName<P>]: `${K}.
 
 type SortOrder = '' | '.asc' | '.desc'
 
-/** A relation sorts by the number of its records. NULL is the smallest value, unless the key says where it stands. */
+/** A relation sorts by its number of records. NULL is the smallest value, unless the key says otherwise. */
 export type SortKey<P> = P extends unknown ? `${SortPath<P>}${SortOrder}${'' | '.nullsfirst' | '.nullslast'}` : never
 
 /** Lists with parameters of their own, by path: `{ posts: { 'title~=': 'a*', sort: 'id.desc', limit: 3 } }`. */
 export type ExpandedBy<X extends string> = { readonly [K in X]?: FreeParameters }
 
-/** The query of one record: `depth`, `attributes`, `expand` and flags. */
+/** Parameters of one record. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {
   /** 0: no relations; 1: as IDs; 2: as objects. Default: the depth of the resource, usually 1. */
   readonly depth?: D
@@ -106,21 +109,20 @@ export interface RecordQuery<D extends Depth, X extends string, A extends string
   readonly $?: FreeParameters
 }
 
-/** The parameters of a list beside filters and sort keys: `limit`, `offset`, `depth`, `attributes`, `expand`. */
+/** Parameters of a list without filters and sort keys. */
 export interface PageQuery<D extends Depth, X extends string, A extends string> extends RecordQuery<D, X, A> {
   /** Default: the engine's limit, 100. */
   readonly limit?: number
-  /** Records to skip; `first` begins pages by keys, which `next` goes on with. */
+  /** Records to skip; `first` begins pages by keys, for `next` to continue. */
   readonly offset?: number | 'first' | `after.${string}`
 }
 
 /**
- * Filters, sort keys, and for an engine with `parameters: { page: 'page' }` the page number from 1, unless the record has an attribute
- * `page`.
+ * Filters and sort keys. Also `page`, from 1, for an engine with `parameters: { page: 'page' }`, unless records have an attribute `page`.
  */
 export type Search<P> = Filters<P> & Flat<{ readonly sort?: SortKey<P> | readonly SortKey<P>[] }> & PageNumber<P>
 
 type PageNumber<P> = 'page' extends keyof P ? unknown : { readonly page?: number }
 
-/** The query of a list: filters, sort keys, and the parameters of `PageQuery`. */
+/** A list's whole query. */
 export type ListQuery<P, D extends Depth, X extends string, A extends string> = PageQuery<D, X, A> & Search<P>

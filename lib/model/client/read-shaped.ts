@@ -1,4 +1,4 @@
-/** Read shaped: turns answers of an API with the option `envelope` into the engine's form. */
+/** Reads answers of an API with the option `envelope`: `{ data: [...] }` becomes the engine's `{ users: [...] }`. Wraps bodies likewise. */
 import type { EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
 import { HOLES, readTemplate, toTree, type Parts, type Tree } from '../../foundation/http/template-tree.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
@@ -13,7 +13,7 @@ interface ShapedAnswer {
 
 type Templates = { readonly [kind in keyof EnvelopeTemplates]?: Tree | 'bare' }
 
-/** The client does not know the resource name. */
+/** The client does not know the name. */
 const NAME = 'records'
 
 /** Undefined: no template matches. */
@@ -28,7 +28,7 @@ export function createReader(envelope: EnvelopeTemplates): ReadShaped {
   return (answer, asked) => readBy(templates, answer, asked)
 }
 
-/** Wraps the record in a body. Undefined: no wrapper, or a wrapper with the resource name, which the client does not know. */
+/** Undefined: no wrapper, or a wrapper with the resource name, unknown to the client. */
 export function createWrapper({ record }: EnvelopeTemplates): ((record: unknown) => unknown) | undefined {
   const path = typeof record === 'object' ? findRecord(toTree(record)) : undefined
   if (path === undefined || path.some(key => key.match(HOLES) !== null)) return undefined

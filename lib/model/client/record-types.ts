@@ -1,4 +1,4 @@
-/** Record types: answers to `depth`, `expand` and `attributes`; bodies. */
+/** Types of records in answers, by `depth`, `expand` and `attributes`, and of bodies. */
 import type {
   Id,
   IsNullable,
@@ -33,7 +33,7 @@ type SelectableName<P> =
         : `${K}.${VisibleName<PropertiesOf<ValueIn<P[K]>>>}` | `${K}.${string}.${string}`
     }[VisibleName<P>]
 
-/** The condition always holds: the compiler then shows members if all arguments are known, and otherwise the type name. */
+/** The condition always holds. By the condition, the compiler shows members for known arguments, else the type's name. */
 export type ShownRecord<P, D extends Depth = 1, X extends string = never, A extends string = never> = [P, D, X, A] extends [
   unknown,
   unknown,
@@ -134,10 +134,7 @@ type RecordLink<P> = IsUnion<ValueIn<P>> extends true ? { type: string; id: Id }
 
 type IsUnion<E, Whole = E> = E extends unknown ? ([Whole] extends [E] ? false : true) : never
 
-/**
- * All attributes are optional, because only model and hooks know the required attributes. A missing attribute is refused with 422
- * `validation_failed`.
- */
+/** All attributes are optional: only model and hooks know the required ones. A missing attribute is 422 `validation_failed`. */
 export type RecordBody<P> = P extends unknown ? { readonly [K in WritableName<P>]?: BodyValue<P[K]> } : never
 
 type WritableName<P> = {

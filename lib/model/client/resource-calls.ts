@@ -1,4 +1,4 @@
-/** Resource calls: the typed client's methods. */
+/** Does the calls of one resource for the client: `api.users.get(1)` sends `GET /v1/users/1`, and takes the record out of the answer. */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -148,7 +148,7 @@ function checkSegment(id: Id): string {
   return String(id)
 }
 
-/** `resource` names the member with the records. */
+/** `resource` names the member. */
 function readRecord(envelope: AnswerEnvelope): unknown {
   return envelope[envelope['resource'] as string]
 }

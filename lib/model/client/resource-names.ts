@@ -1,9 +1,7 @@
-/**
- * Resource names: of entity names, in the type system. A word with a possible irregular plural allows any text: no correct name is refused.
- */
+/** Resource names for the compiler, so that `BlogPost` allows `/v1/blog_posts`. A word with maybe an irregular plural allows any text. */
 
 /**
- * Plural and singular, in snake_case, kebab-case and camelCase. Any text if the compiler cannot know the name or its plural.
+ * Plural and singular, in snake_case, kebab-case and camelCase. Any text, if the compiler cannot know the plural.
  *
  * @example const engine: RestEngine<ResourceNames<typeof User | typeof Post>> = await RestEngine.create({ entities: [User, Post] })
  */
@@ -20,10 +18,9 @@ export type NamedBy<Name extends string, Value> = string extends Name
   ? Readonly<Record<string, Value>>
   : { readonly [name in Name]?: Value }
 
-/** Allows any text, and keeps the suggestions of editors. */
+/** Any text, with suggestions in editors. */
 type AnyText = string & Record<never, never>
 
-/** Editors suggest lists of the first version. */
 export type PathText<Name extends string> = `/v1/${Name}` | AnyText
 
 /** Any case. Editors suggest known methods. */
@@ -34,7 +31,7 @@ type Letter = Lower | Uppercase<Lower>
 type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm'
   | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'
 
-/** Splits a name in PascalCase. Any other form allows any text. */
+/** Splits PascalCase. Other forms allow any text. */
 type Spelled<
   Name extends string,
   Word extends string = '',

@@ -1,4 +1,4 @@
-/** Session calls: log-in, log-out, and the tokens and user of answers. */
+/** Sends the client's log-in, log-out and refresh, and finds token and user in the answers. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { CallOptions } from './client-types.ts'
 import { mergeHeaders } from './merge-headers.ts'
@@ -48,7 +48,7 @@ export function sendSession(
   return transport({ method, segments, body, headers: mergeHeaders({}, headers), signal, isFree: name !== 'logout' })
 }
 
-/** A browser may have a cookie instead. */
+/** Without a token, the browser may have a cookie. */
 export function writeRefresh({ refreshToken }: ClientWire): LogInAnswer {
   return refreshToken === undefined ? {} : { [REFRESH]: refreshToken }
 }
@@ -65,7 +65,7 @@ export function readUser(answer: LogInAnswer): LogInAnswer {
   return typeof record === 'object' && record !== null ? (record as LogInAnswer) : answer
 }
 
-/** Any JSON Web Token: the application may put it elsewhere than in `auth_token`. */
+/** An application may answer with a JSON Web Token anywhere. */
 export function findToken(answer: unknown): string | undefined {
   if (typeof answer === 'string') return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(answer) ? answer : undefined
   if (typeof answer !== 'object' || answer === null) return undefined

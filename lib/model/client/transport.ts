@@ -1,4 +1,4 @@
-/** Transport: calls an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
+/** Sends the client's calls to an engine, a URL or a `fetch` function. Throws a RestError for a refusal. */
 import { RestError, type FieldError } from '../../foundation/errors/errors.ts'
 import type { Asked, ReadShaped } from './read-shaped.ts'
 
@@ -30,7 +30,7 @@ interface FetchAnswer {
   text(): Promise<string>
 }
 
-/** Where a client sends its requests: an address, an engine, or a `fetch` function. */
+/** An address, an engine, or a `fetch` function. */
 export type ClientTarget = EngineTarget | FetchTarget | string | URL
 
 interface ClientAnswer {
@@ -62,7 +62,7 @@ interface ClientAddress {
   readonly url?: string | URL | undefined
 }
 
-/** The version for URLs and `fetch` functions. */
+/** For URLs and `fetch` functions. */
 const FIRST = 'v1'
 
 /** Headers of refusals about how to continue. */
@@ -127,7 +127,7 @@ function readUrl(given: string | URL): string {
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 
-/** A slash in a segment is data. */
+/** In a segment, a slash is data. */
 function writePath(version: string | null, segments: readonly string[]): string {
   return [...(version === null ? [] : [version]), ...segments].map(segment => `/${encodeURIComponent(segment)}`).join('')
 }

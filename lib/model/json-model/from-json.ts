@@ -1,6 +1,6 @@
 /**
- * From JSON: makes entities, resource names and a seed of inferred collections. Property names suit JavaScript and MikroORM; API names
- * stay.
+ * Makes the entities of `fromJson`, so that `{ users: [{ name: 'Ann' }] }` gives an entity `User` and a seed. Property names suit
+ * JavaScript and MikroORM; API names stay.
  */
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
 import { secrets } from '../../foundation/runtime/secrets.ts'
@@ -15,11 +15,11 @@ import { resource, type OpenOption, type ResourceConfig, type ResourceDefinition
 import { markInferredSeed, type SeedData } from '../seeds.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 
-/** The result of `fromJson`: options for `RestEngine.create`. */
+/** Options for `RestEngine.create`. */
 export interface JsonModel {
   /** One for each collection, in order. */
   readonly entities: EntitySchema[]
-  /** For names that differ from the entities' defaults. */
+  /** For names unlike the entities' defaults. */
   readonly resources: ResourceDefinition[]
   /** For `engine.seed`. */
   readonly seed: SeedData
@@ -54,7 +54,7 @@ export function fromJson(data: JsonData, options: FromJsonOptions = {}): JsonMod
   return buildModel(infer(data, 'fromJson', { strict, open, required, exact, ...(id === undefined ? {} : { id }) }))
 }
 
-/** Plain data: an object of collections, or one list. */
+/** An object of collections, or one list. */
 export type JsonData = Readonly<Record<string, unknown>> | readonly unknown[]
 
 /** Options of `fromJson`. */
@@ -73,7 +73,7 @@ export interface FromJsonOptions {
    * values of other types. Implies `open`. Default: `false`.
    */
   readonly exact?: boolean
-  /** Whether a new record needs what every record has. Default: `false`; a note says what would be required. */
+  /** Whether a new record needs all attributes common to the records. Default: `false`; a note lists them. */
   readonly required?: boolean
 }
 
@@ -97,7 +97,6 @@ export function buildModel(collections: readonly InferredCollection[]): JsonMode
   }
 }
 
-/** Writes links under relation names. */
 function buildSeed(collection: InferredCollection, index: number): object {
   const { attributes, records, ids, exact } = collection
   const record = records[index]!
@@ -232,7 +231,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
     stored: 'value',
     build: (_, naming) => {
       let last = 0
-      // Another process may have stored records before.
+      // Another process may have stored records.
       const next = (): number => (last = Math.max(last + 1, Date.now()))
       return applyNaming(p.type(PlaceType).onCreate(next), naming)
     },
@@ -246,7 +245,7 @@ function listProperties(collection: InferredCollection, collections: readonly In
   return [...attributeProperties, ...inverses, holder, ...(collection.exact ? [order] : [])]
 }
 
-/** Finds the name taken by `listProperties`. */
+/** As taken by `listProperties`. */
 function findPropertyName(collection: InferredCollection, name: string): string {
   const taken = new Set<string>()
   for (const attribute of collection.attributes) {
@@ -316,7 +315,7 @@ function buildInverse(source: InferredCollection, { kind, name }: InferredAttrib
   }
 }
 
-/** MikroORM mixes up names beyond ASCII of equal length, and takes `_id` for a MongoDB key. */
+/** MikroORM mixes up non-ASCII names of equal length, and takes `_id` for a MongoDB key. */
 function isSafe(name: string): boolean {
   return /^(?!__|_id$)[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(name in Object.prototype) && name !== 'then' && name !== 'toJSON'
 }

@@ -1,7 +1,4 @@
-/**
- * Infers key and IDs of a collection. A missing, invalid or repeated ID becomes a new number: an odd record does not block others. `report`
- * may refuse.
- */
+/** Finds the key of a collection, and the IDs. A missing, invalid or repeated ID becomes a new number, unless `report` refuses. */
 import { shorten, readValue } from './infer-values.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 
@@ -16,7 +13,7 @@ export interface InferredIds {
   readonly ids: readonly (number | string)[]
 }
 
-/** Two halves of a sentence. */
+/** Halves of a sentence. */
 export type ReportOddity = (problem: string, remedy: string) => void
 
 /** The usual key. */
@@ -63,7 +60,7 @@ function isId(id: unknown): boolean {
   return typeof id === 'string' ? id !== '' && id.isWellFormed() : Number.isSafeInteger(id)
 }
 
-/** The chosen key, `id`, or another usual key with distinct IDs in all records. */
+/** The chosen key, `id`, or another usual key, if distinct in all records. */
 function findIdKey(records: readonly JsonObject[], wanted: string | undefined): string | undefined {
   const isThere = (key: string): boolean => records.some(record => Object.hasOwn(record, key) && record[key] !== undefined)
   if (wanted !== undefined && isThere(wanted)) return wanted
@@ -83,7 +80,7 @@ interface GivenId {
   readonly first: number
 }
 
-/** Invalid and repeated IDs become the next integers, or free numbers as texts. */
+/** Invalid and repeated IDs become the next integers; as texts, free numbers. */
 function resolveRepeats({ given, idKey, isText, at, first }: GivenId, report: ReportOddity): (number | string)[] {
   const seen = new Map<number | string, number>()
   const odd: number[] = []

@@ -1,4 +1,4 @@
-/** Infer model: types of models and drafts. */
+/** Types for models of JSON data, such as a collection with its attributes, as inferred. */
 import type { InferredIds, ReportOddity } from './infer-ids.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { IdForm, InferredType } from './infer-values.ts'
@@ -15,7 +15,7 @@ export type InferredAttribute =
       readonly key: string
       readonly name: string
       readonly type: InferredType
-      /** Whether the data have integers beyond 2^53 as numbers, and none as a text. */
+      /** Whether all integers beyond 2^53 are numbers, not texts. */
       readonly isBare: boolean
     } & Presence)
   | ({
@@ -25,7 +25,6 @@ export type InferredAttribute =
       /** In the API: `user`. */
       readonly name: string
       readonly target: string
-      /** The type of the target's IDs. */
       readonly idType: 'integer' | 'text'
       /** The form of links in the data. */
       readonly form: IdForm
@@ -35,14 +34,13 @@ export type InferredAttribute =
       readonly inverse: string | undefined
     } & Presence)
 
-/** A list of records, or one object. */
 export interface InferredCollection extends InferredIds {
   /** In the data. */
   readonly name: string
-  /** In the API: unchanged if a path can hold the name. */
+  /** In the API: the same, where a path can hold it. */
   readonly resource: string
   readonly className: string
-  /** An object at the top level. */
+  /** An object, not a list. */
   readonly single: boolean
   /** The list is the whole data. */
   readonly isTop: boolean

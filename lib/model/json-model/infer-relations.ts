@@ -1,6 +1,6 @@
 /**
- * Infer relations: a key's name proposes a target, and values must be the target's IDs. In keys such as `userId`, "1" and 1 meet, and some
- * records may be missing. A rejected proposal becomes a note.
+ * Finds relations in JSON data. By its name, `userId` may link `users`, if the values are IDs there. "1" and 1 meet, and a few records may
+ * be missing. A rejected relation becomes a note.
  */
 import type { CollectionDraft } from './infer-model.ts'
 import { shorten, readLink, readValue } from './infer-values.ts'
@@ -16,12 +16,12 @@ export interface Relation {
   readonly gone: ReadonlySet<unknown>
 }
 
-/** Suggested by a key's name. */
+/** A relation suggested by a key's name. */
 interface Proposal {
   readonly kind: Relation['kind']
   readonly name: string
   readonly target: CollectionDraft
-  /** As `userId`. Others, such as `user` or `planId`, may be plain attributes without a note. */
+  /** As `userId`. Others, such as `planId`, may be plain attributes without a note. */
   readonly isClear: boolean
   /** As `userId`, not `user`. */
   readonly isOfIds: boolean
@@ -181,7 +181,7 @@ function describeStranger(value: unknown, { name, idType, idSet }: CollectionDra
   return `is not the ID of any record of ${name}`
 }
 
-/** Most values are IDs: the author may mean a relation. */
+/** Most values are IDs: maybe meant as a relation. */
 function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds }: CollectionDraft): boolean {
   if (!hasIds) return false
   const values = listValues(key, source).flat()
@@ -191,7 +191,7 @@ function isNearlyRelation(key: string, source: CollectionDraft, { idSet, hasIds 
   return values.length > 0 && fitting.length * 2 > values.length
 }
 
-/** Relations in a circle may be null: records that require each other could not be created in turn. */
+/** In a circle, relations may be null: records requiring each other could never be created. */
 export function findCyclicRelations(relations: readonly Relation[]): ReadonlySet<Relation> {
   const toOnes = relations.filter(({ kind }) => kind === 'toOne')
   const leadsBack = (relation: Relation): boolean => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 /** `json`: objects, arrays, mixed types. */
 export type InferredType = 'integer' | 'number' | 'text' | 'boolean' | 'json'
 
-/** Null: no value. Ignores inherited members, such as `toString`. */
+/** Null: no value. Ignores `toString` and other inherited members. */
 export function readValue(record: JsonObject, key: string): unknown {
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null
 }
@@ -13,7 +13,7 @@ interface ReadLinks {
   readonly gone: ReadonlySet<unknown>
 }
 
-/** A link to a missing record is null, or left out of a list. */
+/** A link to a missing record becomes null; in a list, nothing. */
 export function readAttribute(record: JsonObject, attribute: { readonly key: string } & ({} | ReadLinks)): unknown {
   const value = readValue(record, attribute.key)
   if (!('gone' in attribute)) return value
@@ -31,7 +31,7 @@ export function readLink(value: unknown, idType: ReadLinks['idType']): unknown {
   return typeof value === 'string' && INTEGER.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** Undefined: both forms, or no IDs. `long` counts numbers beyond 2^53, here held as texts. */
+/** Undefined: both forms, or no IDs. `long` counts numbers beyond 2^53, held as texts. */
 export function findForm(values: readonly unknown[], long: number): IdForm | undefined {
   if (values.length === 0) return undefined
   const texts = values.filter(value => typeof value === 'string').length

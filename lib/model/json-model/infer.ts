@@ -1,6 +1,6 @@
 /**
- * Infers a model from collections of JSON records, for from-json.ts and the command's table. Odd data has a note, or is refused by
- * collection and record (`strict`).
+ * Infers a model from JSON data, for from-json.ts and the command's table. Odd data gets a note; with `strict`, an error names collection
+ * and record.
  */
 import { inferIds, type InferredIds, type ReportOddity } from './infer-ids.ts'
 import type { CollectionDraft, InferredAttribute, InferredCollection } from './infer-model.ts'
@@ -26,17 +26,17 @@ export interface InferOptions {
   readonly exact?: boolean
   /** Without the data's text, an integer beyond 2^53 may have changed. */
   readonly oddities?: readonly InferOddity[]
-  /** Counts of integers beyond 2^53, held as digits: by `orders.total`; of a list at the top `.total`. */
+  /** Counts of integers beyond 2^53, held as digits: by `orders.total`; of a list at the top, by `.total`. */
   readonly long?: ReadonlyMap<string, number>
   readonly name?: string
 }
 
 // Keys for editors.
 const ABOUT_FILE = new Set(['$schema'])
-/** SQLite's limit of columns, less a generated ID and the names requests add; exact data has one more, the place. */
+/** SQLite's limit of columns, less a made ID and the names from requests; `exact` needs one more, for the place. */
 const MAX_ATTRIBUTES = 1998
 
-/** Globals that a model's code may use, and a table MikroORM cannot make. */
+/** JavaScript's globals, and a table name MikroORM cannot make. */
 const TAKEN_CLASSES = new Set([
   ...'Array BigInt Boolean Date Error Function JSON Map Math Number Object Promise Reflect RegExp Set String Symbol'.split(' '),
   'Constructor',
@@ -105,7 +105,6 @@ function noteRequirable(drafts: readonly CollectionDraft[]): void {
     )
 }
 
-/** In parsed data, an integer beyond 2^53 has lost the text's digits. */
 function listLongIntegers(data: unknown): InferOddity[] {
   const found = findLongInteger(data, [])
   if (found === undefined) return []
@@ -127,7 +126,7 @@ function findLongInteger(value: unknown, path: readonly (string | number)[]): st
   return undefined
 }
 
-/** Whether records stand by key, as in exports of key-value stores: keys look like IDs, or records have the same members. */
+/** Whether records stand by key, as from key-value stores: keys look like IDs, or all records have the same members. */
 function isKeyed(holder: JsonObject): boolean {
   const entries = Object.entries(holder)
   if (!entries.every(([, record]) => isObject(record))) return false
@@ -251,7 +250,7 @@ function listKeys(records: readonly JsonObject[]): Set<string> {
   return keys
 }
 
-/** Finds names that fit a path and are no keys of answers. */
+/** Finds names fit for paths, and no keys of answers. */
 function findNames(name: string, others: readonly CollectionDraft[], report: ReportOddity): { resource: string; className: string } {
   const isSpelt = isResourceName(name) && camelCase(name) !== ''
   const spelt = isSpelt ? name : name.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, '') || 'records'
@@ -317,7 +316,6 @@ function countLongTexts(value: unknown): number {
 
 /** Named after the collection; a second inverse also after the relation. */
 function addInverse({ key, name, source, target }: Relation): void {
-  // An object without an ID could not be named.
   if (source.single && !source.hasIds) return
   const taken = [...target.keys, ...target.attributes.map(attribute => attribute.name)]
   if (taken.includes(source.resource)) {

@@ -1,14 +1,14 @@
-/** Both sides: makes the other side of a link read-only, too, where bodies may not name the link (`readOnly`, `fill`). */
+/** Makes the other side of a relation read-only, too, if bodies may not name the relation (`readOnly`, `fill`). */
 import { findHierarchyRoot, type Attribute, type RelationAttribute, type Resource, type ToManyAttribute } from '../model.ts'
 import { owningLinks } from '../owning-links.ts'
 
 type PivotVia = Extract<ToManyAttribute['via'], { readonly kind: 'pivot' }>
 
 /**
- * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org`, which holds the link, writable: else
- * nobody could create a person. A read-only many-to-many list locks the other list.
+ * A read-only `Person.org` locks `Org.members`. A read-only `Org.members` leaves `Person.org` writable: else nobody could create a person.
+ * A read-only many-to-many list locks the other list.
  *
- * @param isOpen `readOnly: false` of the application keeps the attribute writable
+ * @param isOpen whether the application has declared the attribute `readOnly: false`
  */
 export function lockOtherSides(
   all: readonly Resource[],
@@ -33,7 +33,7 @@ function isLocked(relation: RelationAttribute, all: readonly Resource[]): boolea
   return all.some(resource => findHierarchyRoot(resource) === root && holdsLocked(resource, columns))
 }
 
-/** The other list is read-only, or a link of the entity whose rows are the links. */
+/** Whether the other list is read-only, or a link of the entity behind the pivot. */
 function isPivotLocked({ table, ownerColumns, targetColumns }: PivotVia, all: readonly Resource[]): boolean {
   const isOther = (attribute: Attribute): boolean =>
     attribute.kind === 'toMany' &&

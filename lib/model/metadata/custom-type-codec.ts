@@ -1,15 +1,14 @@
-/** Custom type codec: a Codec of a MikroORM type (`Type`, `ArrayType`). Takes only values that the type reads back as stored. */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-/** Whether MikroORM has the type itself, not just an ancestor: the engine converts such values. */
+/** Whether MikroORM has the type class: the engine converts such values. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }
 
-/** Throws for a value without a JSON form. */
+/** @throws for a value without a JSON form */
 function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return runtime.formatBytes(value, 'base64')
@@ -35,13 +34,12 @@ function readings(text: string, runtime: string): unknown[] {
   return all
 }
 
-/** MikroORM gives types dates and booleans. */
 function asRead(stored: unknown, runtime: string, platform: Platform): unknown {
   if (runtime === 'Date' && (typeof stored === 'string' || typeof stored === 'number')) return platform.parseDate(stored)
   return runtime === 'boolean' && typeof stored === 'number' ? stored !== 0 : stored
 }
 
-/** In `fromJson` and `fromText`, an error of the type's code means "not a value of the type". */
+/** Where the code of the type throws, `fromJson` and `fromText` give undefined. */
 export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const type = prop.customType as Type<unknown, unknown>
   const runtime = type.compareAsType()
@@ -65,7 +63,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   const compare = type.convertToDatabaseValueSQL?.bind(type)
   return {
     toJson: stored => {
-      // Shown as stored: an unreadable value would fail the whole page.
+      // An unreadable value, shown as stored, does not fail the page.
       const json = attempt(() => forms.toJson(forms.toProperty(stored)))
       return json === undefined ? plainJson(stored) : json
     },
@@ -87,7 +85,7 @@ export function customCodec(prop: EntityProperty, platform: Platform): Codec {
   }
 }
 
-/** All throw a ValueRefusal for a value that is not of the type. */
+/** @throws ValueRefusal, by each member, for a value that is not of the type */
 interface TypeForms {
   readonly toProperty: (stored: unknown) => unknown
   readonly fromProperty: (value: unknown) => ScalarValue | undefined
@@ -95,13 +93,12 @@ interface TypeForms {
   readonly fromJson: ((json: unknown) => unknown) | undefined
 }
 
-/** Stores the first reading the type takes. */
+/** Tries the value as the type's JSON form, as property, as stored value, as value object. */
 function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
   const { fromJson, toProperty } = forms
   return (
     (fromJson === undefined ? undefined : attempt(() => storeCandidate(fromJson(json), json, forms))) ??
     attempt(() => storeCandidate(json, json, forms)) ??
-    // The JSON form may be the stored form.
     (typeof json === 'string' || typeof json === 'number'
       ? attempt(() => storeCandidate(toProperty(json), json, forms, true))
       : undefined) ??
@@ -109,10 +106,7 @@ function storeJson(json: unknown, forms: TypeForms): ScalarValue | undefined {
   )
 }
 
-/**
- * An object around one text, such as an email address: from the text, or from the object as shown (`{ "value": "a@b" }`). Other objects
- * cannot be made from shown members.
- */
+/** Stores an object around one text, such as an email address: from the text, or from the object as shown (`{ "value": "a@b" }`). */
 function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefined {
   const texts = isObject(json) ? Object.values(json) : [json]
   for (const text of texts) {
@@ -126,7 +120,6 @@ function storeValueObject(json: unknown, forms: TypeForms): ScalarValue | undefi
   return undefined
 }
 
-/** Whether a class of the application made the value. */
 function isValueObject(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date || ArrayBuffer.isView(value))
     return false
@@ -140,7 +133,7 @@ function isSpelled(held: unknown, given: unknown): boolean {
   return held.trim().toLowerCase() === given.trim().toLowerCase()
 }
 
-/** Undefined unless the value reads back as the same kind of JSON; if `exactly`, as the same JSON. */
+/** Undefined for a value read back as another kind of JSON; if `exactly`, as other JSON. */
 function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exactly = false): ScalarValue | undefined {
   const stored = forms.fromProperty(candidate)
   // A type that calls `String(value)` takes any JSON object.
@@ -152,8 +145,8 @@ function storeCandidate(candidate: unknown, json: unknown, forms: TypeForms, exa
 }
 
 /**
- * Prefers what MikroORM stores of the value as read back. A date type may pass any text but store `2026-01-31`: the raw text would be
- * another key, and filters would not find the row.
+ * Stores what the type makes of its own reading. A date type may take any text, yet store `2026-01-31`: filters for the raw text would not
+ * find the row.
  */
 function storeProperty(
   property: unknown,
@@ -192,7 +185,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Throws for anything but a list with a JSON form. */
+/** @throws for anything but a list with a JSON form */
 function listItems(list: unknown): unknown {
   return plainJson((list as unknown[]).map(item => (typeof item === 'bigint' ? item.toString() : item)))
 }
@@ -204,7 +197,6 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   const fromProperty = (value: unknown): ScalarValue | undefined => store(type.convertToDatabaseValue(value as never, platform))
   const toJson = (stored: unknown): unknown => {
     if (typeof stored !== 'string') return plainJson(stored)
-    // A file may hold anything: shown as stored.
     return attempt(() => callType(() => listItems(toProperty(stored)))) ?? stored
   }
   return {
@@ -220,7 +212,7 @@ export function arrayCodec(prop: EntityProperty, platform: Platform): Codec {
   }
 }
 
-/** Between a column and the form of MikroORM's driver. SQLite has numbers, texts and bytes; a server sends texts. */
+/** Converts between a column and the values MikroORM's driver gives to types. SQLite has numbers, texts, bytes; a server sends texts. */
 interface StoredForm {
   readonly read: (stored: unknown) => unknown
   /** Undefined: cannot be stored. */
@@ -238,17 +230,14 @@ function findStoredForm(prop: EntityProperty, platform: Platform): StoredForm {
   return { read: findServerReader(declared, platform), store: findServerStore(declared, platform, isText) }
 }
 
-/** Whether an integer key cannot hold the text. */
 function isWord(value: unknown): boolean {
   return typeof value === 'string' && !/^[+-]?\d+$/.test(value)
 }
 
-/** MikroORM reads a safe bigint back as a number. */
 function readNumber(stored: unknown): unknown {
   return typeof stored === 'bigint' && Number.isSafeInteger(Number(stored)) ? Number(stored) : stored
 }
 
-/** A text column stores numbers as texts. */
 function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   if (value instanceof Date) return storePlain(value.getTime(), isText)
   if (typeof value === 'boolean') return storePlain(value ? 1 : 0, isText)
@@ -257,7 +246,7 @@ function storePlain(value: unknown, isText: boolean): ScalarValue | undefined {
   return typeof value === 'bigint' || value instanceof Uint8Array ? value : undefined
 }
 
-/** Reads as the server's driver, by declared column type. */
+/** Reads a server's texts like MikroORM's driver, by the declared column type. */
 function findServerReader(declared: string, platform: Platform): StoredForm['read'] {
   const ofText =
     (read: (text: string) => unknown, readOther: StoredForm['read'] = stored => stored): StoredForm['read'] =>

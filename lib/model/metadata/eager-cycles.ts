@@ -1,6 +1,6 @@
 /**
- * Eager cycles: `eager` relations that lead back to their start. MikroORM would load linked circles of records without end: the engine
- * loads such records without links.
+ * Loads entities for the unit of work, instead of `em.find`, `em.findOne` and `Collection.init`. In circles of `eager` relations, where
+ * MikroORM would load without end, loads without links. Corrects MikroORM's notes of loaded values.
  */
 import {
   Utils,
@@ -14,7 +14,7 @@ import {
   type EntityProperty,
 } from '@mikro-orm/core'
 
-/** The engine's scopes include MikroORM's filters. MikroORM would hide rows with filtered owners, too. */
+/** The scopes of the engine include MikroORM's filters. */
 const UNFILTERED = Object.freeze({ filters: false } as const)
 const ALONE = Object.freeze({ filters: false, populate: false } as const)
 
@@ -27,7 +27,7 @@ export function isInEagerCircle(meta: EntityMetadata): boolean {
 }
 
 function leadsBack(meta: EntityMetadata, path: readonly EntityMetadata[]): boolean {
-  // A row of one class may be loaded as another of the hierarchy.
+  // A row may be loaded as another class of the hierarchy.
   if (path.some(({ root }) => root === meta.root)) return true
   const longerPath = [...path, meta]
   return meta.relations.some(
@@ -36,7 +36,6 @@ function leadsBack(meta: EntityMetadata, path: readonly EntityMetadata[]): boole
   )
 }
 
-/** Like `em.find`, without MikroORM's filters and endless loads. */
 export async function findAll(name: EntityName, where: object, em: EntityManager): Promise<object[]> {
   const options = isInEagerCircle(em.getMetadata().get(name)) ? ALONE : UNFILTERED
   const found = (await em.find(name, where, options)) as object[]
@@ -44,7 +43,7 @@ export async function findAll(name: EntityName, where: object, em: EntityManager
   return found
 }
 
-/** Like `em.findOne`, but only `em.find` can leave out a circle's links. */
+/** `em.findOne` cannot leave out the links of a circle. */
 export async function findFirst(name: EntityName, where: object, em: EntityManager): Promise<object | undefined> {
   const found = isInEagerCircle(em.getMetadata().get(name))
     ? ((await em.find(name, where, { ...ALONE, limit: 1 })) as object[])[0]
@@ -53,13 +52,13 @@ export async function findFirst(name: EntityName, where: object, em: EntityManag
   return found
 }
 
-/** `Collection.init` would also load the owner's links, and cannot load a list with a condition (`where`). */
+/** `Collection.init` would load the owner's links, too, and ignores a list's condition (`where`). */
 export async function loadList(list: Collection<object>, em: EntityManager): Promise<void> {
   const { owner, property } = list
   const target = property.targetMeta!
   const isAlone = property.where !== undefined || isInEagerCircle(em.getMetadata().get(owner.constructor)) || isInEagerCircle(target)
   if (!isAlone) {
-    // A refresh notes values in the driver's form, such as a number in JSON: the next flush would write unchanged members.
+    // A refresh notes values in the driver's form: the next flush would write unchanged members.
     await list.init({ filters: false, refresh: false })
     for (const member of list.getItems()) correctNotedLinks(member, em)
     return
@@ -75,10 +74,10 @@ export async function loadList(list: Collection<object>, em: EntityManager): Pro
   list.hydrate(rows.map(create), true)
 }
 
-/** A note of MikroORM in another form than the property's counts as a change. */
+/** Values noted by MikroORM at loading: a flush writes each property unlike its note. */
 type Noted = Record<string, unknown>
 
-/** Corrects notes of links: the next flush would write unchanged records. */
+/** Corrects notes of links in the driver's form: the next flush would write unchanged records. */
 function correctNotedLinks(entity: object, em: EntityManager): void {
   for (const property of em.getMetadata(entity.constructor).relations) {
     if (property.kind === ReferenceKind.ONE_TO_ONE && !property.owner) correctOtherSide(entity, property, em)
@@ -86,22 +85,19 @@ function correctNotedLinks(entity: object, em: EntityManager): void {
   }
 }
 
-/**
- * For the other record of a one-to-one, MikroORM makes an entity, too, but notes key and link as properties, not as stored: a bigint, a
- * date-time.
- */
+/** Of a one-to-one's other record, MikroORM notes key and link in the form of properties: a `Date`. */
 function correctOtherSide(entity: object, { name, mappedBy, targetMeta }: EntityProperty, em: EntityManager): void {
   const other: unknown = Reference.unwrapReference((entity as Record<string, object | undefined>)[name] as object)
   if (!Utils.isEntity<object>(other)) return
   const noted = em.getUnitOfWork().getOriginalEntityData(other) as Noted | undefined
-  // Another note is of a load of the other record, whose link may have changed since.
+  // Noted by a load of the other record: the link may have changed since.
   if (noted === undefined || !Utils.equals(noted[mappedBy], Utils.getPrimaryKeyValues(entity, em.getMetadata(entity.constructor), true)))
     return
   const held = em.getComparator().prepareEntity(other) as Noted
   for (const property of [...targetMeta!.primaryKeys, mappedBy]) noted[property] = held[property]
 }
 
-/** For links of several columns, MikroORM notes date-times as stored, then compares dates. */
+/** MikroORM notes date-times in links of several columns as stored, but compares dates. */
 function correctDates(entity: object, { name }: EntityProperty, em: EntityManager): void {
   const noted = em.getUnitOfWork().getOriginalEntityData(entity) as Noted | undefined
   if (noted === undefined || !Array.isArray(noted[name])) return

@@ -1,7 +1,8 @@
+/** Explains, for `engine.explain`, why the unit of work must write all records of an entity. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isPlainKey, isOneTable } from './read-stored-table.ts'
 
-/** Says why an entity has no stored table, as the rest of "since …". */
+/** Ends a sentence: "since …". Undefined: the entity gives no reason. */
 export function explainStoredTable(meta: EntityMetadata): string | undefined {
   const { className } = meta
   const hooks = Object.entries(meta.hooks).flatMap(([hook, list]) => (list.length > 0 ? [hook] : []))

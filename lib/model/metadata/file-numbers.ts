@@ -1,11 +1,8 @@
-/**
- * File numbers: marks numbers and booleans of a file. A column may hold more than declared: 64-bit integers, texts of other programs.
- */
+/** Marks numbers and booleans of an existing SQLite file (`ofFile`): other programs may have stored 64-bit integers or texts there. */
 import type { Attribute, InnerAttribute } from '../model.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** Marks values with a column, but not keys and versions. */
 export function markFileNumbers(attribute: Attribute): Attribute {
   if (attribute.kind === 'embedded') {
     if (attribute.document !== undefined) return attribute

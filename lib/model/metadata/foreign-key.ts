@@ -1,10 +1,10 @@
-/** Foreign key: columns, referred keys and delete rules of relations. */
+/** Reads a relation's foreign key, with its columns, the key referred to, and the rule for deletes. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { DeleteRule, Discriminator, TargetKey, ToOneAttribute } from '../model.ts'
 import { isGetter, publicName, scalarType } from './property-type.ts'
 import { unsupported } from './unsupported.ts'
 
-/** Kinds that paths and foreign keys take. */
+/** Kinds of values allowed in keys. */
 export const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'date', 'datetime', 'time', 'custom'])
 
 export function isOwning(prop: EntityProperty): boolean {
@@ -18,7 +18,7 @@ export function readForeignColumns(meta: EntityMetadata, prop: EntityProperty): 
   return orderByKey(meta, prop, prop.joinColumns)
 }
 
-/** Rejects a foreign key without the whole primary key. */
+/** Sorts the columns of a foreign key like the primary key. Rejects a foreign key to only a part. */
 export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: readonly string[]): string[] {
   const target = prop.targetMeta!
   const referenced = prop.referencedColumnNames
@@ -35,7 +35,7 @@ export function orderByKey(meta: EntityMetadata, prop: EntityProperty, columns: 
   return targetColumns.map(column => columns[referenced.indexOf(column)]!)
 }
 
-/** Reads columns that refer to more than the primary key. Rejects columns that MikroORM does not write. */
+/** Lists columns of a foreign key beyond the primary key. Rejects columns MikroORM does not write. */
 export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAttribute['beside'] {
   const target = prop.targetMeta!
   const keys = target.getPrimaryProps().flatMap(key => key.fieldNames)
@@ -56,7 +56,7 @@ export function readBeside(meta: EntityMetadata, prop: EntityProperty): ToOneAtt
   return Object.freeze(beside)
 }
 
-/** Marks a polymorphic foreign key as a link to this entity or an ancestor. */
+/** Finds the value of a polymorphic link for this entity, or for a class above. */
 export function findDiscriminator(target: EntityMetadata, prop: EntityProperty): Discriminator | undefined {
   if (prop.polymorphic !== true) return undefined
   const values = Object.entries(prop.discriminatorMap as Record<string, unknown>)
@@ -67,7 +67,7 @@ export function findDiscriminator(target: EntityMetadata, prop: EntityProperty):
   throw unsupported(target, undefined, `"${prop.name}", which it is the other side of, does not link it`)
 }
 
-/** MikroORM's `targetKey`: referred to in the place of the primary key. */
+/** Reads MikroORM's `targetKey`: a link to a unique attribute instead of the primary key. */
 export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): TargetKey | undefined {
   if (prop.targetKey === undefined) return undefined
   const target = prop.targetMeta!
@@ -86,7 +86,7 @@ export function readTargetKey(meta: EntityMetadata, prop: EntityProperty): Targe
   })
 }
 
-/** Rejects a constraint to a column in an ancestor's table. */
+/** Rejects a constraint to a column of the table of a class above. */
 function rejectUnheldKey(meta: EntityMetadata, prop: EntityProperty, target: EntityMetadata): void {
   const { targetKey } = prop
   if (!prop.createForeignKeyConstraint || target.tptParent === undefined || target.ownProps!.some(({ name }) => name === targetKey)) return
@@ -126,7 +126,7 @@ export function hasRelatedKey(meta: EntityMetadata): boolean {
   return key !== undefined && key.kind !== 'scalar' && others.length === 0 && key.fieldNames.length > 1
 }
 
-/** MikroORM cannot make a link from a row, so loads no record. */
+/** Whether MikroORM cannot load records: a link's target has a relation as its whole key. */
 export function isUnloadable({ relations }: EntityMetadata): boolean {
   return relations.some(
     prop => isOwning(prop) && prop.formula === undefined && prop.polymorphic !== true && hasRelatedKey(prop.targetMeta!),

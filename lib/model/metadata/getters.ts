@@ -1,4 +1,4 @@
-/** Getters: getters and serializers of entities. */
+/** Renders getters and serializers of entity classes: the attribute of `get fullName()` has the getter's value for the shown record. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { nullNonFinite, toJson } from '../../foundation/json/json.ts'
 import type { Renderer } from '../model.ts'
@@ -11,7 +11,6 @@ export function serializerRender(meta: EntityMetadata, prop: EntityProperty, typ
   return json => shown(serializer(propertyOfJson(json, type)), place)
 }
 
-/** `serializer` gets entities made from the shown IDs or records. */
 export function relationRender(meta: EntityMetadata, prop: EntityProperty): Renderer {
   const serializer = prop.serializer!
   const place = `the serializer of ${meta.className}.${prop.name}`
@@ -30,7 +29,7 @@ function relatedLike(prop: EntityProperty, json: unknown): unknown {
   return Array.isArray(json) ? new ListLike(target, json) : linkedLike(target, json)
 }
 
-/** Makes an object with the shown values, or only a key, which also acts as MikroORM's `Reference`. */
+/** Makes an entity of a shown record or ID, with the methods of MikroORM's `Reference`. */
 function linkedLike(target: EntityMetadata, json: unknown): Record<string, unknown> {
   const isRecord = typeof json === 'object' && json !== null
   const entity = entityLike(target, isRecord ? json : keyLike(target, json))
@@ -56,7 +55,6 @@ function keyLike(target: EntityMetadata, id: unknown): Record<string, unknown> {
   )
 }
 
-/** A MikroORM `Collection`, for code that only reads. */
 class ListLike extends Array<unknown> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array
@@ -85,7 +83,7 @@ class ListLike extends Array<unknown> {
   }
 }
 
-/** Runs a getter on samples. Returns the first thing that records lack: a list, an inverse side, more than a linked entity's key. */
+/** Runs a getter on samples. Returns the first value missing in records: a list, more than a linked entity's key. */
 export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string | undefined {
   let found: string | undefined
   const linked = (path: string, target: EntityMetadata | undefined): object => {
@@ -114,9 +112,7 @@ export function unreadableIn(meta: EntityMetadata, prop: EntityProperty): string
   try {
     const value: unknown = entity[(prop.getterName ?? prop.name) as string]
     if (typeof value === 'function') (value as () => unknown).call(entity)
-  } catch {
-    // Only the reads matter.
-  }
+  } catch {}
   return found
 }
 
@@ -155,7 +151,6 @@ function entityLike(meta: EntityMetadata, record: object): Record<string, unknow
     const json = (record as Record<string, unknown>)[publicName(prop)]
     if (json === undefined) continue
     if (prop.kind !== 'scalar') {
-      // Most getters read no relation.
       Object.defineProperty(entity, prop.name, { get: () => relatedLike(prop, json), enumerable: true, configurable: true })
       continue
     }

@@ -1,4 +1,4 @@
-/** Property type: the ScalarType and public name of a MikroORM property. */
+/** Finds the `ScalarType` of a MikroORM property, by type class, runtime type and column type. */
 import {
   ArrayType,
   BigIntType,
@@ -22,17 +22,13 @@ export function publicName(prop: EntityProperty): string {
   return prop.serializedName ?? prop.name
 }
 
-/** Whether the property is not stored, but has a value for readers. */
 export function isGetter(prop: EntityProperty): boolean {
   return prop.persist === false && ((prop.getter === true && prop.setter !== true) || prop.getterName !== undefined)
 }
 
 const RUNTIME_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'bigint', 'object', 'Date', 'Buffer'])
 
-/**
- * The compiler emits `Object` for `string | null` and `Reference` for `Ref<string>`; MikroORM may not know a name (`ObjectId`). All are
- * stored as text.
- */
+/** Whether the type is unknown: the compiler emits `Object` for `string | null`. Stored as text. */
 export function isUnnamed(prop: EntityProperty): boolean {
   const { type, runtimeType, customType } = prop
   return (
@@ -41,8 +37,8 @@ export function isUnnamed(prop: EntityProperty): boolean {
 }
 
 /**
- * MikroORM does not know some column types of texts (`citext`, an enum of the database). An enum read from source
- * (`TsMorphMetadataProvider`) has its type's name (`Kind`), so the items decide.
+ * MikroORM's `runtimeType`, but not for enums read from source (`TsMorphMetadataProvider`), with names such as `Kind`, nor for columns
+ * unknown to MikroORM (`citext`).
  */
 function findRuntimeType(prop: EntityProperty): string {
   const { runtimeType, type, columnTypes } = prop
@@ -61,7 +57,7 @@ function findItems({ items, type, customType }: EntityProperty): (string | numbe
   return customType === undefined && LITERALS.test(type) ? type.slice(1, -1).split('" | "') : undefined
 }
 
-/** Classes of a polymorphic embedded object declare different types. */
+/** Whether classes of an embedded object declare different types. */
 function isMerged({ runtimeType, type }: EntityProperty): boolean {
   return runtimeType === 'any' && type.includes(' | ')
 }
@@ -78,7 +74,7 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
     return { kind: 'custom', codec: customCodec(prop, findPlatform(prop)), ...findJsonType(prop, type) }
   if (type instanceof BigIntType || type instanceof DecimalType) return exactType(prop, type)
   if (type instanceof JsonType) return { kind: 'json' }
-  // By name: MikroORM makes no type, and converts nothing.
+  // MikroORM may make no type object.
   if (type instanceof UuidType || prop.type === 'uuid') return { kind: 'uuid' }
   if (type instanceof DateType) return { kind: 'date', ...findEnds(prop) }
   if (type instanceof TimeType) return { kind: 'time' }
@@ -113,7 +109,10 @@ export function scalarType(prop: EntityProperty): ScalarType | undefined {
 
 const JSON_TYPES: Readonly<Record<string, ScalarType['json']>> = { string: 'string', Date: 'string', number: 'number', boolean: 'boolean' }
 
-/** From a declared `runtimeType`, else from the column if nothing is converted. A type with a `toJSON` may show anything. */
+/**
+ * Finds a custom type's type in JSON, for OpenAPI: the declared `runtimeType`, else, if nothing is converted, the column's. A type with a
+ * `toJSON` may show anything.
+ */
 function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<unknown>): { json?: NonNullable<ScalarType['json']> } {
   if (type.toJSON !== Type.prototype.toJSON) return {}
   const compared = type.compareAsType()
@@ -127,7 +126,7 @@ function findJsonType({ runtimeType, columnTypes }: EntityProperty, type: Type<u
   return json === undefined ? {} : { json }
 }
 
-/** Whether the type declares a member, also by an ancestor below `Type`. */
+/** Whether a class below `Type` declares the member. */
 function declares(type: Type<unknown>, member: string): boolean {
   for (let holder: object = type; holder !== Type.prototype; holder = Object.getPrototypeOf(holder) as object)
     if (Object.hasOwn(holder, member)) return true
@@ -161,7 +160,7 @@ function exactType({ columnTypes, precision, scale }: EntityProperty, type: BigI
   return { kind: 'decimal', asNumber, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) }
 }
 
-/** An unusual text column: `char(5)`, `inet`, an enum of the database. */
+/** Names an unusual column type of a text: `char(5)`, `inet`, an enum of the database. */
 function findTextColumn({ columnTypes, formula }: EntityProperty): { column?: string } {
   const [declared = 'text'] = columnTypes ?? []
   if (formula !== undefined || /^(?:\w*text|n?varchar|character varying)\b/i.test(declared)) return {}

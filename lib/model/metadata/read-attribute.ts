@@ -1,3 +1,4 @@
+/** Makes the attribute of one MikroORM property: a scalar, an embedded object, a relation. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Attribute, PolymorphicTarget, Resource, ScalarAttribute, ToOneOfAttribute } from '../model.ts'
 import { relationRender } from './getters.ts'
@@ -10,7 +11,7 @@ import { cascadesRemove, findDiscriminator, hasRelatedKey, isOwning } from './fo
 import { unsupported } from './unsupported.ts'
 
 /**
- * @param paths public paths by MikroORM's names; receives properties and inner properties
+ * @param paths receives the public path of the property, and of inner properties, by MikroORM's name
  * @throws Error with entity, property and reason
  */
 export function readAttribute(
@@ -78,7 +79,6 @@ function readPolymorphicToOne(context: PropertyContext, resources: ResourcesByCl
   } satisfies ToOneOfAttribute)
 }
 
-/** Rejects a target MikroORM cannot load. */
 function findBranchTarget(meta: EntityMetadata, prop: EntityProperty, of: EntityMetadata, resources: ResourcesByClass): Resource {
   const target = resources.get(of.class)
   if (target === undefined) throw unsupported(meta, prop.name, `its target ${of.className} is not served`)

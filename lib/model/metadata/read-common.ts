@@ -1,4 +1,4 @@
-/** Read common: what all attributes share, and a property's place. */
+/** Reads the common members of attributes, such as name, nullable, hidden, read-only, required. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource } from '../model.ts'
 
@@ -14,18 +14,18 @@ export interface PropertyContext {
   readonly meta: EntityMetadata
   readonly prop: EntityProperty
   readonly name: string
-  /** The embeddable's declaration: MikroORM marks every child of a nullable object as nullable. Elsewhere the property. */
+  /** Inside an embedded object, the property of its class: MikroORM makes children of a nullable object nullable. */
   readonly declared: EntityProperty
   /** Undefined: the property has columns of its own. */
   readonly document: DocumentPath | undefined
 }
 
-/** Whether a list has entities of several tables: no resource fits, so only the other sides are served. */
+/** Whether a list has entities of several tables. Only the other sides are served. */
 export function isMixedList(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.polymorphTargets !== undefined
 }
 
-/** Whether MikroORM has added the property to a unidirectional many-to-many. */
+/** Whether MikroORM added the property, for a many-to-many list without an other side. */
 export function isHiddenInverse(prop: EntityProperty): boolean {
   return prop.kind === 'm:n' && prop.name.endsWith('__inverse') && prop.hydrate === false
 }
@@ -61,7 +61,7 @@ export function readCommon({
   }
 }
 
-/** MikroORM marks properties inside JSON as not stored. */
+/** Ignores `persist`: false inside JSON. */
 export function isRequiredInside(declared: EntityProperty): boolean {
   return declared.nullable !== true && declared.default === undefined && declared.onCreate === undefined
 }

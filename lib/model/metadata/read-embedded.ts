@@ -1,4 +1,4 @@
-/** Reads inner attributes, classes and relations of embedded objects and lists. */
+/** Makes the attribute of an embedded object (`address`) or a list of objects, with inner attributes and classes. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { EmbeddedAttribute, InnerAttribute, Renderer, Resource, ScalarAttribute, ToOneAttribute, Variants } from '../model.ts'
 import { cascadesRemove, orderByKey, readDeleteRule } from './foreign-key.ts'
@@ -10,7 +10,7 @@ import { readGetter, readScalarAttribute, readUnstored } from './read-scalar.ts'
 import { unsupported, unsupportedReason } from './unsupported.ts'
 
 interface EmbeddedContext {
-  /** By MikroORM's names; receives inner paths. */
+  /** Receives the public paths of inner properties, by MikroORM's names. */
   readonly paths: Map<string, string>
   readonly resources: ResourcesByClass
   readonly path: string
@@ -34,7 +34,7 @@ export function readEmbedded(context: PropertyContext, place: EmbeddedContext): 
     kind: 'embedded',
     entity: prop.targetMeta?.class,
     ...common,
-    // Left out of a body, an object of optional attributes is created.
+    // The engine makes a left-out object of optional attributes.
     required: needed && (isList || variants !== undefined || attributes.some(attribute => attribute.required)),
     needed,
     document: ownDocument,
@@ -78,7 +78,7 @@ function rejectUnsupported(meta: EntityMetadata, prop: EntityProperty, childName
   if (reason !== undefined) throw unsupported(meta, `${prop.name}.${childName}`, reason)
 }
 
-/** Key kinds with the same form in JSON and in columns. */
+/** Kinds of keys alike in JSON and columns. */
 const LINKED_IN_JSON = new Set(['integer', 'text', 'uuid'])
 
 function unsupportedInside(child: EntityProperty, document: DocumentPath | undefined): string | undefined {
@@ -106,7 +106,7 @@ function unsupportedInside(child: EntityProperty, document: DocumentPath | undef
     : 'a relation in an object that is stored as JSON must be to an entity whose key is an integer, a string or a UUID'
 }
 
-/** Reads a link inside a list as the held key: SQL cannot join from there. */
+/** SQL cannot join from inside a list: the link is a plain key. */
 function readKeyInside(context: PropertyContext): ScalarAttribute {
   const { prop, declared, document } = context
   const [key] = prop.targetMeta!.getPrimaryProps()
@@ -129,9 +129,8 @@ function readLinkInside(context: PropertyContext, target: Resource): ToOneAttrib
   const common = readCommon(context)
   const required = document === undefined ? common.required : isRequiredInside(declared)
   const rule = document === undefined ? readDeleteRule(prop) : 'refuse'
-  // `joinColumns` may lack the object's prefix.
   const columns = orderByKey(meta, prop, prop.fieldNames)
-  // A nullable object's column may be NULL; an existing object needs its links.
+  // The column is nullable only for the sake of the object: an existing object needs its link.
   const isKept = rule === 'unlink' && declared.nullable !== true && declared.deleteRule === undefined
   return {
     kind: 'toOne',
@@ -177,7 +176,7 @@ function findDeclaration(prop: EntityProperty, name: string): EntityProperty | u
   return undefined
 }
 
-/** A list has no single value to compare. */
+/** A list has many values: nothing to filter or sort by. */
 function withoutConditions(attribute: InnerAttribute): InnerAttribute {
   const withoutBoth = { ...attribute, filterable: false, sortable: false }
   if (withoutBoth.kind !== 'embedded') return Object.freeze(withoutBoth)

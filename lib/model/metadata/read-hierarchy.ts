@@ -1,6 +1,6 @@
 /**
- * Read hierarchy: inheritance in one table (STI) or several (TPT), and virtual entities (queries). A record shows its class's attributes
- * through any resource.
+ * Links resources of classes with inheritance, in one table (STI) or several (TPT): `GET /v1/animals` shows dogs with attributes of dogs.
+ * Reads the SQL of virtual entities.
  */
 import { indexAttributes } from '../ids-name.ts'
 import { isRaw, type EntityManager, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
@@ -11,14 +11,14 @@ import { findTableName } from '../table-name.ts'
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Drafts = ReadonlyMap<EntityMetadata, Mutable<Resource>>
 
-/** The column of the class, in the query that joins a hierarchy's tables. */
+/** Says the class, in the query of joined tables. */
 const TYPE_COLUMN = '__tpt_type'
 
 function isInherited(meta: EntityMetadata): boolean {
   return meta.inheritanceType !== undefined || meta.root.inheritanceType !== undefined
 }
 
-/** Whether rows can be listed, also of abstract classes. */
+/** An abstract class has the rows of classes below. */
 export function isConcrete(meta: EntityMetadata): boolean {
   return !meta.abstract || isInherited(meta)
 }
@@ -90,7 +90,7 @@ function listColumns(prop: EntityProperty): readonly string[] {
   return stored ? (prop.fieldNames ?? []) : []
 }
 
-/** Joins ancestors and descendants. Only some records have rows in tables of descendants. */
+/** Joins the tables of ancestors, and of descendants, with rows for some records only. */
 function joinedTables(meta: EntityMetadata, all: readonly EntityMetadata[]): TableSource {
   const key = (of: EntityMetadata): string[] => of.getPrimaryProps().flatMap(prop => prop.fieldNames)
   const listOwnColumns = (of: EntityMetadata): string[] => {
@@ -151,7 +151,7 @@ export function addInherited(drafts: Drafts): void {
   }
 }
 
-/** Optional where the resource determines the class. */
+/** Only bodies for an abstract class must say the class. */
 function findDiscriminator(meta: EntityMetadata, draft: Resource): Attribute | undefined {
   const attribute = draft.attributes.find(({ property }) => property === meta.root.discriminatorColumn)
   if (attribute?.kind !== 'scalar') return undefined
@@ -169,7 +169,7 @@ function attributesBelow(
   const result: { attribute: Attribute; classValues: Set<string> }[] = []
   const { source } = draft
   for (const [value, member] of draft.hierarchy!.byValue) {
-    // Restrictions must hold through other resources.
+    // Attributes of a class with access rules show only at its own resource.
     if (member === draft || !member.served || member.rules.access.get !== true || member.rules.access.list !== true) continue
     for (const attribute of attributesByResource.get(member)!) {
       if (attributes.some(({ property }) => property === attribute.property)) continue
@@ -193,7 +193,7 @@ function attributesBelow(
 }
 
 /**
- * Rows of other classes may have a value in the same place. Columns of one class alone are NULL elsewhere.
+ * Whether only a row's class tells if the attribute exists. A column of one class alone is NULL in other rows.
  *
  * @param namesakes number of attributes with the same name
  * @param others attributes of classes without this attribute
@@ -227,7 +227,7 @@ function formatType(attribute: Attribute): string {
     .join()
 }
 
-/** The joining query lacks a column name taken by another class. */
+/** Of a column name in two classes, the query of joined tables has only the first. */
 function hasColumns(attribute: Attribute, member: Resource, source: TableSource & { kind: 'joined' }): boolean {
   const tables = member.source.kind === 'joined' ? member.source.tables.map(({ table }) => table) : []
   const queriedColumns = source.optional.filter(({ table }) => tables.includes(table)).flatMap(({ columns }) => columns)

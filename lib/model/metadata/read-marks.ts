@@ -1,5 +1,6 @@
 /**
- * Read marks: the option `marks`. Refuses with TypeError what is no many-to-many list of users.
+ * Reads the resource option `marks`, as in `{ favorite: { list: 'favoritedBy', shown: 'favorited' } }`. Rejects, with TypeError, other
+ * lists than many-to-many lists of users.
  */
 import { isObject } from '../../foundation/json/json.ts'
 import { checkNames, formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -12,7 +13,7 @@ import { isResourceName } from '../resource-names.ts'
 
 interface ReadMarks {
   readonly marks: ReadonlyMap<string, ResourceMark>
-  /** Whether the caller has set the mark. */
+  /** Attributes such as `favorited`: whether the caller has set the mark. */
   readonly shown: readonly ScalarAttribute[]
 }
 
@@ -60,7 +61,7 @@ function findList({ attributes }: Resource, property: string, where: string, use
   )
 }
 
-/** An alias that the engine does not use. */
+/** An alias used nowhere else. */
 const LINKS = 'mark'
 
 function showMark(name: string, { via, target }: ToManyAttribute, { key }: Resource): ScalarAttribute {

@@ -1,6 +1,6 @@
 /**
- * Read model: makes the model of MikroORM's metadata. Refuses, when the engine is created, what cannot be served: by entity, property and
- * reason.
+ * Makes the model of one version from MikroORM's metadata and the resource options, at the creation of an engine. Errors name entity,
+ * property and reason.
  */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -113,7 +113,7 @@ function readOnce<T>(read: () => T): () => T {
   return () => (known ??= { value: read() }).value
 }
 
-/** The database cannot set a foreign key to NULL if a required attribute shares the column. */
+/** With a required attribute in the same column, the foreign key cannot become NULL: deletes are refused. */
 function keepingShared(attribute: Attribute, all: readonly Attribute[]): Attribute {
   if (attribute.kind !== 'toOne' || !attribute.owner || attribute.onDelete !== 'unlink') return attribute
   const columns = [...attribute.columns, ...(attribute.beside ?? []).map(({ column }) => column)]
@@ -148,7 +148,7 @@ function inGivenOrder(orm: MikroORM): EntityMetadata[] {
   const given = (orm.config.get('entities') as unknown[]).flatMap(entity =>
     typeof entity === 'string' ? [] : [orm.getMetadata().find(entity as EntityName)?.class],
   )
-  // The first place of an entity counts.
+  // An entity's first place counts.
   const ranks = new Map(given.map((entity, index) => [entity, index] as const).toReversed())
   const rank = (meta: EntityMetadata): number => ranks.get(meta.class) ?? given.length
   return [...orm.getMetadata()].toSorted((a, b) => rank(a) - rank(b))
@@ -193,7 +193,7 @@ interface ModelSurroundings {
   readonly isOfFile: boolean
 }
 
-/** Never shown, whatever the configuration: the users' password hashes. */
+/** The password hashes of users: private whatever the configuration says. */
 export interface Secret {
   readonly entity: object
   readonly property: string
@@ -209,7 +209,6 @@ function withSecret(
   return { ...config, attributes: { ...attributes, [secret.property]: { ...attributes[secret.property], private: true } } }
 }
 
-/** An entity with definitions for other versions alone is not served. */
 function findConfigs(
   orm: MikroORM,
   version: string,
@@ -255,7 +254,7 @@ function hidden(attribute: Attribute): Attribute {
   })
 }
 
-/** An application's pivot is an ordinary entity. */
+/** Whether MikroORM made the entity. A pivot of the application is served like any entity. */
 export function isGeneratedPivot(meta: EntityMetadata): boolean {
   const storedLinks = meta.relations.filter(prop => prop.persist !== false)
   const isMade = storedLinks.length > 0 && storedLinks.every(prop => /_(owner|inverse)$/.test(prop.name))
@@ -268,7 +267,7 @@ function resourceNames(meta: EntityMetadata, config: ResourceConfig<Record<strin
     config.name === undefined && config.singular === undefined ? undefined : { plural: config.name, singular: config.singular }
   const standard = defaultNames(meta.className)
   const plural = renamed?.plural ?? standard.plural
-  // The plural, if the singular is a key of answers.
+  // "error" is a key of answers: the plural instead.
   const ownSingular = ENVELOPE_KEYS.has(standard.singular) ? standard.plural : standard.singular
   const singular = renamed?.singular ?? (renamed?.plural === undefined ? ownSingular : renamed.plural)
   for (const name of [plural, singular]) {
@@ -295,7 +294,6 @@ function placeOf({ name, embedded }: EntityMetadata['props'][number], meta: Enti
   return holder === undefined ? name : `${placeOf(holder, meta)}.${embedded![1]}`
 }
 
-/** Empty without place and key: by insertion. */
 function findOrder(key: readonly KeyPart[], meta: EntityMetadata): string[] {
   return [...meta.props.filter(ordersRecords).flatMap(prop => prop.fieldNames), ...key.map(part => part.column)]
 }
@@ -323,7 +321,7 @@ function keyParts(meta: EntityMetadata): KeyPart[] {
   })
 }
 
-/** Needs the keys of all drafts. */
+/** Adds attributes and key names. Relations need the keys of all drafts. */
 function fill(
   meta: EntityMetadata,
   draft: Mutable<Resource>,
@@ -358,7 +356,7 @@ function fill(
   draft.shownKey = readShownKey(config.key, draft)
 }
 
-/** Whether a property is of a class below, or says a row's class. */
+/** Whether the property is of a class below, or the discriminator. */
 function isOfDescendant(meta: EntityMetadata, prop: EntityMetadata['props'][number]): boolean {
   const hasAll = meta.root.inheritanceType === 'sti' && (meta.root === meta || meta.discriminatorValue === undefined)
   return (hasAll && prop.inherited === true) || prop.name === (meta.root as { tptDiscriminatorColumn?: string }).tptDiscriminatorColumn

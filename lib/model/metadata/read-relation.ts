@@ -1,4 +1,4 @@
-/** Rejects relations MikroORM cannot write. */
+/** Makes the attribute of a relation, to-one, to-many, or a link by a formula. Rejects relations MikroORM cannot write. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
@@ -21,7 +21,7 @@ function readToOne(context: PropertyContext, target: Resource): ToOneAttribute {
   const owner = prop.kind === 'm:1' || prop.owner
   // Linking from the other side would write to the view.
   const readOnly = common.readOnly || (!owner && (target.readOnly || isUnstored(prop)))
-  // The other side may be empty, unless MikroORM requires a value.
+  // MikroORM may require a value.
   const required = common.required && !readOnly
   const mapped = owner ? undefined : (prop.targetMeta!.properties[prop.mappedBy] as EntityProperty)
   const [holder, link] = mapped === undefined ? [meta, prop] : [prop.targetMeta!, mapped]
@@ -100,7 +100,7 @@ function readFormulaLink(context: PropertyContext, target: Resource): ToOneAttri
   } satisfies ToOneAttribute)
 }
 
-/** Rejects a target MikroORM cannot link. */
+/** Rejects targets MikroORM cannot link. */
 export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources: ResourcesByClass): Resource {
   const target = resources.get(prop.targetMeta!.class)
   if (target === undefined) throw unsupported(meta, prop.name, 'its target is not served')
@@ -120,7 +120,6 @@ export function findTarget(meta: EntityMetadata, prop: EntityProperty, resources
   return target
 }
 
-/** Undefined: not served. */
 function findOtherSide(prop: EntityProperty, other: string | undefined): string | undefined {
   const property = other === undefined ? undefined : prop.targetMeta!.properties[other]
   return property === undefined || isHiddenInverse(property) || isMixedList(property) ? undefined : publicName(property)
@@ -138,7 +137,7 @@ function readForeign(meta: EntityMetadata, prop: EntityProperty): ToManyAttribut
   }
 }
 
-/** Rejects a pivot table MikroORM cannot read or write. */
+/** Rejects pivot tables MikroORM cannot read or write. */
 function readPivot(meta: EntityMetadata, prop: EntityProperty): ToManyAttribute['via'] {
   const pivot = prop.pivotTable
   const inherited = meta.tptParent?.properties[prop.name]

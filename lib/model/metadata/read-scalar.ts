@@ -1,4 +1,4 @@
-/** Read scalar: reads type, source and rendering of a plain attribute. */
+/** Makes the attribute of a plain property, with type, place (column, JSON, formula) and rendering. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
@@ -44,7 +44,7 @@ export function readGetter(context: PropertyContext, render: Renderer): ScalarAt
   }
 }
 
-/** Reads an embedded object without columns, which the model's code gets. */
+/** An embedded object without columns, for code of the model. */
 export function readUnstored(context: PropertyContext): ScalarAttribute {
   const type = Object.freeze({ kind: 'json' } as const)
   return Object.freeze({
@@ -69,7 +69,7 @@ function readSource({ meta, prop, document }: PropertyContext): Source {
   }
 }
 
-/** Whether the class sets a value, as `createdAt = new Date()`. MikroORM reads only constant values as defaults. */
+/** Whether the class sets a value (`createdAt = new Date()`). As defaults, MikroORM reads only constants. */
 export function isInitialised(meta: EntityMetadata, prop: EntityProperty): boolean {
   try {
     const entity = new (meta.class as new () => Record<string, unknown>)()

@@ -1,6 +1,6 @@
 /**
- * How MikroORM stores embedded objects as JSON: keys, order, conversions. Leaves out links, several classes, and objects that an
- * application's code makes or looks at.
+ * Turns an embedded object into JSON as MikroORM stores it: keys, order, conversions. Not for objects with links, of several classes, or
+ * made or looked at by code of the application.
  */
 import { JsonType, isRaw, type EntityMetadata, type EntityProperty, type Platform } from '@mikro-orm/core'
 import type { ToDocument } from '../stored-table.ts'
@@ -40,7 +40,7 @@ export function readDocument(prop: EntityProperty, platform: Platform, isPlain: 
 
 type JsonLike = Readonly<Record<string, unknown>>
 
-/** Keeps members the value leaves out. */
+/** Members left out of `value` stay. */
 function storeObject(parts: readonly DocumentPart[], value: JsonLike, current: JsonLike | null): JsonLike {
   const stored: Record<string, unknown> = {}
   for (const { property, key, default: fixed, store } of parts) {
@@ -64,7 +64,6 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
   )
 }
 
-/** Converts by the property's type. */
 function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown

@@ -1,6 +1,6 @@
 /**
- * How records are stored, for statements without MikroORM's unit of work. Leaves to the unit of work: an application's code that looks at
- * entities, classes in several tables, values that SQL converts.
+ * Makes the `StoredTable` of an entity, by which the engine's own statements write rows. Not for code of the application on entities,
+ * classes in several tables, values converted by SQL: the unit of work writes those.
  */
 import { BigIntType, Cascade, Collection, DecimalType, JsonType, UuidType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform, Type } from '@mikro-orm/core'
@@ -13,7 +13,7 @@ import { findTableName } from '../table-name.ts'
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])
 
-/** Keys with one stored form for each value. */
+/** Kinds with one stored form for each value. */
 const KEY_KINDS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
 
 /** Undefined: the unit of work writes everything. */
@@ -48,7 +48,7 @@ export function readStoredTable(meta: EntityMetadata, orm: MikroORM): StoredTabl
     properties,
     inside,
     inserts: canInsert(meta, unplanned, orm) && made !== undefined && isPlainMade(made, properties, meta) && !makesNull(meta, properties),
-    // For MikroORM, a NULL that a type converts is a change in every update.
+    // MikroORM takes a converted NULL for a change, in every update.
     updates: canUpdate(meta, unplanned) && ![...properties.values()].some(property => property.convertsNull),
     deletes: !meta.relations.some(({ orphanRemoval, cascade }) => orphanRemoval === true || cascade?.some(kind => REMOVING.has(kind))),
     refusesTaken: meta.uniques.every(isWholeUnique),
@@ -70,7 +70,7 @@ interface StoredKeyPart {
   readonly column: string
 }
 
-/** In key order. Undefined: a part is no plain value. */
+/** In key order. Undefined: some part is no plain value. */
 function listKeyParts(meta: EntityMetadata): StoredKeyPart[] | undefined {
   const parts: StoredKeyPart[] = []
   for (const prop of meta.getPrimaryProps()) {
@@ -85,13 +85,12 @@ function listKeyParts(meta: EntityMetadata): StoredKeyPart[] | undefined {
 function listLinkParts(meta: EntityMetadata, prop: EntityProperty): StoredKeyPart[] | undefined {
   const isOdd = prop.polymorphic === true || prop.targetKey !== undefined || prop.onCreate !== undefined || !isOwning(prop)
   const parts = isOdd ? undefined : listKeyParts(prop.targetMeta!)
-  // A foreign key may have columns beyond the key.
   if (parts?.length !== prop.joinColumns.length) return undefined
   const columns = readForeignColumns(meta, prop)
   return parts.map((part, index) => ({ prop: part.prop, column: columns[index]! }))
 }
 
-/** Whether each record is one row. Other classes may share the table, but not heirs. */
+/** Whether each record is one row, and no class inherits from the entity. Other classes may share the table. */
 export function isOneTable(meta: EntityMetadata): boolean {
   const inheritance = meta.root.inheritanceType
   return (
@@ -115,7 +114,7 @@ function isLeaf({ class: entity, root, abstract, discriminatorValue }: EntityMet
   )
 }
 
-/** Undefined: no class column. Null: unreadable. */
+/** Undefined: the table has one class. Null: no plain column says the class. */
 function readDiscriminator(
   { root, discriminatorValue }: EntityMetadata,
   properties: ReadonlyMap<string, StoredProperty>,
@@ -125,7 +124,7 @@ function readDiscriminator(
   return column === undefined || others.length > 0 ? null : Object.freeze({ column, value: discriminatorValue })
 }
 
-/** Whether hooks, accessors or functions see entities during a write. */
+/** Whether hooks, accessors or functions of the application see entities. */
 function looksAtEntities(meta: EntityMetadata): boolean {
   return (
     Object.values(meta.hooks).some(list => list.length > 0) ||
@@ -150,7 +149,7 @@ export function isPlainKey(key: EntityProperty): boolean {
   return isKnown && KEY_KINDS.has(scalarType(key)?.kind ?? '')
 }
 
-/** Embedded attributes go with the object. */
+/** Inner properties count with their embedded object. */
 function isStored({ persist, formula, generated, embedded, kind, owner }: EntityProperty): boolean {
   if (persist === false || formula !== undefined || generated !== undefined || embedded !== undefined) return false
   return kind === 'scalar' || kind === 'embedded' || kind === 'm:1' || (kind === '1:1' && owner)
@@ -161,7 +160,7 @@ function findShared(meta: EntityMetadata): ReadonlySet<string> {
   return new Set(all.filter((column, index) => all.indexOf(column) < index))
 }
 
-/** Reads embedded properties by column, outside of JSON. Leaves out objects that an application's code makes or looks at. */
+/** Reads properties of embedded objects in columns, by column. Not of objects made by code of the application. */
 function readInside(meta: EntityMetadata, shared: ReadonlySet<string>, platform: Platform): Map<string, StoredProperty> {
   const inside = new Map<string, StoredProperty>()
   for (const prop of meta.props) {
@@ -235,12 +234,12 @@ function makeProperty(prop: EntityProperty, parts: readonly StoredKeyPart[], pla
   })
 }
 
-/** JsonType's SQL conversion leaves the column as is. */
+/** JsonType's SQL leaves the column as is. */
 function isConvertedBySql(type: Type): boolean {
   return type.constructor !== JsonType && ('convertToDatabaseValueSQL' in type || 'convertToJSValueSQL' in type)
 }
 
-/** A link by several columns is a list. */
+/** A link by several columns has a list of values. */
 function takePart(toColumn: StoredColumn['toColumn'], index: number, count: number): StoredColumn['toColumn'] {
   if (count === 1) return toColumn
   return value => {
@@ -249,7 +248,7 @@ function takePart(toColumn: StoredColumn['toColumn'], index: number, count: numb
   }
 }
 
-/** Looks up each call: functions may be replaced. */
+/** Applications may replace the function. */
 function call(prop: EntityProperty, name: 'onCreate' | 'onUpdate'): Computed {
   return (entity, em) => (prop[name] as Computed)(entity, em)
 }
@@ -294,7 +293,7 @@ function callsNothing({ onCreate, onUpdate }: EntityProperty): boolean {
   return onCreate === undefined && onUpdate === undefined
 }
 
-/** Whether uniqueness covers all rows, at once. */
+/** Whether the constraint holds for all rows, at once. */
 function isWholeUnique({ properties, expression, where, ...others }: EntityMetadata['uniques'][number]): boolean {
   return (
     properties !== undefined &&
@@ -304,7 +303,6 @@ function isWholeUnique({ properties, expression, where, ...others }: EntityMetad
   )
 }
 
-/** Leaves out sets with unknown columns. */
 function listUniques(meta: EntityMetadata, properties: ReadonlyMap<string, StoredProperty>): (readonly StoredColumn[])[] {
   const single = meta.props.filter(({ unique, primary }) => Boolean(unique) && primary !== true).map(({ name }) => [name])
   const several = meta.uniques.flatMap(unique => (isWholeUnique(unique) ? [[unique.properties!].flat()] : []))
@@ -321,18 +319,18 @@ function isRequired(prop: EntityProperty): boolean {
   return !isSet && prop.kind !== '1:m' && prop.kind !== 'm:n' && prop.kind !== 'embedded'
 }
 
-/** Whether the unit of work makes a JSON object if none is given. */
+/** Whether MikroORM makes a JSON object of nothing. */
 function isNeededDocument({ kind, object, array, embedded, nullable, persist }: EntityProperty): boolean {
   return kind === 'embedded' && (object === true || array === true) && embedded === undefined && nullable !== true && persist !== false
 }
 
-/** Whether code of the model may make a null that a type converts. */
+/** Whether the model's code may make a null for a converting type. */
 function makesNull(meta: EntityMetadata, properties: ReadonlyMap<string, StoredProperty>): boolean {
   const mayMake = hasConstructor(meta)
   return [...properties.values()].some(({ convertsNull, onCreate }) => convertsNull && (mayMake || onCreate !== undefined))
 }
 
-/** Whether a class has a body, unlike MikroORM's own classes. */
+/** Whether the class, or a class above, has a body. */
 function hasConstructor(meta: EntityMetadata): boolean {
   for (let at: unknown = meta.class; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
     if (!/^class[^{]*\{\s*\}$/.test(Function.prototype.toString.call(at))) return true
@@ -355,7 +353,7 @@ function probe(meta: EntityMetadata): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether the constructor sets only columns. New lists are empty. */
+/** Whether the constructor sets only plain columns, and empty lists. */
 function isPlainMade(made: Record<string, unknown>, properties: ReadonlyMap<string, StoredProperty>, meta: EntityMetadata): boolean {
   return Object.keys(made).every(name => {
     const value = made[name]

@@ -1,4 +1,4 @@
-/** Read uniques: lists properties unique together, apart from the key. */
+/** Lists sets of properties unique together, without the key: `[['email'], ['org', 'name']]`. */
 import type { EntityMetadata } from '@mikro-orm/core'
 
 export function readUniques(meta: EntityMetadata): string[][] {

@@ -1,6 +1,6 @@
 /**
- * Shown key: the option `key`. Rejects an attribute that does not identify records by a plain value, and a primary key still shown
- * elsewhere.
+ * Reads the resource option `key`, another attribute, such as `slug`, as the ID for clients. Rejects attributes unfit for IDs, and links
+ * still showing the primary key.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
@@ -65,7 +65,7 @@ export function checkShownKeys(resources: readonly Resource[]): void {
   }
 }
 
-/** `create` makes records from a key alone. */
+/** `create` makes records from a `key` alone. */
 function checkCreating(attribute: Attribute, className: string): void {
   if (attribute.kind !== 'toMany' || attribute.creates !== true || attribute.target.shownKey !== undefined) return
   const { className: name } = attribute.target
@@ -75,7 +75,7 @@ function checkCreating(attribute: Attribute, className: string): void {
   )
 }
 
-/** Whether an attribute shows primary keys as plain values. */
+/** Whether the attribute shows primary keys as values. */
 function showsKey(attribute: Attribute, resource: Resource): boolean {
   if (attribute.kind === 'embedded') return attribute.attributes.some(inner => showsKey(inner, resource))
   if (attribute.kind === 'scalar') return attribute.links?.entity === resource.entity

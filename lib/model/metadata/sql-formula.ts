@@ -1,8 +1,8 @@
-/** SQL formula: turns a formula of MikroORM into SQL over a table alias. */
+/** Turns a formula of MikroORM into SQL over a table alias: `t0.price * t0.amount`. */
 import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { Formula } from '../model.ts'
 
-/** In MikroORM's text, `??` is an identifier, `?` a bound value. */
+/** In `raw` of MikroORM, `??` is an identifier, `?` a bound value. */
 export function compileFormula(meta: EntityMetadata, prop: EntityProperty): Formula {
   const formula = prop.formula as (columns: object, table: object) => unknown
   return (alias, quote) => {

@@ -1,4 +1,4 @@
-/** Refuses with entity, property and reason. */
+/** Errors for entities and properties the engine cannot serve, with the reason. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { isGetter, scalarType } from './property-type.ts'
 
@@ -6,7 +6,6 @@ export function unsupported(meta: EntityMetadata, property: string | undefined, 
   return new Error(`${meta.className}${property === undefined ? '' : `.${property}`} cannot be served: ${reason}.`)
 }
 
-/** Judges by the property alone. */
 export function unsupportedReason(prop: EntityProperty): string | undefined {
   if (prop.polymorphic === true && prop.kind !== 'm:n' && (prop.primary === true || prop.mapToPk === true || prop.targetKey !== undefined))
     return 'a relation to one of several entities (polymorphic) cannot be part of a key, mapToPk, or by another key (targetKey)'

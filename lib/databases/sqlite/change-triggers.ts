@@ -1,4 +1,4 @@
-/** Temporary triggers of one connection, never in a file, hand changed rows to the recorder. */
+/** Change triggers: temporary triggers of one connection, never in a file, that hand changed rows to the recorder. */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import type { Discriminator } from '../../model/model.ts'
@@ -11,15 +11,15 @@ import { SQLITE_FLAVOUR } from './sql/flavour.ts'
 const OLD = '"old"'
 const NEW = '"new"'
 
-/** Kinds of changes, for `mikro_changed`. */
+/** For `mikro_changed`. */
 export const INSERT = 0
 export const UPDATE = 1
 export const DELETE = 2
 
-/** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG), and an update hands over a row twice. */
+/** A function takes 1,000 arguments (SQLITE_MAX_FUNCTION_ARG); an update hands over two rows. */
 const MAX_COLUMNS = 490
 
-/** Asks the recorder for the key of a linked record, where its row has gone. */
+/** Asks the recorder for the key of a deleted linked record. */
 const recall: Recall = (found, referred, part, column) =>
   sql`ifnull(${found}, mikro_gone(${literal(referred)}, ${String(part)}, ${column}))`
 
@@ -73,7 +73,7 @@ export function compileWatch(watched: Watched): CompiledWatch {
   return compiled
 }
 
-/** The triggers of the last database: forks have the schema of their engine. */
+/** Triggers of the last database: forks have the same schema. */
 const lastStatements = new WeakMap<CompiledWatch, { readonly schema: string; readonly sql: string }>()
 
 export function triggerStatements(watch: CompiledWatch, db: RawDatabase): string {
@@ -118,7 +118,7 @@ function compileTriggers(
   }
 }
 
-/** Remembers a key before the record goes or gets another key: SQLite then changes the linking rows. */
+/** Remembers a key before the record is deleted or gets another key: SQLite then changes the linking rows. */
 function compileRecall({ name: keyName, table, column, key }: RecalledKey, index: number): TableTriggers {
   const columns = [column, ...key].map(each => `${OLD}.${name(each)}`)
   const trigger = (event: string, of: string, when: string): string =>
@@ -144,7 +144,7 @@ function fits(db: RawDatabase, { table, columns }: TableTriggers): boolean {
     db.prepare(`select ${columns.join(', ')} from ${name(table)} as ${NEW}`)
     return true
   } catch (error) {
-    // Readings say which column the file lacks.
+    // Readings report the missing column.
     if ((error as Error).message.startsWith('no such column')) return false
     throw error
   }

@@ -1,4 +1,4 @@
-/** The open SQLite database behind the interface of lib/records/database/, with MikroORM on the same handle. */
+/** Connection: an open SQLite database with MikroORM on the same handle. `Readings` and `UnitsOfWork` do the work. */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -62,7 +62,6 @@ export class SqliteConnection extends OrmConnection implements Connection {
     return (this.#orm ??= this.#makeOrm(this.shareWithOrm()))
   }
 
-  /** MikroORM's `driverOptions`. */
   shareWithOrm(): SharedSqliteDialect {
     return new SharedSqliteDialect(new OrmHost(this.content, this.transactions, this.#observers), this.filters)
   }

@@ -1,4 +1,4 @@
-/** The open handle. The image, the baseline of `reset`, the highest keys and the clock outlive the handle. */
+/** Content: the open handle, and all that outlives a handle that `restore` replaces: image, baseline of `reset`, highest keys, clock. */
 import { openRaw } from './driver/open-raw.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -6,12 +6,11 @@ import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
 import { Autoincrement, type KeyState } from './orm/autoincrement.ts'
 
-/** The largest file to keep for `reset`. */
+/** Of a file, for `reset`. */
 const MAX_BASELINE_BYTES = 64 * 1024 * 1024
 
 export class SqliteImage implements WorldImage {
   readonly bytes: Uint8Array
-  /** Undefined where the bytes show the keys. */
   readonly keys: KeyState | undefined
 
   constructor(bytes: Uint8Array, keys: KeyState | undefined) {
@@ -28,9 +27,9 @@ export class Content {
   handle: SqliteDatabase
   /** Kept before the first write. */
   #baseline: SqliteImage | undefined
-  /** Kept until a write; never of a file, where others may write. */
+  /** Kept until a write; never of a file. */
   #image: SqliteImage | undefined
-  /** The engine is complete: earlier writes are part of the baseline. */
+  /** Earlier writes are part of the baseline. */
   #started = false
   #isForeign = false
   #clock: Clock | undefined
@@ -38,7 +37,7 @@ export class Content {
   #keys = new Autoincrement(new Map())
   #written: (() => void) | undefined
 
-  /** Others may have stored values that do not fit the column. */
+  /** Other programs may have stored values of wrong types. */
   readonly hasOtherWriters: boolean
 
   constructor(handle: SqliteDatabase, hasOtherWriters: boolean) {
@@ -72,12 +71,12 @@ export class Content {
     clock.whenMoved(() => (this.#isBehind = true))
   }
 
-  /** The clock has been set or moved, or the database or `Date` replaced: SQL may have an old time. */
+  /** SQL may have an old time: the clock was set, or the database or `Date` replaced. */
   get mayLag(): boolean {
     return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
   }
 
-  /** The system's clock needs nothing: SQLite's own functions of time are faster. */
+  /** Not for the system's clock: SQLite's own functions of time are faster. */
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
@@ -101,7 +100,7 @@ export class Content {
     this.#written = listener
   }
 
-  /** Replaces the new content, before `start`. */
+  /** Takes over kept content, before `start`. */
   continue(now: SqliteImage, baseline: SqliteImage): void {
     this.#baseline = baseline
     this.#keys.restore(now.keys)
@@ -119,14 +118,14 @@ export class Content {
   }
 
   /**
-   * To be called before anything is written.
+   * Call before each write.
    *
    * @param sharesCheck set where the file is checked again before the commit: whether requests of one turn share the check
    */
   writing(sharesCheck?: boolean): void {
     const { place, db, isInMemory } = this.handle
     if (isInMemory) {
-      // Inside of the transaction no answer is kept: a nested POST would read the schema for each list.
+      // Inside of the transaction no answer is kept: a nested POST would ask for each list.
       if (this.handle.knownTriggers === undefined && !db.inTransaction) this.handle.hasTriggers()
     } else if (place !== undefined && !db.inTransaction) {
       if (sharesCheck === undefined) place.check()
@@ -139,7 +138,7 @@ export class Content {
     this.#written?.()
   }
 
-  /** Takes the baseline at the last moment: most engines are never reset, and many never written to. */
+  /** At the last moment, before the first write: most engines are never reset. */
   #keepBaseline(): void {
     if (this.#size() <= MAX_BASELINE_BYTES) this.#baseline = this.#image ?? this.#copy()
   }
@@ -165,7 +164,6 @@ export class Content {
     // Before the start, no write outdates an image.
     if (!this.handle.isInMemory || !this.#started) return this.#copy()
     this.#image ??= this.#copy()
-    // Nothing has been written.
     this.#baseline ??= this.#image
     return this.#image
   }

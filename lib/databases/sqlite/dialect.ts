@@ -1,4 +1,4 @@
-/** Compiles plans, encodes values and explains errors for SQLite, without an open database. */
+/** Dialect: compiles plans, encodes values and explains errors for SQLite, without an open database. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { DatabaseFailure, Dialect, Statement } from '../../records/database/dialect.ts'
@@ -18,7 +18,7 @@ import { encode, encodeLinks, encodeList, encodePatterns, toParameter } from './
 import { describeUnstorable, findBound, storesAll } from './sql/exact-decimals.ts'
 import * as lists from './sql/write-lists.ts'
 
-/** Types with a single stored form, with its `typeof`. */
+/** `typeof` of types with a single stored form. */
 const STORAGE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['text', "'text'"],
   ['integer', "'integer'"],

@@ -1,4 +1,4 @@
-/** Opens a SQLite database with MikroORM, and completes the schema. */
+/** Opens a SQLite database with MikroORM, and adds, evolves or checks the tables. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { MikroORM, type Options } from '@mikro-orm/sqlite'
@@ -85,7 +85,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
   }
 }
 
-/** Includes asynchronous work, such as the copy before a file evolves. */
+/** Explains errors of SQLite, also of asynchronous work. */
 function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   const rethrow = (error: unknown): never => {
     throw fileError(error, path)
@@ -104,7 +104,7 @@ async function migrate({ orm }: SqliteConnection, handle: SqliteDatabase): Promi
   return count === 0
 }
 
-/** Another process may have written to the file. */
+/** Leaves a file in which another process has written. */
 function removeEmpty(path: string): void {
   if (!existsSync(path)) return
   const handle = new SqliteDatabase(path)
@@ -169,7 +169,7 @@ async function openWith(opening: Opening<string>, { handle, foreign, found, hasO
       driverOptions: shared,
     }) as unknown as Options
   const connection = new SqliteConnection(new Content(handle, hasOtherWriters), shared => new MikroORM(optionsOn(shared)))
-  // Only globs need the asynchronous discovery, which looks for extensions on the disk.
+  // Only globs need the asynchronous discovery.
   if (hasGlobs(opening)) connection.attach(await MikroORM.init(optionsOn(connection.shareWithOrm())))
   checkMembers(connection.orm, DRIVER_MEMBERS)
   correctMetadata(connection.orm, false, notes)
@@ -214,7 +214,7 @@ function complete<T>(
   return finish()
 }
 
-/** Views and virtual entities lose the columns that a query does not give. */
+/** Leaves out columns that a view or virtual entity does not give. */
 function leaveMissing({ orm }: SqliteConnection, { db }: SqliteDatabase, notes: Notes): void {
   for (const query of listQueries(orm)) {
     let columns: string[]

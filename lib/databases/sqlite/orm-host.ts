@@ -1,4 +1,4 @@
-/** Lends the engine's open database to MikroORM. */
+/** ORM host: lends the open database to MikroORM, with the lock, counted keys and the clock. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'

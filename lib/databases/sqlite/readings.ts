@@ -1,5 +1,6 @@
 /**
- * Runs statements of readings. Nothing is awaited between statements, so all see one state of the data. Costly statements check the clock.
+ * Runs readings. Nothing is awaited between statements, so all see one state of the data. Costly statements check the clock, and costly
+ * readings may wait in line.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
@@ -13,7 +14,7 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After so long a reading, costly ones wait for a turn. */
+/** After so long a reading, costly readings wait in line. */
 const LONG_MS = 50
 
 /** Turns of the event loop until departed clients are known. */
@@ -104,7 +105,7 @@ export class Readings {
   }
 
   /**
-   * After a long statement, costly readings wait for new requests: quick requests are answered between, and clients that left cost nothing.
+   * After a long reading, costly readings wait some turns: quick requests are answered between, and clients that left cost nothing.
    */
   async #readInTurn<T>(reading: () => Reading<T>, end: RequestAbort): Promise<T> {
     const before = this.#turn
@@ -121,7 +122,6 @@ export class Readings {
     }
   }
 
-  /** Another process has locked the file. */
   async #readWhenFree<T>(reading: () => Reading<T>, end: RequestAbort | undefined): Promise<T> {
     return whenFree(() => {
       end?.throwIfReached()

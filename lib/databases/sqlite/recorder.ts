@@ -1,6 +1,6 @@
 /**
- * Reports every changed row at the commit, whoever makes the change: the unit of work, a native query, SQL of a hook, or SQLite itself (on
- * delete cascade, set null). Triggers hand the rows over.
+ * Recorder: reports every changed row at the commit, whoever makes the change: the unit of work, SQL of a hook, SQLite itself (`on delete
+ * cascade`). Triggers hand over the rows.
  */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -61,16 +61,15 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #content: Content
   readonly #readList: ReadList
   readonly #owner: ChangeOwner
-  /** Receive changes outside of requests, too. */
   readonly watchers = new Set<ChangeSink>()
   readonly isRecording = true
   #pending: PendingChange[] = []
   #hasLinks = false
   readonly #savepoints = new Map<string, number>()
-  /** Keys of gone records, by the name of the key and the linking value. */
+  /** Keys of deleted records, by name of the key and linking value. */
   readonly #gone = new Map<string, readonly unknown[]>()
   #installed: RawDatabase | undefined
-  /** Made inside a transaction: a rollback takes the triggers away. */
+  /** A rollback drops the triggers. */
   #installedInside = false
   readonly #extended = new WeakSet<RawDatabase>()
   #triggerSql: string | undefined
@@ -87,7 +86,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 
   /**
-   * Makes the triggers, if anybody listens: to be called before a statement that may write, best outside of a transaction.
+   * Makes the triggers, if anybody listens. Call before each write, best outside of a transaction.
    *
    * @returns the position to roll back to
    */
@@ -155,7 +154,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     return false
   }
 
-  /** Called before an outermost transaction. */
   begin(): void {
     this.#forget()
     this.prepare()
@@ -203,7 +201,6 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     }
   }
 
-  /** Reports a statement outside of any transaction. */
   afterStatement(): void {
     if (this.#pending.length === 0 || this.#content.handle.db.inTransaction) return
     this.beforeCommit()

@@ -52,7 +52,7 @@ function scrubTable(db: RawDatabase, table: string, secrets: StoredSecrets): voi
   }
 }
 
-/** Keeps the type, and is equal to no other: the column may be unique. */
+/** Of the same type, and never twice: the column may be unique. */
 function replaceValue(value: unknown, count: number): string | number | Uint8Array {
   if (typeof value === 'number' || typeof value === 'bigint') return count
   const text = `[secret ${count}]`

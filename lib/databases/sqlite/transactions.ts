@@ -1,7 +1,6 @@
 /**
- * Decides who uses the one connection, and to which transaction asynchronous work belongs. MikroORM's transactions and the engine's reads
- * and writes share one lock. By `foundation/async/surroundings.ts` a hook may call the engine in the hook's own write without waiting for
- * itself.
+ * Transactions: tells who holds the lock of the single connection, and to which transaction asynchronous work belongs. So a hook may call
+ * the engine in the hook's own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -16,7 +15,6 @@ import type { Entered } from './orm/connection-host.ts'
 
 interface AnyTransaction {
   readonly outer: OpenTransaction | undefined
-  /** Until the end; MikroORM's transactions are open once begun. */
   open: boolean
   /** Keeps nested writes apart; undefined before the first. */
   nested: Lock | undefined
@@ -24,19 +22,18 @@ interface AnyTransaction {
 }
 
 export interface OrmTransaction extends AnyTransaction {
-  /** MikroORM's handle, once begun. */
   trx?: Transaction
   readonly writer?: undefined
 }
 
-/** A transaction of statements alone. */
+/** Of statements alone. */
 export interface WorkAtOnce extends AnyTransaction {
   readonly trx?: undefined
   /** @param isLast nothing follows that could fail */
   readonly writer: { begin(work: WorkAtOnce, isLast: boolean): void }
   /** In the database. */
   begun: boolean
-  /** Requests of one turn may share a look at the file. Rules of the application must not run between the look and the commit. */
+  /** Requests of one turn may share a check of the file, if no rule of the application runs between check and commit. */
   readonly sharesCheck: boolean
 }
 
@@ -49,11 +46,10 @@ const NESTED: Entered = Object.freeze({ release: () => {}, nested: true })
 export class Transactions {
   readonly lock = new Lock(held => this.#selfDeadlock(held))
   readonly observers: Observers
-  /** Set by `em.begin()`, from performance.now(), while its transaction is open: the surroundings do not show such a transaction. */
+  /** By performance.now(), while a transaction of `em.begin()` is open, which the surroundings do not show. */
   #begunByHand: number | undefined
-  /** Show the transaction of asynchronous work. */
   readonly surroundings = new Surroundings<OpenTransaction>()
-  /** In a page: runs work inside of the transaction. */
+  /** In a page: runs work inside. */
   #within: typeof CALL | undefined
 
   constructor(observers: Observers) {
@@ -71,7 +67,7 @@ export class Transactions {
     return this.#within === undefined || this.surroundings.current !== undefined ? undefined : this.#within
   }
 
-  /** Keeps the surroundings for statements of the transaction, until the result is called. */
+  /** Keeps the surroundings for statements of the transaction, until the returned function is called. */
   keep(): () => void {
     const before = this.#within
     this.#within = runtime.bindWork?.(CALL) as typeof CALL | undefined
@@ -116,7 +112,7 @@ export class Transactions {
 
   begun(): void {
     const transaction = this.surroundings.current
-    // A transaction with a `trx` is over: work left running has begun the new transaction.
+    // A transaction with a `trx` is over: work still running has begun a new one by hand.
     if (transaction === undefined || transaction.trx !== undefined) this.#begunByHand = performance.now()
   }
 

@@ -1,6 +1,6 @@
 /**
- * Runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's `transactional`.
- * Writes rows without MikroORM's unit of work; checks the file's place, calls the recorder and traces.
+ * Units of work: runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's
+ * `transactional`. Also runs the engine's own statements.
  */
 import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
@@ -48,7 +48,7 @@ export class UnitsOfWork {
     try {
       // A hook's subscribers go with the request, as in MikroORM's own `transactional`.
       const em = this.#host.orm.em.fork({ cloneEventManager: true })
-      // Code inside then has this entity manager as MikroORM's current one.
+      // MikroORM's current entity manager, for code inside.
       return await this.#transactions.surroundings.run(transaction, () =>
         TransactionContext.create(em, () => this.#transact(em, transaction, work)),
       )
@@ -58,7 +58,7 @@ export class UnitsOfWork {
     }
   }
 
-  /** As `em.transactional`, without a second entity manager to merge into the first. */
+  /** As `em.transactional`, without a second entity manager. */
   async #transact<T>(em: EntityManager, transaction: OrmTransaction, work: EntityWork<T>): Promise<T> {
     const ctx = transaction.outer?.trx
     await em.begin(ctx === undefined ? {} : { ctx })
@@ -94,13 +94,12 @@ export class UnitsOfWork {
     lock.take()
     const sharesCheck = repeatable && place !== undefined && end?.isFromSocket === true
     const work: WorkAtOnce = { outer: undefined, open: true, nested: undefined, end, begun: false, sharesCheck, writer: this }
-    // Repeatable work waits for nothing of the application. In memory nobody else writes before the first write.
+    // Repeatable work waits for nothing of the application. In memory nobody else writes before.
     const isAlone = repeatable && place === undefined && this.#observers.traces?.current === undefined
     try {
       if (!isAlone) this.begin(work, false)
     } catch (error) {
       this.#leave(work)
-      // Waits until the other process unlocks the file.
       if (isBusy(error)) return this.write(steps, end)
       throw this.#explain(error)
     }
@@ -118,7 +117,7 @@ export class UnitsOfWork {
   }
 
   /**
-   * Begins work in the database, before a row is written. The last statement is a transaction by itself, unless a deadline may roll it back.
+   * The last statement is a transaction by itself, unless a deadline may roll it back.
    *
    * @throws at once when another process has locked the file.
    */

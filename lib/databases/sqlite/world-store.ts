@@ -1,4 +1,4 @@
-/** Takes images of a SQLite database, restores images, and opens images as databases. */
+/** World store: takes and restores images of a SQLite database, and opens images as forks. */
 import { scrub } from './scrub.ts'
 import type {
   ContentBytes,

@@ -1,6 +1,6 @@
 /**
- * Foreign keys to a missing table, a view, or columns that are missing or not unique. By default SQLite checks no foreign keys
- * (https://sqlite.org/foreignkeys.html).
+ * Broken keys: finds foreign keys to a missing table, a view, or columns that are missing or not unique. By default SQLite checks no
+ * foreign keys (https://sqlite.org/foreignkeys.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { name } from '../../sql/sql.ts'
@@ -11,7 +11,7 @@ export function isBrokenKey(error: unknown): boolean {
   return BROKEN.test((error as Error).message)
 }
 
-/** SQLite's message about the first broken key of a deletion. */
+/** @returns SQLite's message about the first broken key */
 export function findBrokenKey(db: RawDatabase, table: string): string | undefined {
   if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
   try {

@@ -15,8 +15,6 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Waits for nothing unless the file is locked.
- *
  * @param since start of the wait, by performance.now(): callers in a queue share the limit; undefined: now
  * @throws the error of the attempt; SQLITE_BUSY when the file is still locked after `BUSY_TIMEOUT_MS`.
  */

@@ -1,6 +1,6 @@
 /**
- * Checks that SQLite can open a file, and says more than SQLite, which has the same words for a text, an encrypted database and a newer
- * format. The header: https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that SQLite can open a file. SQLite has the same words for a text, an encrypted database and a newer format. The header:
+ * https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -9,7 +9,7 @@ const MAGIC = 'SQLite format 3\0'
 /** In bytes. */
 const HEADER = 100
 
-/** Highest versions that SQLite supports. */
+/** Highest known versions. */
 const FORMAT = 2
 const SCHEMA_FORMAT = 4
 

@@ -1,5 +1,5 @@
 /**
- * Counts the records behind a path through several lists, each once. SQL alone would collect the records anew for every row. Here SQLite
+ * Counts the records behind a path through several lists, each once, where SQL would collect the records anew for every row. SQLite
  * evaluates each inner select of `mikro_reach(start, (select mikro_links(owner, target) from ...), ...)` once, and the count walks arrays
  * of numbers.
  */
@@ -47,7 +47,7 @@ interface WalkStep {
   readonly found: Uint32Array
   /** By target: the number as an owner of the next step, or -1. */
   readonly onward: Int32Array
-  /** By target: the last walk to meet the target. */
+  /** By target: the last walk there. */
   readonly met: Uint32Array
   readonly reached: Uint32Array
 }
@@ -148,7 +148,7 @@ export class ReachableCounter {
     })
   }
 
-  /** To be called after each statement. */
+  /** Call after each statement. */
   clear(): void {
     this.isUsed = false
     this.#links = []

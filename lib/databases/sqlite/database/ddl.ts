@@ -1,6 +1,5 @@
 /**
- * Reads the parts of CREATE TABLE that no pragma shows: allowed values in checks, collations, AUTOINCREMENT. Ignores parts of an unknown
- * form.
+ * DDL: reads the parts of CREATE TABLE that no pragma shows: allowed values in checks, collations, AUTOINCREMENT. Ignores unknown forms.
  */
 import { findPartner, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
@@ -10,7 +9,7 @@ function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToke
 }
 
 /**
- * Looks for the word alone: no unquoted name can be AUTOINCREMENT.
+ * No unquoted name can be AUTOINCREMENT.
  *
  * @param sql of a CREATE TABLE statement in sqlite_schema
  */

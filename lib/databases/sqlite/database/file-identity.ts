@@ -1,6 +1,6 @@
 /**
- * Checks whether the path still has the open file. SQLite keeps writing to a removed or replaced file, and with a write-ahead log does not
- * even notice an overwritten file.
+ * File identity: refuses writes where the path has another file than the open file. SQLite keeps writing to a removed or replaced file, and
+ * with a write-ahead log misses an overwritten file.
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
@@ -26,15 +26,15 @@ export class FileIdentity {
   }
 
   /**
-   * Checks a file without a write-ahead log before the transaction, too: SQLite makes `app.sqlite-journal` beside the path, and the next
-   * opening would roll the journal back into another file there.
+   * A file without a write-ahead log is checked before the transaction, too: SQLite makes `app.sqlite-journal` beside the path, and the
+   * next opening would roll the journal back into another file.
    */
   checkBefore(sharesCheck: boolean): void {
     if (!this.#hasLog) this.checkWrite(sharesCheck)
   }
 
   /**
-   * Checks once in a turn of the event loop, and again after 5 ms: a look takes a tenth of the time of an update over HTTP.
+   * Checks once in a turn of the event loop, and again after 5 ms: a check takes a tenth of the time of an update over HTTP.
    *
    * @param sharesCheck false where the application may have replaced the file in this turn
    */
@@ -84,7 +84,7 @@ export class FileIdentity {
     }
   }
 
-  /** False while locked. Only SQLite may close the file: anything else would drop the locks of the process. */
+  /** False while locked. Reads by SQLite: closing the file otherwise would drop the locks of the process. */
   #isSame(hasShrunk: boolean): boolean {
     let other: RawDatabase | undefined
     try {

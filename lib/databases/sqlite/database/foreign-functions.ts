@@ -1,6 +1,6 @@
 /**
- * Adds functions of PostgreSQL and MySQL for SQL of the application. Schemas avoid the functions where possible (see translate-sql.ts):
- * other programs may write to the file.
+ * Foreign functions: functions of PostgreSQL and MySQL, for SQL of the application. Schemas avoid the functions where possible
+ * (translate-sql.ts): other programs may write to the file.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
@@ -81,7 +81,7 @@ function unquote(value: FunctionValue): FunctionValue {
 
 const same = makeStrict(value => value)
 
-/** Deterministic: for generated columns and indexes, too. */
+/** Deterministic, also for generated columns. */
 const STABLE: Readonly<Record<string, Fn>> = {
   to_tsvector: makeStrict(toTsvector),
   to_tsquery: makeStrict((...args) => args.at(-1)!),

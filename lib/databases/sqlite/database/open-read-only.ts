@@ -1,6 +1,6 @@
 /**
- * Opens a file without changing the file or its folder. Even a read-only handle creates the index of a write-ahead log, and never removes
- * the index.
+ * Opens a file, or a copy in memory, without a change to the file or its folder. Even a read-only handle creates the index of a write-ahead
+ * log.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,9 +15,9 @@ const MAX_COPY = 256 * 1024 * 1024
 export function openReadOnly(path: string): SqliteDatabase {
   const { usesLog, size } = checkFile(path)
   const has = (suffix: string): boolean => existsSync(path + suffix)
-  // SQLite creates nothing: there is no log, or log and index exist.
+  // Without a log, or with log and index, SQLite creates no file.
   if (!usesLog || (has('-wal') && has('-shm'))) return new SqliteDatabase(path, { readonly: true, fileMustExist: true })
-  // A handle that may write removes log and index when closed.
+  // When closed, a handle that may write removes log and index.
   if (!has('-wal') && isWritable(path) && isWritable(dirname(path)))
     return new SqliteDatabase(path, { queryOnly: true, fileMustExist: true })
   if (size > MAX_COPY) {

@@ -1,6 +1,6 @@
 /**
- * Decides whether statements may set and compare links in another program's file: where declared types store a key in one form alone, and
- * the table has no triggers. In a database of the engine, tells which links SQLite checks.
+ * Plain links: tells whether statements may set and compare links in another program's file: keys have a single stored form, and the table
+ * has no triggers. In the engine's database, tells which links SQLite checks.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { LinkColumn } from '../../../model/stored-table.ts'
@@ -11,10 +11,10 @@ import { findBrokenKey } from './broken-keys.ts'
 interface LinkTable {
   /** By name in lower case. */
   readonly affinities: ReadonlyMap<string, Affinity>
-  /** No collation applies to texts. */
+  /** Texts without collation. */
   readonly isExact: boolean
   readonly hasTriggers: boolean
-  /** Columns in lower case whose foreign keys each statement checks. */
+  /** In lower case: SQLite checks these foreign keys in each statement. */
   readonly checked: ReadonlySet<string>
 }
 

@@ -1,4 +1,4 @@
-/** An open SQLite database with its prepared statements. */
+/** SQLite database: an open handle with prepared statements and the engine's SQL functions. */
 import { isRawError, openRaw, toRawBytes } from '../driver/open-raw.ts'
 import type { RawDatabase, RawOptions, RawResult, RawStatement } from '../driver/raw-database.ts'
 import type { ReadingStep, Row, RowBound } from '../../../records/database/dialect.ts'
@@ -19,10 +19,9 @@ import { ReachableCounter } from './count-reachable.ts'
 import { name } from '../../sql/sql.ts'
 import { followTime } from './time-functions.ts'
 
-/** Cached statements. */
 const READERS = 2000
 const PREPARED = 500
-/** Bytes of cached statements, outside of the heap. */
+/** Outside of the heap. */
 const STATEMENT_BYTES = 32 << 20
 
 function weigh(_: unknown, sql: string): number {
@@ -73,8 +72,8 @@ function lengthOf(value: unknown): number {
 }
 
 /**
- * A statement of MikroORM, or one that writes: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function
- * for objects on every run, which costs more than reading one record.
+ * A statement of MikroORM, or a write: exact integers, and rows as objects, made of arrays. better-sqlite3 would compile a function for
+ * objects on every run.
  */
 export class PreparedQuery {
   readonly #statement: RawStatement
@@ -124,7 +123,7 @@ export class PreparedQuery {
     return row
   }
 
-  /** MikroORM expects numbers for BigInts up to 2^53, and for those that are a whole JSON document. */
+  /** MikroORM expects numbers for BigInts up to 2^53, and in JSON columns. */
   #exact(value: unknown, column: number): unknown {
     if (typeof value !== 'bigint') return value
     const number = Number(value)
@@ -142,15 +141,15 @@ export class SqliteDatabase {
   readonly #reach: ReachableCounter
   #functions: SqlFunctions = {}
   followsTime = false
-  /** The statements that have begun the transaction, as long as nothing has changed. */
+  /** The statements that began the transaction, until a change. */
   #begun: string[] | undefined
-  /** Foreign keys are off until the transaction is over. */
+  /** Until the transaction ends. */
   #isUnchecked = false
   #sizing: RawStatement | undefined
   #bytes = 0
   #sizedAt = Number.NEGATIVE_INFINITY
   readonly place: FileIdentity | undefined
-  /** Last numbers of counted columns other than keys. */
+  /** Last numbers, of counted columns other than keys. */
   readonly #numbers = new Map<string, bigint>()
 
   /** Whether there are triggers. Undefined: ask by `hasTriggers`. */
@@ -197,7 +196,7 @@ export class SqliteDatabase {
     return this.#functions
   }
 
-  /** Triggers may call the functions, which need not be deterministic. */
+  /** Triggers may call the functions. */
   addFunctions(functions: SqlFunctions): void {
     this.#functions = functions
     for (const [functionName, run] of Object.entries(functions)) {
@@ -222,7 +221,7 @@ export class SqliteDatabase {
     return next
   }
 
-  /** A table at its last key: SQLite's error is that of a full disk. */
+  /** A table at its last key. SQLite's error says that the disk is full. */
   findUsedUp(): string | undefined {
     if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
@@ -233,7 +232,7 @@ export class SqliteDatabase {
   }
 
   /**
-   * Counts rows one by one where an answer may lack room.
+   * Reads row by row, and measures, where all rows might be too large for the answer.
    *
    * @param sql the text to run, if not the statement's own
    */
@@ -274,7 +273,6 @@ export class SqliteDatabase {
     }
   }
 
-  /** Measured at most a second ago. */
   #size(): number {
     const now = performance.now()
     if (now - this.#sizedAt > SIZE_LIFE) {
@@ -311,8 +309,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * SQLite refuses each statement that would check a broken foreign key, even for rows without the link. Programs without checks write such
-   * a table, and so does a transaction with the statement as first change.
+   * SQLite refuses statements that would check a broken foreign key, even for rows without the link. A transaction with such a statement as
+   * first change begins anew without checks, as other programs write the table.
    */
   #prepareWrite(sql: string): RawStatement {
     try {
@@ -333,8 +331,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * In memory the answer is kept until the schema changes. A file may get a trigger at any time. A transaction keeps no answer: a rollback
-   * may take a trigger back.
+   * In memory the answer is kept until the schema changes, but not in a transaction: a rollback may take a trigger back. A file may get a
+   * trigger at any time.
    */
   hasTriggers(): boolean {
     if (this.knownTriggers !== undefined) return this.knownTriggers

@@ -1,4 +1,4 @@
-/** Raw database: the engine's interface to SQLite, whatever runs SQLite. All calls but `backup` are synchronous. */
+/** Raw database: the engine's interface to SQLite, better-sqlite3 or WebAssembly. All calls but `backup` are synchronous. */
 
 /** `changes` counts rows. */
 export interface RawResult {
@@ -67,7 +67,7 @@ export interface RawDatabase {
   aggregate<Total>(name: string, options: RawAggregate<Total>): unknown
   transaction<Result>(work: () => Result): (() => Result) & { readonly immediate: () => Result }
   serialize(): Uint8Array
-  /** Copies `progress` pages at once. */
+  /** `progress`: pages at once. */
   backup(path: string, options?: { readonly progress: () => number }): Promise<unknown>
   close(): unknown
 }

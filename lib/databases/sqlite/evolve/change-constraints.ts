@@ -1,11 +1,10 @@
-/** Changes the checks and foreign keys of a table. */
+/** Change constraints: puts the checks and foreign keys of the model into the draft of a table. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'
 import type { TableDraft } from './table-change.ts'
 import { foldSql, parseCreate, type ConstraintText } from './create-text.ts'
 
-/** @param added new columns, which bring their own checks */
 export function changeChecks(targets: readonly DatabaseTable[], added: readonly Column[], draft: TableDraft): void {
   const { existing } = draft
   const wanted = new Map(targets.flatMap(target => target.getChecks().map(check => [check.name, check] as const)))
@@ -47,7 +46,7 @@ function removeCheck({ name, columnName }: CheckDef, draft: TableDraft): void {
   )
 }
 
-/** The check of a former enum would refuse values that the model allows. */
+/** The check of a former enum would refuse new items. */
 function removeFormerItems(targets: readonly DatabaseTable[], wanted: readonly CheckDef[], draft: TableDraft): void {
   const isWanted = (content: string): boolean => wanted.some(({ expression }) => isSame(content, String(expression)))
   const columns = targets.flatMap(target => target.getColumns().map(({ name }) => name))

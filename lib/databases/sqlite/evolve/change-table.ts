@@ -1,5 +1,5 @@
 /**
- * Computes the statement of a table that fits its entities: the file's statement with parts replaced. Mere additions are left to
+ * Change table: drafts a table that fits the entities: the CREATE TABLE of the file with parts replaced. Mere additions are left to
  * ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'
@@ -63,7 +63,7 @@ function hasDefault(column: Column): boolean {
   return !/^null$/i.test(column.default ?? 'null')
 }
 
-/** `alter table ... add column` takes no stored column, and gives rows constants alone. */
+/** `alter table ... add column` takes no stored column, and rows get only constants. */
 function isBeyondAdding(column: Column, { changing: { hasRows, request, table } }: TableDraft): boolean {
   if (!hasRows) return /\bstored\s*$/i.test(column.generated ?? '')
   if (column.generated !== undefined) return /\bstored\s*$/i.test(column.generated)
@@ -151,7 +151,7 @@ function compareGenerated(column: Column, found: FileColumn, draft: TableDraft):
   }
   const clause = draft.columns.find(({ name }) => foldCase(name) === foldCase(found.name))!.clauses.find(({ kind }) => kind === 'generated')
   const wanted = column.generated
-  // An ejected model has the column's name for the expression.
+  // An ejected model has the column's name as expression.
   if (wanted !== undefined && foldCase(wanted) === foldCase(found.name)) return true
   if (wanted !== undefined && sameSql(wanted.replace(/\s*\b(?:stored|virtual)\s*$/i, ''), clause?.content)) return true
   const part = replaceColumn(

@@ -72,7 +72,7 @@ export function countBroken(db: RawDatabase): ReadonlyMap<string, number> {
   return counts
 }
 
-/** SQLite itself finds misfit views and triggers only in use. */
+/** SQLite finds misfit views and triggers only in use. */
 export function listBrokenObjects(db: RawDatabase): ReadonlySet<string> {
   const broken = new Set<string>()
   const test = (place: string, sql: string): void => {

@@ -1,4 +1,4 @@
-/** The kind of a column's values, by declared type. */
+/** Column class: the kind of a column's values, by declared type, and conversions of values to another kind. */
 import type { EvolvedColumn } from '../../evolve/evolved-columns.ts'
 import { toParameter } from '../sql/encode.ts'
 

@@ -1,4 +1,4 @@
-/** Copies a file page by page into a folder beside the file, before the file is evolved. An unfinished copy has another name. */
+/** Copies a file, before evolving, into the folder `app.sqlite.copies`. An unfinished copy has another name. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { openReadOnly } from '../database/open-read-only.ts'
 
 const PAGES_AT_ONCE = 4096
 
-/** The end of a copy's name: time, number within a second, extension. */
+/** Time, number within a second, extension. */
 const ENDING = /^(\d{8}-\d{6})(?:-(\d+))?(?:\.[^.]*)?$/
 const BEGUN = /\.part(?:-journal)?$/
 
@@ -47,7 +47,7 @@ function listNames(path: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(stemOf(path))) : []
 }
 
-/** Removes unfinished copies of killed processes: nobody else is copying while the file is locked. */
+/** Removes unfinished copies of killed processes. The file is locked, so nobody else is copying. */
 function removeBegun(path: string): void {
   for (const name of listNames(path)) {
     const ending = name.slice(stemOf(path).length)
@@ -88,7 +88,7 @@ export async function copyFile(path: string, copy: string): Promise<void> {
 }
 
 /**
- * The folder of the copy goes with the process at the latest.
+ * Copies into a temporary folder, removed at the end of the process.
  *
  * @throws Error in one line for a file that cannot be read.
  */

@@ -1,4 +1,7 @@
-/** Splits a CREATE TABLE statement into parts, in its author's words (https://www.sqlite.org/lang_createtable.html). */
+/**
+ * Create text: splits a CREATE TABLE statement into columns and constraints, in the author's words
+ * (https://www.sqlite.org/lang_createtable.html).
+ */
 import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 export interface Clause {
@@ -28,7 +31,7 @@ export interface ConstraintText {
 export interface CreateText {
   readonly columns: readonly ColumnText[]
   readonly constraints: readonly ConstraintText[]
-  /** Words behind the list: WITHOUT ROWID, STRICT. */
+  /** WITHOUT ROWID, STRICT. */
   readonly options: string
 }
 
@@ -100,9 +103,8 @@ function readContent(tokens: readonly SqlToken[], key: number, end: number): str
 }
 
 /**
- * Returns the place behind a clause.
- *
  * @param key the place of the keyword
+ * @returns the place behind the clause
  */
 function skipClause(tokens: readonly SqlToken[], key: number, kind: Clause['kind']): number {
   const is = (at: number, ...words: readonly string[]): boolean => words.includes(word(tokens[at]))

@@ -1,4 +1,6 @@
-/** Drops tables without an entity, or says that they stay; leaves tables of SQLite, of MikroORM's migrations and of modules alone. */
+/**
+ * Drops tables without an entity, or notes that such tables stay. Leaves tables of SQLite, of MikroORM's migrations and of modules alone.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { DropRequest } from '../../evolve/drop-request.ts'
@@ -20,7 +22,6 @@ interface ListedTable {
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
 }
 
-/** @param wanted the tables and views of the entities */
 export function listLoneTables(wanted: readonly { readonly name: string }[], { orm, db }: Pick<DroppedFrom, 'orm' | 'db'>): string[] {
   const kept = new Set([...wanted.map(({ name }) => name), orm.config.get('migrations').tableName ?? 'mikro_orm_migrations'].map(foldCase))
   const rows = db.pragma('main.table_list') as (ListedTable & { readonly schema: string })[]

@@ -1,6 +1,6 @@
 /**
- * Makes a file fit the entities, in one transaction, after a rehearsal that is rolled back and a copy of the file. EvolveError names an
- * obstacle in one line, and the file stays unchanged.
+ * Evolve file: makes a file fit the entities, in a transaction, after a rehearsal and a copy. For an obstacle, throws EvolveError in one
+ * line, and leaves the file unchanged.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -27,7 +27,7 @@ interface EvolvedFile {
   readonly evolving: Evolving
 }
 
-/** Other processes may keep changing the file. */
+/** While other processes change the file. */
 const ATTEMPTS = 4
 
 /**
@@ -60,7 +60,7 @@ export async function evolveFile<T>(file: EvolvedFile, build: () => Awaitable<T>
       throw new EvolveError(`${path} is changed by others all the time, so it is left as it is: end them first`, rehearsal)
   }
   if (evolving.rehearses === true) throw new Rehearsed()
-  // A table that fits may still lack what an update adds.
+  // Makes the tables of an empty file, and notes differences.
   return addSchema({ orm, db, path, notes }, build)
 }
 
@@ -91,7 +91,7 @@ async function apply<T>(
     db.exec('begin immediate')
     let isDone = false
     try {
-      // Nobody else writes from here on, and nothing is written yet: another handle reads the file as before.
+      // The lock is held, and nothing is written yet: the copy has the file as before.
       if (copy !== undefined) await copyFile(path, copy)
       const { plan, findings } = evolveTables(evolution)
       plan.check(path)
@@ -111,7 +111,7 @@ async function apply<T>(
   })
 }
 
-/** A failure becomes a note: the file has evolved. */
+/** A failure is only noted: the file has evolved. */
 function clearCopies(path: string, copy: string, kept: number, notes: Notes): void {
   try {
     removeOldCopies(path, copy, kept)
@@ -126,7 +126,7 @@ function noteSteps({ steps, stays }: Plan, notes: Notes, copy: string | undefine
   if (copy !== undefined) notes.add(`The file as it was before it evolved: ${copy}`)
 }
 
-/** A table written anew would set off foreign keys. The setting works only outside of transactions. */
+/** Dropping an old table would set off foreign keys. The setting works only outside of transactions. */
 async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promise<T> {
   db.pragma('foreign_keys = off')
   try {
@@ -137,7 +137,7 @@ async function withoutLinks<T>(db: RawDatabase, run: () => Awaitable<T>): Promis
 }
 
 /**
- * Drops the tables of the entities, with their rows, and makes the tables again, in one transaction.
+ * Drops the tables of the entities, with all rows, and makes the tables again.
  *
  * @throws Error in one line where rows of a table of no entity refer to a table of the entities.
  */

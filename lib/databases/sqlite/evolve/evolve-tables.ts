@@ -1,4 +1,7 @@
-/** Changes the tables of an open file to fit the entities, in the open transaction. */
+/**
+ * Evolve tables: changes the tables of an open file to fit the entities, in the open transaction. Each step and each fault is a sentence of
+ * the plan.
+ */
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'
@@ -96,7 +99,7 @@ function guessRenames(
   askForRenames({ table: existing.name, key: targets[0]!.name, old, added }, isNeeded, request, plan)
 }
 
-/** Drops an index with the name of an entity's index, but another content. `addRest` makes the index anew. */
+/** Drops an index with the name of an entity's index, but other columns, for `addRest` to make anew. */
 function dropOtherIndex(target: DatabaseTable, index: IndexDef, db: RawDatabase, plan: Plan): void {
   const existing = readPlainTable(db, target.name)!
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))

@@ -1,4 +1,4 @@
-/** Reads old rows for functions of `fill`, and adds the rows made of old rows. */
+/** Fill rows: reads old rows for functions of `fill`, and inserts the rows made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, leaveEmpty, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'
@@ -14,7 +14,7 @@ import { listLoneTables } from './drop-tables.ts'
 import type { FileEvolution } from './table-change.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 
-/** SQL of a text that tells the rows of a table apart. */
+/** SQL of a row's identity. */
 export function placeOf({ rowid, key }: ExistingTable): string {
   return rowid === undefined ? key.map(column => `quote(${quoted(column)})`).join(" || ',' || ") : `cast(${rowid} as text)`
 }
@@ -61,7 +61,7 @@ function showWhole(value: unknown): unknown {
   return value instanceof Uint8Array ? runtime.formatBytes(value, 'base64') : value
 }
 
-/** Reads and computes after renames, before other changes. Only new tables get rows. */
+/** After renames, before other changes. Only new tables get rows. */
 export function prepareRows(evolution: FileEvolution, wanted: readonly { readonly name: string }[], plan: Plan): FilledRows[] {
   const { db, request } = evolution
   return request.from.flatMap(from => {

@@ -1,6 +1,6 @@
 /**
- * Checks a table written anew, before the old table goes: each old column and row must be there, with all values that nobody asked to
- * change. A loss is a fault of the plan.
+ * Guard rows: compares a table written anew with the old table, before the drop: all columns, rows and values must be there, but for
+ * changes somebody asked for. A loss is a fault of the plan.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'

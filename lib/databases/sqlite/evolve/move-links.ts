@@ -1,4 +1,4 @@
-/** Reads the links of a file that move between columns and tables of links. */
+/** Moves links of a file from a column to a table of links, or back. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { FilledRows } from '../../evolve/compute-fill.ts'
 import { findMovedLinks, gatherLinks, spreadLinks, type MovedLinks, type OldLink } from '../../evolve/move-links.ts'

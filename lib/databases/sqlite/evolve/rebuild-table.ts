@@ -1,6 +1,7 @@
 /**
- * Writes a table anew in the form of its entities (https://www.sqlite.org/lang_altertable.html, section 7). Rows keep values and rowids,
- * the table its indexes, triggers, counter and statistics. Views and other tables stay. Runs in a transaction, with foreign keys off.
+ * Rebuild table: writes a table anew in the form of the entities: creates, copies, drops, renames
+ * (https://www.sqlite.org/lang_altertable.html, section 7). Rowids, indexes, triggers, counter and statistics stay. Runs in a transaction,
+ * with foreign keys off.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
@@ -17,7 +18,6 @@ import type { FilledColumn, TableChange } from './table-change.ts'
 import { convertValue } from './column-class.ts'
 import { formatCreate, listMentioned } from './create-text.ts'
 
-/** Begins the name of a table being written. */
 const NEW_PREFIX = 'mikro_evolved_'
 
 interface Rebuilding {
@@ -55,7 +55,7 @@ export function rebuildTable(change: TableChange, rebuilding: Rebuilding): void 
   if (plan.faults.length === faults) guardRows(change, newTable, db, plan)
   if (plan.faults.length > faults) return
   db.exec(`drop table ${table}`)
-  // Otherwise SQLite checks all views and triggers, and some name the missing table.
+  // Else SQLite checks all views and triggers, and some name the dropped table.
   db.pragma('legacy_alter_table = on')
   try {
     db.exec(`alter table ${newTable} rename to ${table}`)
@@ -172,7 +172,7 @@ function computeFills({ existing, filled }: TableChange, { db, request, plan, ta
   })
 }
 
-/** Copies without checks: `checkRows` finds all rows that a new check refuses. */
+/** Copies without checks: `checkRows` finds all refused rows. */
 function runCopy({ change, computed }: Copying, rebuilding: Rebuilding, sql: string, parameters: readonly unknown[]): void {
   const { db, plan } = rebuilding
   const { converted, existing } = change
@@ -211,7 +211,7 @@ function keepSequence(db: RawDatabase, table: string, sequence: bigint): void {
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)
 }
 
-/** Statistics for the query planner go with the old table. */
+/** Statistics of the query planner. */
 function hasStatistics(db: RawDatabase, table: string): boolean {
   if (db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() === undefined) return false
   return db.prepare('select 1 from main.sqlite_stat1 where tbl = ? limit 1').get(table) !== undefined

@@ -1,4 +1,4 @@
-/** Gives tables and columns new names, in indexes, triggers and views, too. */
+/** Rename: gives tables and columns new names, also in indexes, triggers and views. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import {
@@ -43,13 +43,13 @@ export function renameTables(tables: Targets, evolution: FileEvolution, plan: Pl
   }
 }
 
-/** A relation that led to one record has a column, and no table. */
+/** The old relation had a column, not a table. */
 function isMoveOfLinks({ owner, old }: AskedTable, { db }: FileEvolution): boolean {
   const existing = owner === undefined || old === undefined ? undefined : readPlainTable(db, owner)
   return existing?.columns.some(({ name }) => listColumnNames(name).includes(old!)) === true
 }
 
-/** @returns the old name where the table has a new one */
+/** @returns the old name of a renamed table */
 function renameTable(
   asked: AskedTable & { readonly isMove?: boolean },
   tables: Targets,

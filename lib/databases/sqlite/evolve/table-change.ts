@@ -1,4 +1,4 @@
-/** How a table of a file changes, and its draft. */
+/** Table change: the statement of a changed table, and the work on its rows. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaHelper } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -17,11 +17,11 @@ export interface FileEvolution {
   readonly db: RawDatabase
   readonly request: EvolveRequest
   readonly drop: Evolving['drop']
-  /** The model reads a table that no entity has. */
+  /** The model reads a table without an entity. */
   readonly isMentioned: (table: string) => boolean
 }
 
-/** Begins the name of an empty column whose own name another column gets. */
+/** Empty columns that make room. */
 export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {
@@ -35,7 +35,7 @@ interface NewLink {
   readonly targets: readonly string[]
 }
 
-/** Filled in all rows (`isNew`), or in rows without a value. */
+/** Fills all rows (`isNew`), or rows without a value. */
 export interface FilledColumn {
   readonly column: string
   readonly value: Filling
@@ -53,10 +53,10 @@ export interface TableChange {
   readonly text: CreateText
   readonly differences: { readonly sentence: string; readonly part: string }[]
   readonly filled: FilledColumn[]
-  /** New columns without a value for the rows. */
+  /** New columns without values. */
   readonly needed: string[]
   readonly converted: ConvertedColumn[]
-  /** Columns that may be empty no more, without a value to fill in. */
+  /** Columns no longer nullable, without a `fill`. */
   readonly required: string[]
   readonly checks: NewCheck[]
   readonly links: NewLink[]
@@ -64,7 +64,7 @@ export interface TableChange {
 }
 
 export interface Changing {
-  /** The entities' name of the table. */
+  /** As in the entities. */
   readonly table: string
   readonly plan: Plan
   readonly request: EvolveRequest

@@ -1,4 +1,4 @@
-/** Shows query plans, missing indexes, and foreign keys without an index. */
+/** Explain: query plans, missing indexes, and foreign keys without an index. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { StatementsExplained, UnindexedLink } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/async/trace.ts'
@@ -9,7 +9,6 @@ import { findTables, listParameters } from '../../sql/sql-text.ts'
 import { owningLinks } from '../../../model/owning-links.ts'
 import type { Resource } from '../../../model/model.ts'
 
-/** A large table. */
 const MANY_ROWS = 1000
 
 const MOST_COUNTED = 1_000_000
@@ -29,7 +28,7 @@ export function explainStatements(db: RawDatabase, statements: readonly RunState
   }
 }
 
-/** Counts up to the limit; undefined unless the name is a table's. */
+/** Undefined for a name without a table. */
 function countUpTo(db: RawDatabase, table: string, limit: number): number | undefined {
   const isTable = db.prepare("select 1 from main.sqlite_schema where type = 'table' and name = ?").get(table) !== undefined
   if (!isTable) return undefined
@@ -42,8 +41,8 @@ function countUpTo(db: RawDatabase, table: string, limit: number): number | unde
 /**
  * SQLite makes no index for a foreign key: related records and deletions scan the table.
  *
- * @param resources have relations that the schema may not declare
- * @param rows tables with no more rows are left out
+ * @param resources their relations may not be declared in the schema
+ * @param rows smaller tables are left out
  */
 export function findUnindexedLinks(db: RawDatabase, resources: readonly Resource[], rows: number): UnindexedLink[] {
   const tables = db.prepare(

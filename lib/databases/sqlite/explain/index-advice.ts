@@ -1,6 +1,6 @@
 /**
- * Finds indexes that spare a statement the scan or sort of a large table: creates candidates in an empty copy of the schema, and asks
- * SQLite's planner, as SQLite's `.expert` does.
+ * Index advice: finds indexes that spare the scan or sort of a large table. Like SQLite's `.expert`, creates candidates in an empty copy of
+ * the schema, and asks SQLite's planner.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'
@@ -51,7 +51,7 @@ export function advise(
         if (best === undefined) break
         const { indexes, left } = best
         const solved = problems.filter(({ alias, reason }) => !left.some(other => other.alias === alias && other.reason === reason))
-        // A scan goes first: the sort is of the scan's rows.
+        // A scan first: the sort is of the scan's rows.
         const [{ alias, reason }] = solved.toSorted((one, two) => (one.reason < two.reason ? -1 : 1)) as [Problem]
         const scanned = tables.get(alias)!.table
         for (const index of indexes) {
@@ -158,7 +158,7 @@ function formatIndexName({ table, columns }: Candidate): string {
   return `${table}_${names.join('_')}_index`
 }
 
-/** Copies statistics, but no rows. A part that cannot be created, such as a table of an unloaded module, gets no advice. */
+/** With statistics, but no rows. A part that cannot be created, such as a table of an unloaded module, gets no advice. */
 function copySchema(db: RawDatabase): SqliteDatabase {
   const shadow = new SqliteDatabase(':memory:')
   const { db: copy } = shadow

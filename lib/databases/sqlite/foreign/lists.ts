@@ -1,4 +1,4 @@
-/** Reads lists of PostgreSQL in a text. */
+/** Lists: reads a list of PostgreSQL in SQL. */
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 
 /** `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */

@@ -1,4 +1,7 @@
-/** Makes entities written for PostgreSQL or MySQL fit SQLite, during MikroORM's discovery. Notes all that is mapped or left out. */
+/**
+ * Model: makes entities written for PostgreSQL or MySQL fit SQLite, in MikroORM's metadata, during discovery. Notes all changes and
+ * omissions.
+ */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/errors/notes.ts'
@@ -61,14 +64,14 @@ function numbered(name: string): (entity: object, em: EntityManager) => number |
   }
 }
 
-/** MikroORM names the column after an unknown type: SQLite would take some texts for numbers. */
+/** In a column of an unknown type, SQLite would take some texts for numbers. */
 function keepText(given: EntityProperty, platform: Platform): void {
   const prop = given as MutableProperty
   const isPlainScalar = (prop.kind === undefined || prop.kind === 'scalar') && prop.customType === undefined && prop.items === undefined
   if (!isPlainScalar || prop.enum === true || prop.array === true || prop.columnTypes !== undefined || typeof prop.type !== 'string') return
   if (!(platform.getMappedType(prop.type) instanceof UnknownType)) return
   prop.columnTypes = ['text']
-  // Otherwise MikroORM would conclude that a text was meant.
+  // Else MikroORM would conclude that a text was meant.
   prop.runtimeType ??= 'unknown'
 }
 
@@ -114,7 +117,6 @@ export class ForeignModel {
     return this.#schemas
   }
 
-  /** Changes MikroORM's metadata before use, not the entities. */
   adapt(meta: EntityMetadata, platform: Platform): void {
     this.#leaveSchema(meta)
     for (const prop of Object.values(meta.properties)) {
@@ -244,7 +246,7 @@ export class ForeignModel {
     this.mapped(`SQLite has no collation "${collation}": ${instead}`, place)
   }
 
-  /** SQLite numbers the rows, or the engine where the column is not the key. */
+  /** The engine numbers columns other than the key. */
   #adaptNumbering(prop: MutableProperty, place: string): void {
     const declared = (prop.columnTypes as string[] | undefined)?.[0] ?? (typeof prop.type === 'string' ? prop.type : '')
     const isIdentity =

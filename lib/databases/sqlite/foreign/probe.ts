@@ -1,10 +1,9 @@
-/** Asks SQLite on an empty database in memory whether a statement runs. */
+/** Probe: asks an empty SQLite database in memory whether a statement runs. */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'
 
 export class TypeProbe {
-  /** The database without functions of other databases. */
   #plain: RawDatabase | undefined
   #foreign: RawDatabase | undefined
 

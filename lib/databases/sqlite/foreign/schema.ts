@@ -1,6 +1,6 @@
 /**
- * Puts defaults, generated columns, checks, indexes, views and triggers into SQLite's words. An expression that SQLite can run stays. An
- * expression that fails even translated is left out, and noted.
+ * Schema: translates defaults, generated columns, checks, indexes, views and triggers written for another database, unless SQLite can run
+ * the SQL. Leaves out, with a note, what fails even translated.
  */
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
@@ -65,11 +65,11 @@ export class ForeignSchema {
       )
     }
     if (typeof prop.defaultRaw === 'string') this.#adaptDefault(meta, prop, prop.defaultRaw)
-    // An ejected model has the column's name for the expression, which only the file has.
+    // In an ejected model, the expression is the column's name.
     if (typeof prop.generated === 'string' && prop.generated !== prop.fieldNames?.[0]) this.#adaptGenerated(meta, prop, prop.generated)
   }
 
-  /** A column of texts would turn the numbers of an application's type into texts. */
+  /** A text column would make texts of numbers. */
   #holdsNumbers(prop: EntityProperty, declared: string): boolean {
     const { customType } = prop
     if (translateColumn(declared) !== 'text' || customType === undefined || isBuiltIn(customType)) return false
@@ -108,7 +108,7 @@ export class ForeignSchema {
     this.#model.found(`${place}: SQLite cannot run its default, ${given}: ${what}.`)
   }
 
-  /** Gives the form in which values are stored. */
+  /** In the form of stored values. */
   #translateDefault(prop: EntityProperty, given: string): string {
     const bare = toSqlite(given, this.#model.schemas)
     const isNow = IS_NOW.test(given) || bare.replaceAll(/^\(+|\)+$/g, '') === NOW.replaceAll(/^\(+|\)+$/g, '')
@@ -233,7 +233,7 @@ export class ForeignSchema {
     return isRaw(made) ? this.#platform.formatQuery(made.sql, made.params) : String(made)
   }
 
-  /** Only triggers that SQLite takes stay: no translation is safe where the effect is unknown. */
+  /** Triggers are not translated: the effect is unknown. */
   #adaptTriggers(meta: EntityMetadata): void {
     const table = { name: meta.tableName, getQuotedName: () => name(meta.tableName) }
     meta.triggers = meta.triggers.filter(trigger => {

@@ -1,4 +1,4 @@
-/** Puts functions of PostgreSQL and MySQL into SQLite's words. */
+/** Translate calls: replaces functions of PostgreSQL and MySQL in SQL tokens: `char_length(a)` becomes `length(a)`. */
 import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
 import { asText, findClosing, type Rewrite } from './operands.ts'
 
@@ -18,7 +18,6 @@ const UUID_V7 =
   "substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))"
 const UUID_V7_CALLS = 'uuidv7 uuid_generate_v7 gen_uuid_v7'
 
-/** Calls without arguments, or with a precision. */
 const CONSTANT_CALLS: Readonly<Record<string, string>> = {
   ...translateAll(NOW_CALLS, NOW),
   current_date: 'current_date',
@@ -67,7 +66,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   isnull: 'ifnull',
 }
 
-/** Includes `localtimestamp`, which needs no brackets. */
+/** Also `localtimestamp`, without brackets. */
 export const rewriteCall: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const name = word(token)
@@ -96,7 +95,7 @@ function lookUp(table: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** `timezone('utc', x)`, as any zone, is `x`. */
+/** `timezone('utc', x)` is `x`. */
 function rewriteTimezone(tokens: SqlToken[], at: number, end: number): boolean {
   const inner = tokens.slice(at + 2, end)
   const comma = inner.findIndex(part => word(part) === ',')

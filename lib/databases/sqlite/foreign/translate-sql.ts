@@ -1,6 +1,6 @@
 /**
- * Translates SQL of PostgreSQL or MySQL, token by token. Unknown parts stay, for SQLite to accept or reject. Date-times are milliseconds,
- * as in MikroORM. Functions are in translate-calls.ts.
+ * Translate SQL: rewrites SQL of PostgreSQL or MySQL for SQLite, token by token: `a::int` becomes `cast(a as integer)`. Unknown parts stay.
+ * Date-times are milliseconds. Functions are in translate-calls.ts.
  */
 import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
 import { asText, findOperandStart, readType, type Rewrite } from './operands.ts'
@@ -38,7 +38,7 @@ function parseMilliseconds(text: string): number | undefined {
 
 const ESCAPES: Readonly<Record<string, string>> = { "'": "''", b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** `E'it\'s'`, `N'it''s'`, `$$it's$$`: escapes, national characters, dollars. */
+/** `E'it\'s'`, `N'it''s'`, `$$it's$$`. */
 const rewriteText: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   const [prefix] = (token.kind === 'text' && /^(?:[en](?=')|\$[^$]*\$)/i.exec(token.text)) || ['']
@@ -62,7 +62,7 @@ const rewriteBits: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `ilike`: SQLite's `like` ignores the case. */
+/** SQLite's `like` ignores case. */
 const rewriteIlike: Rewrite = (tokens, at) => {
   const token = tokens[at]!
   if (word(token) !== 'ilike') return false
@@ -92,7 +92,7 @@ const rewriteTypedText: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `at time zone 'utc'`, or another zone: nothing, as times are in UTC. */
+/** `at time zone 'utc'`: times are in UTC. */
 const rewriteTimeZone: Rewrite = (tokens, at) => {
   const isZone = word(tokens[at]) === 'at' && word(tokens[at + 1]) === 'time' && word(tokens[at + 2]) === 'zone'
   if (!isZone || tokens[at + 3] === undefined) return false
@@ -100,7 +100,7 @@ const rewriteTimeZone: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `on update ...` : nothing, as MikroORM sets such columns. */
+/** `on update ...`: MikroORM sets such columns. */
 const rewriteOnUpdate: Rewrite = (tokens, at) => {
   if (word(tokens[at]) !== 'on' || word(tokens[at + 1]) !== 'update' || at === 0) return false
   tokens.splice(at)
@@ -191,7 +191,7 @@ export function toSqlite(sql: string, schemas: Iterable<string> = []): string {
     for (const rewrite of rewrites) {
       if (at >= tokens.length || !rewrite(tokens, at)) continue
       changed = true
-      // New tokens may need a rewrite, and a cast has moved the tokens behind.
+      // New tokens may need a rewrite, and places have changed.
       at = -1
       break
     }

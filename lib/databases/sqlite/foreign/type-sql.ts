@@ -1,6 +1,6 @@
 /**
- * Adapts `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types from another database. SQL that SQLite runs stays. Other SQL
- * is translated where values read back as written, else left out, with a note: the column holds the value of `convertToDatabaseValue`.
+ * Type SQL: `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types for another database. SQL that SQLite cannot run is
+ * translated if values read back as written, else left out with a note: the column holds the plain value.
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'
 import type { ForeignModel } from './model.ts'
@@ -11,10 +11,10 @@ const METHODS = ['convertToJSValueSQL', 'convertToDatabaseValueSQL'] as const
 
 type SqlMethods = Readonly<Record<(typeof METHODS)[number], (key: string) => string>>
 
-/** A translation must keep at least one of these values. */
+/** A translation must keep either value. */
 const SAMPLES = ['12', "'12'"]
 
-/** The application's own types stay unchanged. */
+/** Changed types are heirs. */
 export function adaptTypes(orm: MikroORM, model: ForeignModel, probe: TypeProbe): void {
   const platform = orm.config.getPlatform()
   const adapted = new Map<object, Type<unknown, unknown>>()

@@ -1,6 +1,6 @@
 /**
- * Finds the type of a column from its declaration, and from some rows where several forms are possible. SQLite enforces almost no type
- * (https://www.sqlite.org/datatype3.html).
+ * Column type: finds the type of a file's column by declaration, and by some rows where several forms are possible. SQLite enforces almost
+ * no type (https://www.sqlite.org/datatype3.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'
@@ -13,7 +13,7 @@ import { name as quoted } from '../../sql/sql.ts'
 /** MySQL declares booleans so, and other programs follow. */
 const TINY = /^\s*TINYINT\s*\(\s*1\s*\)\s*$/i
 
-/** Rows from each end of a table. */
+/** Rows from each end. */
 const SAMPLES = 50
 
 /** More exact than an affinity. */
@@ -56,13 +56,13 @@ export function readDeclared(type: string): ScalarKind {
   return parseDeclared(type).kind
 }
 
-/** Both hold texts, or both numbers, and compare as stored. */
+/** Both hold texts, or numbers, compared as stored. */
 export function isComparable(column: FileColumn, other: FileColumn): boolean {
   const [kind, referred] = [column, other].map(({ type, collated }) => (collated || TINY.test(type) ? undefined : parseDeclared(type).kind))
   return kind === referred && (kind === 'text' || kind === 'uuid' || kind === 'integer' || kind === 'bigint')
 }
 
-/** SQLite makes numbers of strings of digits in a column of unknown type, such as `STRING`. */
+/** A column of unknown type, such as `STRING`: SQLite makes numbers of strings of digits. */
 export function isNumeric({ type }: FileColumn): boolean {
   return parseDeclared(type).kind === 'any' && findAffinity(type) === 'number'
 }
@@ -94,7 +94,7 @@ export class ColumnTypes {
     const type: FileScalar = { kind, loose: true, ...(column.collated ? { collated: true } : {}) }
     switch (kind) {
       case 'datetime':
-        // In a view, not all rows are known to have the form.
+        // Rows of a view may have other forms.
         return { ...type, time: { ...findStoredTime(samples), ...(this.#table.kind === 'table' ? {} : { uniform: false }) } }
       case 'date':
         return areDates(samples) ? type : { ...type, kind: 'datetime', time: findStoredTime(samples) }
@@ -160,7 +160,7 @@ function readSamples(db: RawDatabase, table: FileTable, columns: readonly string
     rows.push(...(db.prepare(`${from} order by ${table.rowid} desc limit ${SAMPLES}`).safeIntegers(true).raw().all() as unknown[][]))
   }
   const [key, ...others] = table.key
-  // Keys beyond 2^53 may be at neither end of a long table. The key's index shows such keys at once.
+  // Only the key's index shows keys beyond 2^53 in the middle of a long table.
   if (rows.length >= SAMPLES && key !== undefined && others.length === 0 && !table.rowidKey) {
     for (const end of ['min', 'max']) {
       const value = `select ${end}(${quoted(key)}) from main.${quoted(table.name)} where ${quoted(key)} < ''`

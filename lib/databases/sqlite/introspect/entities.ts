@@ -1,4 +1,4 @@
-/** Makes MikroORM entities of an introspected file. */
+/** Makes MikroORM entities of an introspected file, with notes on omissions. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { buildEntities, type DescribedModel } from '../../introspect/entities.ts'
 import { isWritable, noteUnwritable, type ForeignKey, type TableMapping } from '../../introspect/tables.ts'
@@ -34,7 +34,6 @@ function noteNumeric(tables: readonly FileTable[]): string[] {
   ]
 }
 
-/** Rows whose links are followed. */
 const LINKING_ROWS = 1_000
 
 class FileMapping implements TableMapping {
@@ -66,7 +65,7 @@ class FileMapping implements TableMapping {
     return { names: ['rowid', 'rowid_'], property: { type, fieldName: rowid, hidden: true, persist: false } }
   }
 
-  /** A link by a unique key cannot show a value that no record has. */
+  /** A link by a unique key could not show the value of a lost record. */
   takesUnique({ columns: [name], targets: [referred] }: ForeignKey, target: FileTable): boolean {
     const [from, to] = [this.#table.columns.find(column => column.name === name), target.columns.find(column => column.name === referred)]
     if (from === undefined || to === undefined || !isComparable(from, to)) return false

@@ -1,11 +1,11 @@
-/** MikroORM's type for a column of a SQLite file: properties hold any value unchanged until somebody writes another. */
+/** File type: MikroORM's type for a column of a SQLite file. Properties hold stored values unchanged. */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatStoredTime, type FileScalar } from '../sql/stored-time.ts'
 
 /**
- * The type of a column that a SQLite file stores in a form of its own, for `p.type` in a model of the file. `--eject` writes the type where
- * no builder of MikroORM reads and writes the same: date-times other than milliseconds, collations, columns without a type.
+ * The type of a column with a stored form of its own, for `p.type` in a model of a SQLite file. `--eject` writes the type where no builder
+ * of MikroORM reads and writes the same: date-times other than milliseconds, collations, columns without a type.
  *
  * @param isRowid the column is the rowid of a table without a key, by which records come
  * @example p.type(fileType({ kind: 'datetime', loose: true, time: { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '',
@@ -15,10 +15,10 @@ export function fileType(scalar: FileScalar, isRowid = false): FileType {
   return new FileType({ ...scalar, loose: true }, isRowid)
 }
 
-/** A type made by `fileType`, for properties that hold what the file holds. */
+/** A type made by `fileType`: properties hold stored values. */
 export class FileType extends DescribedType {
   readonly scalar: ScalarType
-  /** The rowid of a table without a key: hidden, but records come in its order. */
+  /** The hidden rowid, by which records of a table without a key are sorted. */
   readonly isRowid: boolean
 
   constructor(scalar: FileScalar, isRowid = false) {

@@ -1,6 +1,6 @@
 /**
  * Reads a SQLite file's tables, views, columns, keys and foreign keys, by pragmas (https://www.sqlite.org/pragma.html) and the text of the
- * schema. MikroORM's own introspection loses composite foreign keys, unique indexes and views.
+ * schema. MikroORM's introspection loses composite foreign keys, unique indexes and views.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { readDdl } from '../database/ddl.ts'
@@ -10,7 +10,7 @@ import { name as quoted } from '../../sql/sql.ts'
 export interface FileColumn extends Column {
   /** Empty without a declaration, as in most columns of views. */
   readonly type: string
-  /** The column has another collation than BINARY, or belongs to a view. */
+  /** A collation other than BINARY, or a view. */
   readonly collated: boolean
   readonly items: readonly (string | number)[] | undefined
 }
@@ -24,7 +24,7 @@ export interface FileTable extends Table {
   readonly rowid: string | undefined
 }
 
-/** A row of `pragma table_list`. */
+/** Of `pragma table_list`. */
 export interface TableRow {
   readonly name: string
   readonly type: 'table' | 'view' | 'shadow' | 'virtual'
@@ -79,7 +79,7 @@ export function introspect(db: RawDatabase): Introspection {
       const table = readTable(db, row, row.type === 'table' ? (sql ?? '') : '')
       return [table.kind === 'table' ? completeKey(table) : table]
     } catch (error) {
-      // Such as a view of a dropped table, a virtual table of an unloaded module, or an index with an unknown collation.
+      // A view of a dropped table, a virtual table of an unloaded module.
       if (!((error as { code?: string }).code ?? '').startsWith('SQLITE_ERROR')) throw error
       broken.set(name, (error as Error).message)
       return []
@@ -89,9 +89,8 @@ export function introspect(db: RawDatabase): Introspection {
 }
 
 /**
- * Leaves foreign keys as declared.
- *
- * @param sql of its CREATE statement
+ * @param sql of the CREATE statement
+ * @returns foreign keys as declared
  */
 export function readTable(db: RawDatabase, { name, type, wr }: TableRow, sql: string): FileTable {
   const all = db.pragma(`main.table_xinfo(${quoted(name)})`) as ColumnRow[]

@@ -1,7 +1,4 @@
-/**
- * Keeps the highest integer key of tables without AUTOINCREMENT, where SQLite reuses the ID of a deleted last row, and the schema must not
- * change.
- */
+/** Keeps the highest key of tables without AUTOINCREMENT, where SQLite would give the ID of a deleted last row again. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
@@ -13,7 +10,7 @@ export const LARGEST_KEY = 2n ** 63n - 1n
 /** The highest key of each table. */
 export type KeyState = ReadonlyMap<string, bigint>
 
-/** Finds tables without AUTOINCREMENT where SQLite assigns keys, each with the key's column. */
+/** Finds tables without AUTOINCREMENT where SQLite assigns keys, with the key's column. */
 export function findCounters(orm: MikroORM, db: RawDatabase): ReadonlyMap<string, string> {
   const rows = db.prepare("select lower(name), sql from main.sqlite_schema where type = 'table'").raw().all() as [string, string][]
   const tables = new Map(rows)
@@ -71,7 +68,7 @@ export class Autoincrement {
     return this.counters.has(table)
   }
 
-  /** Undefined until a write, while the content shows the keys. */
+  /** Undefined until a write. */
   get state(): KeyState | undefined {
     return this.#highest === undefined ? undefined : new Map(this.#highest)
   }

@@ -1,6 +1,6 @@
 /**
- * MikroORM's SQLite connection on the engine's database. Binds the values of statements: MikroORM writes values into the text, which fails
- * on NUL characters and keeps prepared statements from reuse.
+ * Bound connection: MikroORM's SQLite connection, with values as parameters. MikroORM writes values into the text: NUL characters fail, and
+ * prepared statements are not used again.
  */
 import {
   type AnyEntity,
@@ -30,7 +30,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     return this.config.get('driverOptions') as SharedSqliteDialect
   }
 
-  /** The engine joins a transaction that the application has around a call. */
+  /** Lets calls of the engine join a transaction of the application. */
   override transactional<T>(...[work, options]: Parameters<SqliteConnection['transactional']>): Promise<T> {
     return this.#dialect.host.transactional(entered =>
       super.transactional(trx => {
@@ -58,7 +58,7 @@ export class BoundSqliteConnection extends SqliteConnection {
     const prepared =
       isReported || typeof query !== 'string' || !Array.isArray(params)
         ? this.#prepare(query, params)
-        : // MikroORM would write the values into the text as well, for a log that nobody keeps.
+        : // MikroORM would write the values into the text, for a log that nobody keeps.
           { query: this.config.get('onQuery')(query, params), params, formatted: '' }
     const bound = bindStatement(prepared.query, prepared.params)
     if (bound === undefined) return super.execute<T>(query, params, method, ctx, loggerContext)

@@ -1,4 +1,4 @@
-/** Connection host: what MikroORM's connection needs of the engine's database. */
+/** Connection host: what MikroORM's connection asks of the engine. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import type { Clock } from '../../../foundation/async/clock.ts'
@@ -28,12 +28,12 @@ export interface Entered {
 
 export interface ConnectionHost {
   readonly readOnly: boolean
-  /** SQLite itself ends a transaction on a full disk, or after a failure. */
+  /** SQLite itself may end a transaction, as on a full disk. */
   readonly inTransaction: boolean
   /** Set where somebody listens to changed rows. */
   readonly observer: WriteObserver | undefined
   readonly trace: Trace | undefined
-  /** In a page: runs a statement in the open transaction, where a wait of MikroORM has lost the request. */
+  /** In a page: runs a statement in the open transaction, after a wait of MikroORM. */
   readonly within: (<T>(work: () => T) => T) | undefined
   enter(signal?: AbortSignal): Awaitable<Entered>
   prepare(sql: string): PreparedQuery
@@ -47,15 +47,13 @@ export interface ConnectionHost {
   /** Undefined where SQLite assigns the key. */
   nextKey(table: string): number | bigint | undefined
   giveKey(table: string, key: bigint): void
-  /** Numbers a column other than the key, as a sequence of PostgreSQL does. */
+  /** For a column other than the key, like a sequence. */
   nextNumber(table: string, column: string): bigint
   findUsedUp(): string | undefined
   /** @returns undefined before the engine has a clock */
   clock(): Clock | undefined
   /**
-   * Code that `begin` runs belongs to the transaction.
-   *
-   * @param begin calls `entered` at the beginning
+   * @param begin calls `entered` at the beginning; code inside belongs to the transaction
    */
   transactional<T>(begin: (entered: (trx: Transaction) => void) => Promise<T>): Promise<T>
 }

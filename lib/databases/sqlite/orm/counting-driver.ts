@@ -1,4 +1,4 @@
-/** Assigns keys where SQLite would reuse a key. */
+/** Counting driver: MikroORM's driver with keys counted by the engine, where SQLite would reuse keys. */
 import type {
   Dictionary,
   EntityDictionary,
@@ -20,7 +20,7 @@ interface Counter {
   readonly numbered: readonly number[]
 }
 
-/** A bigint comes as a text; undefined where no given key counts. */
+/** A bigint may be a text. */
 function readKey(value: unknown): bigint | undefined {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return BigInt(value as number)
   return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
@@ -75,7 +75,7 @@ export class CountingDriver extends BoundSqliteDriver {
     }
   }
 
-  /** @throws RestError where a counted key is beyond the numbers that JSON shows apart. */
+  /** @throws RestError for a counted key beyond 2^53. */
   #addKeys<T extends object>(result: QueryResult<T>, data: readonly Dictionary[], counter: Counter): QueryResult<T> {
     const { table, column, numbered } = counter
     const all = this.#host.counts ? addKeys(result, data, counter) : result

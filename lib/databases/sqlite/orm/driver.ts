@@ -29,7 +29,7 @@ class BoundSqlitePlatform extends SqlitePlatform {
     return super.getDefaultMappedType(findMeaning(type) ?? type)
   }
 
-  /** MikroORM would write nothing for an empty text, and a list of one empty text would be an empty list. */
+  /** For a list of an empty text, MikroORM would write an empty list. */
   override marshallArray(values: string[]): string {
     return values.map(value => (value === '' ? '""' : super.marshallArray([value]))).join(',')
   }

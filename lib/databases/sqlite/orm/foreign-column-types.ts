@@ -1,4 +1,7 @@
-/** Maps column types of PostgreSQL, MySQL and others to SQLite's. MikroORM takes any unknown type for text. */
+/**
+ * Foreign column types: maps types of PostgreSQL, MySQL and others to SQLite's: `timestamptz` to `datetime`. MikroORM takes unknown types
+ * for text.
+ */
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {
@@ -43,7 +46,7 @@ const LONG_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^double precision/, 'double'],
 ]
 
-/** A model names few types for many columns. */
+/** Many columns, few types. */
 const simplified = new LruCache<string>(200)
 
 function simplifyName(declared: string): string {
@@ -80,7 +83,7 @@ export function findMeaning(declared: string): string | undefined {
   return BY_NAME.get(name)?.type ?? (name !== declared.trim().toLowerCase() && /^[a-z ]+$/.test(name) ? name : undefined)
 }
 
-/** The type of items. A column holds all as one text. */
+/** A column holds all items as a single text. */
 export function findItemType(declared: string): 'number' | 'boolean' | undefined {
   if (!isList(declared)) return undefined
   const name = simplifyName(declared.replace(/(?:\[\d*\]\s*)+$/, ''))
@@ -99,7 +102,7 @@ export function isSerial(declared: string): boolean {
 
 const TYPE_NAME = /^[a-z_]\w*(?: \w+)*(?:\s*\(\s*[+-]?\d+\s*(?:,\s*[+-]?\d+\s*)?\))?$/i
 
-/** An unknown type stays, unless SQLite cannot parse its name: a `blob` leaves every value unchanged. */
+/** Keeps an unknown type, if SQLite can parse the name, else gives `blob`: values stay unchanged. */
 export function translateColumn(declared: string): string {
   if (isList(declared)) return 'text'
   const lower = declared.trim().toLowerCase()

@@ -1,5 +1,5 @@
 /**
- * Removes stored values that do not fit their property, such as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
+ * Misfits: removes values of a wrong type from rows, such as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
  * attribute is written. A value that is not loaded stays unchanged.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
@@ -33,7 +33,7 @@ export function dropMisfits<T extends object>(row: T, meta: EntityMetadata, plat
   return row
 }
 
-/** Keys need no check: records are found by the stored value. Types of the application check their values. */
+/** Keys need no check: records are found by stored values. Types of the application check values. */
 function findCheck(prop: EntityProperty, platform: Platform): FitCheck | undefined {
   const [column] = prop.fieldNames ?? []
   if (prop.kind !== 'scalar' || prop.primary === true || column === undefined || prop.persist === false) return undefined
@@ -68,7 +68,7 @@ function isText({ customType, runtimeType, enum: isEnum }: EntityProperty): bool
   return customType === undefined && runtimeType === 'string' && isEnum !== true
 }
 
-/** Setting the shown text then changes nothing. */
+/** Setting the shown text changes nothing. */
 function formatBase64(value: unknown): string {
   return runtime.formatBytes(value as Uint8Array, 'base64')
 }

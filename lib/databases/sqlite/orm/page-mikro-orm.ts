@@ -1,4 +1,4 @@
-/** Page MikroORM: what `@mikro-orm/sqlite` gives the engine on Node. That package loads better-sqlite3. */
+/** Page MikroORM: replaces `@mikro-orm/sqlite` in a page. That package loads better-sqlite3. */
 export {
   AbstractSqlDriver,
   BaseSqliteConnection as SqliteConnection,

@@ -1,8 +1,8 @@
-/** Mends types for which SQLite would store another value than the model means. */
+/** Property types: mends types of properties that SQLite would store wrongly. */
 import { BigIntType, DateType, StringType, TextType, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Reads `id: string` with `autoincrement` as a bigint in a text, `'7'`. MikroORM would read 7, which a write refuses, and make foreign keys
+ * Reads `id: string` with `autoincrement` as a bigint in a text, `'7'`. MikroORM would read 7, refused by writes, and make foreign keys
  * texts. Runs before MikroORM makes the columns of foreign keys.
  */
 export function readTextKeys(meta: EntityMetadata): void {
@@ -19,8 +19,8 @@ function isText(type: unknown): boolean {
 }
 
 /**
- * Stores a `Date` in a property of type `date` as the day in UTC, like PostgreSQL: milliseconds would read as no date. Instances share
- * MikroORM's type, so each property gets a type of its own.
+ * Stores a `Date` in a property of type `date` as the day in UTC, like PostgreSQL: milliseconds would read as no date. Other instances
+ * share MikroORM's type, so the property gets a copy.
  */
 export function storeDays(orm: MikroORM): void {
   for (const { props } of orm.getMetadata())

@@ -1,4 +1,4 @@
-/** Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers. */
+/** Shared connection: runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers. */
 import type { RawResult } from '../driver/raw-database.ts'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'
@@ -28,7 +28,7 @@ export class SharedConnection implements DatabaseConnection {
     else trace.statement(sql, [], countChanges, () => this.#prepare(sql).run([]))
   }
 
-  /** SQLite's error shows whether a transaction is open: asking would cost a tenth of a short write. */
+  /** Does not ask first for an open transaction: asking would cost a tenth of a short write. */
   commit(): void {
     const { trace } = this.#host
     try {

@@ -1,4 +1,4 @@
-/** Shares the engine's open database and transactions with MikroORM's Kysely. */
+/** Shared dialect: lends the engine's open database and lock to MikroORM, as a dialect of Kysely. Nested transactions are savepoints. */
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,
@@ -47,7 +47,7 @@ export class SharedSqliteDialect implements Dialect {
   }
 }
 
-/** Keeps Kysely from adding a mutex: `acquireConnection` has the lock, and lets nested work in. */
+/** Kysely would add a mutex, but `acquireConnection` takes the lock, and lets nested work in. */
 class ManyConnectionsAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
@@ -77,7 +77,6 @@ class SharedDriver implements Driver {
     await this.begin(connection as SharedConnection)
   }
 
-  /** A nested transaction is a savepoint. */
   begin(connection: SharedConnection): Awaitable<void> {
     // Kysely would never give the connection back.
     const failed = (error: unknown): never => {
@@ -120,7 +119,7 @@ class SharedDriver implements Driver {
     const { observer } = this.#host
     this.#host.committing()
     observer?.beforeCommit()
-    // While others read the file, nobody may change it.
+    // While others read a file, nobody may change the file.
     const committed = whenFree(() => connection.commit())
     return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
   }
@@ -161,6 +160,6 @@ class SharedDriver implements Driver {
     ;(connection as SharedConnection).run(`release "${name}"`)
   }
 
-  /** The engine closes its handle itself. */
+  /** The engine closes the handle. */
   async destroy(): Promise<void> {}
 }

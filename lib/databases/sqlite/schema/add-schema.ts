@@ -1,6 +1,6 @@
 /**
- * Creates missing tables, columns and indexes of a database in one transaction. Nothing existing changes: differences are noted, or refused
- * before anything is written.
+ * Add schema: creates missing tables, columns and indexes in a single transaction. Nothing existing changes: differences are noted, or
+ * refused before anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
@@ -44,7 +44,7 @@ export function addSchema<T>({ orm, db, path, notes }: SchemaDatabase, build: ()
   }
 }
 
-/** MikroORM would refuse to save a record with a value of another type. The engine checks client values. */
+/** MikroORM would refuse to save a value of another type. The engine checks client values. */
 export function takeAnyType(orm: MikroORM, table: string, column: string): void {
   for (const meta of orm.getMetadata())
     if (foldCase(meta.tableName ?? '') === foldCase(table))
@@ -57,7 +57,7 @@ interface SchemaState {
   readonly path: string
 }
 
-/** Adds all, or nothing: when another process has changed the schema, or when rows violate the returned unique index. */
+/** Adds nothing if another process has changed the schema, or rows violate the returned unique index. */
 function run<T>(additions: readonly Addition[], { db, version, path }: SchemaState, build: () => T): { built: T } | Addition | 'changed' {
   let current: Addition | undefined
   const add = db.transaction(() => {

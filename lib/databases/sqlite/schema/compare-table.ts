@@ -1,4 +1,4 @@
-/** Compare table: missing parts of a file's table to add, lasting differences, parts missing for good. */
+/** Compare table: compares a table of a file with the entities. Finds parts to add, lasting differences, and faults. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
@@ -11,18 +11,17 @@ import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
 
 export interface Addition {
-  /** Such as `the column "product"."price"`. */
+  /** `the column "product"."price"` */
   readonly what: string
   readonly sql: string
-  /** The note in the place of a unique index, if rows have equal values. */
+  /** A note instead of a unique index, if rows have equal values. */
   readonly orNote?: string
 }
 
 export class Findings {
   readonly additions: Addition[] = []
-  /** Lasting differences, with the place first. */
   readonly notes: string[] = []
-  /** The file cannot be served. */
+  /** The file is refused. */
   readonly faults: string[] = []
   readonly ways: string[] = []
   readonly otherTypes: { readonly table: string; readonly column: string }[] = []
@@ -34,7 +33,7 @@ export interface Comparing {
   readonly catalog: Catalog
   readonly helper: SchemaHelper
   readonly findings: Findings
-  /** Names in the additions, in lower case. */
+  /** In lower case. */
   readonly made: Set<string>
 }
 
@@ -134,13 +133,12 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
 }
 
 function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
-  // MikroORM drops a foreign key once written into the column.
+  // A copy: MikroORM deletes a foreign key written into the column.
   const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
   const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as TableDifference)
   return sql!
 }
 
-/** SQLite's helper takes one more argument than others. */
 interface AddsColumns {
   getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
@@ -215,7 +213,7 @@ function addIndex(target: DatabaseTable, index: IndexDef, existing: ExistingTabl
   const isPlain = index.expression === undefined && index.where === undefined && !index.columnNames.some(name => name.includes('.'))
   const name = formatIndexName(index)
   const same = existing.indexes.find(other => foldCase(other.name) === foldCase(name))
-  // Indexes added at this start must not silence the note at the next start.
+  // Another index, added at this start, must not silence the note at the next.
   if (isPlain && same !== undefined && !isThere(index, { ...existing, indexes: [same] })) {
     findings.notes.push(`${existing.name}: the index "${same.name}" of the file is another one than that of the entity, and stays.`)
     return

@@ -1,4 +1,4 @@
-/** Reads the catalog of a database, and a table or view by name. */
+/** Existing table: reads the catalog of a file, and a table or view with indexes. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
@@ -35,7 +35,7 @@ export interface Catalog {
   readonly triggers: ReadonlyMap<string, NamedObject>
 }
 
-/** Uses one statement: each reads the whole catalog. */
+/** By one statement: each reads the whole catalog. */
 export function readCatalog(db: RawDatabase): Catalog {
   const rows = db.prepare('select type, name, tbl_name as "table", coalesce(sql, \'\') as sql from main.sqlite_schema').all()
   const objects = new Map<string, NamedObject>()

@@ -1,4 +1,4 @@
-/** Note missing: tables and columns of the entities, where none may be added; functions for a file's triggers; targets of foreign keys. */
+/** Note missing: notes missing parts that are not added: tables, columns, functions of triggers, targets of foreign keys. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { Notes } from '../../../foundation/errors/notes.ts'

@@ -1,4 +1,7 @@
-/** Compares an attribute with values of a filter, in each form; date-times in milliseconds, however stored. */
+/**
+ * Compare value: compares an attribute with the values of a filter (`age > 30`), in each stored form: times as numbers or texts, UUIDs in
+ * either case.
+ */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'
@@ -75,7 +78,7 @@ export function compareValue(node: Condition & { kind: 'compare' }, scope: Colum
   return operator.startsWith('>') && mayHoldTexts(attribute) ? sql`(${compared} and ${isNumber(operand, scope)})` : compared
 }
 
-/** By JSON type: a text with the given text, a number with the number that the text spells. */
+/** By JSON type: a text with the given text, a number with the number in the text. */
 function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { attribute } = operand
   if (attribute.source.kind !== 'within') throw new Error(`"${attribute.name}" is not inside a JSON value.`)
@@ -83,7 +86,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
   const given = filterValue(ref, attribute)
   const number = filterValue(ref, attribute, NUMBER)
   if (operator === '=') {
-    // An object or array equals the text as JSON; a text also the content of its quotes.
+    // An object or array equals the given text as JSON; the given `"Ann"` also finds the text `Ann`.
     const same = sql`mikro_json(${value}) = ${filterValue(ref, attribute, JSON_VALUE)}`
     return caseOfType(type, {
       text: sql`${value} in (${given}, ${filterValue(ref, attribute, JSON_TEXT)})`,
@@ -95,7 +98,7 @@ function compareWithin(operand: Operand, operator: '=' | OrderOperator, ref: Val
       real: sql`${value} = ${number}`,
     })
   }
-  // Texts are compared where the given text is no number.
+  // Where the given text is a number, texts are not compared.
   return caseOfType(type, {
     text: sql`case when ${number} is null then ${value} ${operator} ${given} end`,
     integer: sql`${value} ${operator} ${number}`,
@@ -134,12 +137,12 @@ function isRounded({ kind, scale, asNumber, loose }: ScalarType): boolean {
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean'])
 
-/** Other programs may store texts in a file's column of numbers. */
+/** In a file, a column of numbers may hold texts. */
 function mayHoldTexts({ source, type }: ScalarAttribute): boolean {
   return source.kind === 'column' && mayHoldAny(type) && NUMBERS.has(type.kind)
 }
 
-/** Texts sort above all numbers. The `+` keeps the condition from counting as a bound in the search for an index. */
+/** Texts sort above all numbers. With the `+`, SQLite takes no index for the condition. */
 function isNumber(operand: Operand, scope: ColumnScope): Sql {
   return sql`+${findOperandColumn(operand, scope)} < ''`
 }
@@ -170,7 +173,7 @@ function compareAny({ operand, operator, value }: Condition & { kind: 'compare' 
   return sql`case when ${number} is null then ${isText} else ${isNumber} end`
 }
 
-/** Other programs and documents may store a UUID in upper case, `true` as a text, a time without seconds. Each form costs a comparison. */
+/** Files and documents may hold a UUID in upper case, `true` as a text, a time without seconds. */
 function listForms({ kind }: ScalarType, { type, source }: ScalarAttribute): readonly ValueForm[] {
   if (kind === 'boolean') return source.kind === 'column' && !mayHoldAny(type) ? ['value'] : ['value', WORD]
   if (kind === 'time') return ['value', MINUTES]
@@ -193,7 +196,7 @@ function mayBeText({ type, source }: ScalarAttribute): boolean {
   return type.kind === 'datetime' && type.loose !== true && source.kind === 'column' && !source.rawDefault
 }
 
-/** Finds milliseconds, with or without SQLite's fraction, and texts shown as the same time. */
+/** Finds milliseconds, also with a fraction, and texts of the same time. */
 function equalsTime(operand: Operand, ref: ValueRef, scope: ColumnScope): Sql {
   const column = findOperandColumn(operand, scope)
   const [value, next] = [filterValue(ref, operand.attribute), filterValue(ref, operand.attribute, TIME_NEXT)]
@@ -216,7 +219,7 @@ function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
-/** In a uniform column, far times are compared as stored, by an index. Near times, perhaps finer, are converted row by row. */
+/** In a uniform column, compares as stored, by an index. Only near times, perhaps finer, are converted row by row. */
 function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!

@@ -1,4 +1,6 @@
-/** Contains: the SQL function `mikro_contains(stored, form, given)`: lists and JSON contain each other, as in PostgreSQL. */
+/**
+ * Contains: the SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL.
+ */
 import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
 
@@ -24,7 +26,7 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
   }
 }
 
-/** MikroORM stores `c,"a,b"`. A file may hold any text. */
+/** MikroORM stores `c,"a,b"`. */
 function splitList(stored: string): readonly string[] | undefined {
   if (stored === '') return []
   if (!stored.includes('"')) return stored.split(',')
@@ -35,7 +37,7 @@ function splitList(stored: string): readonly string[] | undefined {
   }
 }
 
-/** A column of JSON in a file may hold any text. */
+/** A file may hold any text. */
 function parse(stored: string): unknown {
   try {
     return JSON.parse(stored)

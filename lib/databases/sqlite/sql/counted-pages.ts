@@ -1,6 +1,6 @@
 /**
- * Decides whether one statement reads and counts a page (`CompiledRead.counted`): faster where few rows match, slower where many do.
- * Decides by the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
+ * Counted pages: decides whether a single statement reads and counts a page (`CompiledRead.counted`): faster for few matches, slower for
+ * many. Decides by the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
  */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'
@@ -32,7 +32,7 @@ export class CountedPages {
     return both
   }
 
-  /** One statement is faster up to so many matches; undefined: never. */
+  /** A single statement is faster up to so many matches; undefined: never. */
   #findMost({ statement, parameters, counted }: ReadingStep): number | undefined {
     const table = statement.costs?.visits[0]?.table
     const { limit, offset } = counted!
@@ -42,7 +42,7 @@ export class CountedPages {
     if (rows < countedTable || !Number.isFinite(rows)) return undefined
     const access = this.#estimate.accessOf(statement, parameters)
     if (access === 'look-up') return undefined
-    // In the order of an index, a page fills the sooner the more rows match.
+    // In the order of an index, many matches fill a page soon.
     const most = access === 'walk' ? Math.sqrt(rows * Math.min(countedMatches, limit + offset)) / 2 : rows / countedShare
     return most <= offset ? undefined : Math.min(countedMatches, Math.floor(most))
   }

@@ -1,4 +1,4 @@
-/** Turns SQLite's values into JSON. A value that does not fit its type is shown unchanged. */
+/** Decode: makes JSON values of stored values: `true` of 1, an ISO text of milliseconds. A value of a wrong type is shown unchanged. */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
@@ -14,7 +14,7 @@ function decodeBoolean(value: unknown): unknown {
   return value === 1 ? true : value === 0 ? false : decodeOdd(value)
 }
 
-/** Undefined where SQLite's value is the JSON value, unless the column holds bytes. */
+/** Undefined where the stored value is the JSON value. */
 export function findDecoder(type: ScalarType): Decoder | undefined {
   if (type.loose === true) return findLooseDecoder(type)
   switch (type.kind) {
@@ -92,7 +92,7 @@ export function compileShown(attribute: ScalarAttribute, scope: ColumnScope): Sq
   const { type, source } = attribute
   if (!mayHoldAny(type) || source.kind !== 'column') return compileStoredValue(attribute, scope)
   const column = scope.column(source.column)
-  // SQLite's binary JSON is shown as JSON, other bytes unchanged.
+  // Binary JSON is shown as JSON, other bytes unchanged.
   if (type.kind === 'json')
     return text(`case when typeof(${column}) = 'blob' and json_valid(${column}, 8) then json(${column}) else ${column} end`)
   // Introspection has made larger integer keys `bigint`.

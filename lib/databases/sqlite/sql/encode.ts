@@ -1,10 +1,10 @@
-/** Makes parameters of values, one by one, or as JSON texts for `json_each`. */
+/** Encode: makes parameters of values, one by one or as a JSON text for `json_each`. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import type { KeyPart } from '../../../model/model.ts'
 
-/** better-sqlite3 binds no booleans, and numbers as REAL, which columns and comparisons with columns turn back. */
+/** better-sqlite3 binds no booleans. Columns, and comparisons with columns, make integers of REAL numbers. */
 export function encode(value: unknown, type: ScalarType, inDocument: boolean): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
   // In documents MikroORM writes ISO texts, which sort as time does.
@@ -57,7 +57,7 @@ export function encodeLinks(rows: readonly Row[], { from, parts }: Pick<Compiled
   return { parameter: `[${[...seen].join()}]`, count: seen.size }
 }
 
-/** JSON has no bytes, which any column may hold. */
+/** JSON has no bytes, but any column may hold bytes. */
 function canLink(value: unknown): boolean {
   return value !== null && typeof value !== 'object'
 }

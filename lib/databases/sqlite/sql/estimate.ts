@@ -1,4 +1,4 @@
-/** Estimates by row numbers and indexes how many rows a statement goes through at most. Asks the database once a second. */
+/** Estimate: tells how many rows a statement goes through at most, by row numbers and indexes. Asks the database once a second. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'
@@ -6,7 +6,7 @@ import { name } from '../../sql/sql.ts'
 /** In milliseconds. */
 const FRESH = 1000
 
-/** The least bytes of a row: two for its place, and length, number, header. */
+/** At least. */
 const ROW_BYTES = 5
 
 interface IndexStatistics {
@@ -14,7 +14,7 @@ interface IndexStatistics {
   readonly isUnique: boolean
 }
 
-/** How the rows of the first table are found: by an index; all, then sorted; or all in the order of an index. */
+/** Of the first table: by an index; all rows, then sorted; or all in the order of an index. */
 type Access = 'look-up' | 'sort' | 'walk'
 
 interface TableStatistics {
@@ -25,7 +25,7 @@ interface TableStatistics {
 export class Estimate {
   readonly #db: RawDatabase
   readonly #tables = new Map<string, TableStatistics>()
-  /** Indexes over all rows, and keys, by table; as of `#schema`. */
+  /** By table, with keys, as of `#schema`. */
   readonly #indexes = new Map<string, readonly IndexStatistics[]>()
   /** As of `#schema`. */
   #served = new WeakMap<Visit, boolean>()
@@ -45,7 +45,7 @@ export class Estimate {
   #visited(visit: Visit, now: number): number {
     const { table, from } = visit
     const rows = table === undefined ? Number.POSITIVE_INFINITY : this.rowsOf(table, now)
-    // Each row is looked for at most once: no more rows are found than the table has.
+    // Each row is found at most once.
     if (from === undefined || (from.isOnce && this.#isServed(visit))) return rows
     return this.#visited(from.visit, now) * rows
   }
@@ -56,7 +56,7 @@ export class Estimate {
     return served
   }
 
-  /** An index begins with the link, and no condition might make SQLite take another index, which leaves many rows. */
+  /** An index begins with the link, and no condition might lead SQLite to another index, with many rows. */
   #findsByIndex({ table, columns, tag, filtered }: Visit): boolean {
     if (table === undefined || columns === undefined) return false
     const serves = ({ columns: indexColumns }: IndexStatistics): boolean => {
@@ -124,7 +124,7 @@ export class Estimate {
     this.#accesses = new WeakMap()
   }
 
-  /** The highest row number, but no more than the bytes allow: row numbers may be random. */
+  /** The highest row number, but no more than fit: row numbers may be random. */
   #countOf(table: string): number {
     const kind = this.#db.prepare("select type, wr from pragma_table_list(?) where schema = 'main'").get(table)
     const { type, wr } = (kind ?? { type: 'none', wr: 0 }) as { type: string; wr: 0 | 1 }

@@ -1,5 +1,5 @@
 /**
- * SQLite stores numbers of a `numeric` column as doubles: bodies may not hold decimals of more digits, and filters get a storable
+ * Exact decimals: SQLite stores decimals as doubles, exact to 15 digits. Bodies may not hold more digits, and filters get a storable
  * neighbour.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -18,7 +18,7 @@ export function storesAll(type: ScalarType): boolean {
   return type.kind !== 'decimal' && !makesNumbers(type)
 }
 
-/** For a type unknown to SQLite, such as `STRING`, texts that look like numbers become numbers. */
+/** The type of a column such as `STRING`, where SQLite makes numbers of texts of digits. */
 export const NUMERIC = 'numeric'
 
 function makesNumbers({ kind, column }: ScalarType): boolean {
@@ -39,8 +39,8 @@ function isExact(text: string): boolean {
 }
 
 /**
- * Replaces a decimal by a storable neighbour, to compare as with all digits: below for `>` and `<=`, above for `>=` and `<`. Null for `=`:
- * no stored decimal is equal.
+ * Gives a storable neighbour that compares like all digits: below for `>` and `<=`, above for `>=` and `<`. Null for `=`: no stored decimal
+ * is equal.
  */
 function findDecimalBound(text: string, operator: string): string | null {
   // A file's number may be shown with many digits.
@@ -51,7 +51,7 @@ function findDecimalBound(text: string, operator: string): string | null {
     .replace(/(\.\d*?)0+$/, '$1')
     .split('.')
   const digits = BigInt(whole + fraction)
-  // Integers are exact up to 2^53. Beyond, the database compares its stored values.
+  // Integers are exact up to 2^53.
   const isLong = BigInt(whole) >= 10n ** 15n
   if (BigInt(whole) >= BigInt(Number.MAX_SAFE_INTEGER)) return text
   if (operator !== '>' && operator !== '<=' && operator !== '>=' && operator !== '<') return null

@@ -1,4 +1,4 @@
-/** Flavour: SQLite's SQL for the compiler of `databases/sql/`. */
+/** Flavour: the SQL of SQLite for the compiler of `databases/sql/`. */
 import type { KeyPart, Resource } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { Flavour } from '../../sql/flavour.ts'
@@ -53,7 +53,7 @@ export const SQLITE_FLAVOUR: Flavour = {
   cursor: value =>
     sql`(select case typeof(v) when 'integer' then 'i' || v when 'text' then 't' || v else v end from (select ${value} as v))`,
   keyOrder: column => text(column),
-  // For a bare `limit ?` SQLite plans with the value, and prepares again for each value. The sign prevents both.
+  // For a bare `limit ?`, SQLite would prepare again for each value.
   rowLimit: parameter => sql`+${parameter}`,
   sortedFormula: value => sql`ifnull(${value}, null)`,
   truth: condition => `(${condition})`,
@@ -79,7 +79,7 @@ export const SQLITE_FLAVOUR: Flavour = {
 const UUID_FORMS: readonly ValueForm[] = ['value', UPPER]
 const PLAIN_FORM: readonly ValueForm[] = ['value']
 
-/** `(a, b) in (the keys of the rows above)`: one JSON text, so that their number does not change the statement. */
+/** Keys are a single JSON text: the number of keys does not change the statement. */
 function isInLinks(columns: readonly string[], parts: readonly KeyPart[]): Sql {
   const links = bind({ from: 'links', parts })
   if (columns.length === 1) return sql`${columns[0]!} in (select value from json_each(${links}))`

@@ -1,9 +1,9 @@
 /**
- * Matches `$like` and `$ilike` as PostgreSQL. `%` is any number of characters, `_` one character, `\` takes the meaning from the next.
- * SQLite's LIKE folds ASCII letters alone; GLOB is used where quick and right.
+ * Match like: `$like` and `$ilike` as in PostgreSQL: `%` is any number of characters, `_` a single character, `\` takes the meaning from
+ * the next. SQLite's LIKE folds ASCII letters alone.
  */
 
-/** Stand for `%` and `_` in a pattern. */
+/** `%` and `_`. */
 const MANY = 0
 const ONE = 1
 
@@ -53,7 +53,7 @@ export function likeFunction(checkClock: () => void): (value: unknown, pattern: 
   }
 }
 
-/** Simple case folding, as the flags `iu` of RegExp do: a character never becomes two. */
+/** Simple case folding, like `iu` of RegExp: a character never becomes two. */
 function foldCase(text: string): string {
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
@@ -68,7 +68,7 @@ function foldCharacter(character: string): string {
   return [...lower].length === 1 ? lower : character
 }
 
-/** Takes each text between two `%` at its first place, which is enough for a pattern that matches at all. */
+/** Takes each text between two `%` at the first place, enough for any match. */
 function matches(text: readonly string[], pattern: Pattern, step: () => void): boolean {
   let [at, part] = [0, 0]
   let retry: { readonly part: number; at: number } | undefined

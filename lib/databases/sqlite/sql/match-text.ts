@@ -1,4 +1,4 @@
-/** Compares a text with a wildcard pattern, by SQLite's own operators where right and quick. */
+/** Match text: compares a text with a pattern (`?name=*ann*`), by SQLite's own operators where right and quick, else by `mikro_match`. */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -7,7 +7,7 @@ import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** NULL for what is no text inside of JSON, or in a column without a type. */
+/** NULL for values other than texts inside JSON, or in a column without a type. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {
@@ -22,7 +22,7 @@ export function matchText(node: Condition & { kind: 'match' }, scope: ColumnScop
   const value = compileText(node.operand, scope)
   const parameter = (form: OwnPatternForm): Sql => filterValue(node.value, node.operand.attribute, form)
   if (node.form === 'any') return sql`${value} is not null`
-  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, as `instr`, are slow on long texts: there `mikro_match` compares.
+  // LIKE folds ASCII only, LIKE and GLOB end at a NUL, and both, like `instr`, are slow on long texts.
   const isMatch = (fold: string): Sql => sql`mikro_match(${value}, ${parameter(PIECES)}, ${fold})`
   if (node.fold > 0) {
     const isAscii = sql`${parameter(IS_ASCII)} and octet_length(${value}) = length(${value})`

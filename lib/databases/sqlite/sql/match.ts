@@ -1,6 +1,6 @@
 /**
- * Match: parameters for SQLite's own comparisons with wildcard patterns. SQL functions for the rest: Unicode case folding, texts with a
- * NUL, times in several forms, and long texts, for which SQLite needs the product of both lengths.
+ * Match: SQL functions for comparisons that SQLite lacks, or does slowly: Unicode case folding, texts with a NUL, times in several forms,
+ * long texts.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'
@@ -11,22 +11,22 @@ import { thresholds } from '../../../foundation/base/thresholds.ts'
 import { parseStoredTime, type StoredTime } from './stored-time.ts'
 import { expressions } from '../../../foundation/expressions/load-expressions.ts'
 
-/** `mikro_time(value, unit)`: milliseconds since 1970, or the value where no time. */
+/** `mikro_time(value, unit)`: milliseconds since 1970, or the value. */
 export function timeFunction(value: unknown, unit: unknown): unknown {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? value
 }
 
-/** `mikro_moment(value, unit)`: milliseconds since 1970, or NULL where no time. */
+/** `mikro_moment(value, unit)`: milliseconds since 1970, or NULL. */
 export function momentFunction(value: unknown, unit: unknown): number | null {
   return parseStoredTime(value, unit as StoredTime['unit']) ?? null
 }
 
-/** `mikro_rounded(value, scale)`: a number as shown with `scale` digits after the point; other values unchanged. */
+/** `mikro_rounded(value, scale)`: a number with `scale` digits after the point; other values unchanged. */
 export function roundedFunction(value: unknown, scale: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(scale as number)) : value
 }
 
-/** `mikro_json(text)`: an object or array in a spelling that equal values share; else NULL. */
+/** `mikro_json(text)`: the same text for equal objects or arrays; else NULL. */
 export function jsonFunction(text: unknown): string | null {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return null
   try {
@@ -64,7 +64,7 @@ type Matcher = (text: string, checkClock: () => void) => boolean
 /** A compiled expression takes many times the bytes of its text. */
 const matchers = new LruCache<Matcher>(1000, { bytes: 4 << 20, weigh: (_, key) => 1000 + 40 * key.length })
 
-/** Each row asks for the same matcher, and a long key is slow to look up. */
+/** For the rows of a statement: a long key is slow to look up. */
 let last: { readonly pieces: string; readonly fold: Fold; readonly matcher: Matcher } | undefined
 
 function parseMatcher(pieces: string, fold: Fold): Matcher {
@@ -74,7 +74,7 @@ function parseMatcher(pieces: string, fold: Fold): Matcher {
   return matcher
 }
 
-/** @param pieces as JSON, or a list of such: then any may match */
+/** @param pieces as JSON, or a list of patterns: then any may match */
 function knownMatcher(pieces: string, fold: Fold): Matcher {
   const key = String(fold) + pieces
   let matcher = matchers.get(key)
@@ -104,7 +104,7 @@ function compileMatcher(pieces: readonly string[], fold: boolean): Matcher {
     const first = pieces[0]!.length
     const end = text.length - pieces[last]!.length
     if (end < first || !finders[0]!.startsAt(text, 0) || !finders[last]!.startsAt(text, end)) return false
-    // First places are enough, if the pattern matches at all.
+    // First places are enough for any match.
     let position = first
     for (let index = 1; index < last; index++) {
       const found = finders[index]!(text, position, checkClock)
@@ -143,7 +143,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
   return Object.assign(
     (text: string, from: number, checkClock: () => void) => {
       if ((text.length - from) * piece.length <= thresholds.quickSearch) return find(text, from)
-      // Part by part, each with as much of the next as a match may need.
+      // Part by part, each with enough of the next part.
       const size = Math.ceil(thresholds.quickSearch / piece.length)
       for (let start = from; start < text.length; start += size) {
         checkClock()
@@ -157,7 +157,7 @@ function compileFinder(piece: string, fold: boolean): Finder {
     {
       startsAt: (text: string, at: number) => {
         sticky.lastIndex = at
-        // Amid a surrogate pair a RegExp takes the whole pair, and matches before `at`.
+        // Amid a surrogate pair, a RegExp matches before `at`.
         return sticky.exec(text)?.index === at
       },
     },
@@ -168,7 +168,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** For each place: the longest beginning of the piece that ends there (Knuth, Morris, Pratt). */
+/** By place: the length of the piece's beginning that ends at the place (Knuth, Morris, Pratt). */
 function computeFailures(piece: string): Uint16Array {
   const failures = new Uint16Array(piece.length)
   for (let at = 1, length = 0; at < piece.length; at++) {
@@ -179,7 +179,7 @@ function computeFailures(piece: string): Uint16Array {
   return failures
 }
 
-/** As `indexOf`, in a time that grows with the text alone. */
+/** As `indexOf`, in linear time. */
 function findIndex(text: string, piece: string, from: number, failures: Uint16Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {

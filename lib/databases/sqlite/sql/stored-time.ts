@@ -1,12 +1,12 @@
 /**
- * Parses and formats the date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, or Julian day numbers
+ * Stored time: parses and formats date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, Julian days
  * (https://www.sqlite.org/lang_datefunc.html).
  */
 import { DAY_MS } from '../../../foundation/async/clock.ts'
 import { formatIso, parseLenientDatetime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** The form of the date-times in a file's column. */
+/** How a file's column stores date-times. */
 export interface StoredTime {
   readonly unit: 'text' | 'seconds' | 'milliseconds' | 'julian'
   /** Of texts: between date and time. */
@@ -17,7 +17,7 @@ export interface StoredTime {
   readonly digits: number
   /** Such as `Z`; empty where UTC is implied. */
   readonly zone: string
-  /** All values have the form: stored values compare. */
+  /** All values have the form, and compare as stored. */
   readonly uniform: boolean
 }
 
@@ -28,10 +28,10 @@ export function findForm(type: ScalarType): StoredTime | undefined {
   return (type as FileScalar).time
 }
 
-/** For a column without rows: the form of SQLite's current_timestamp. */
+/** For a column without rows: as current_timestamp. */
 const DEFAULT_FORM: StoredTime = { unit: 'text', separator: ' ', clock: 'seconds', digits: 0, zone: '', uniform: true }
 
-/** 1970-01-01T00:00:00Z as a Julian day number. */
+/** 1970-01-01T00:00:00Z. */
 const EPOCH = 2440587.5
 
 /** Smaller Unix times are seconds (until the year 5138), others milliseconds (from 1973 on). */
@@ -79,7 +79,7 @@ function recognizeForm(stored: unknown): Omit<StoredTime, 'uniform'> | undefined
 export function findStoredTime(samples: readonly unknown[]): StoredTime {
   const counts = new Map<unknown, { form: Omit<StoredTime, 'uniform'> | undefined; count: number }>()
   for (const sample of samples) {
-    // Texts that differ only in digits have the same form.
+    // Only digits may differ in texts of the same form.
     const key = typeof sample === 'string' ? sample.replaceAll(/\d/g, '0') : JSON.stringify(recognizeForm(sample) ?? null)
     const entry = counts.get(key)
     if (entry === undefined) counts.set(key, { form: recognizeForm(sample), count: 1 })
@@ -97,7 +97,7 @@ export function findStoredTime(samples: readonly unknown[]): StoredTime {
   }
 }
 
-/** At least half of the times are plain dates. Strays, such as `n/a` or `0000-00-00`, do not count. */
+/** At least half of the times are plain dates. Strays, such as `n/a`, do not count. */
 export function areDates(samples: readonly unknown[]): boolean {
   const forms = samples.flatMap(sample => recognizeForm(sample) ?? [])
   const dates = forms.filter(({ clock, unit }) => clock === 'none' && unit === 'text').length
@@ -118,8 +118,8 @@ export function formatStoredTime(milliseconds: number, form: StoredTime): string
 }
 
 /**
- * Sorts before (-1) or after (1) all stored values of a time: another day, because an offset is less than a day, or the next millisecond of
- * numbers.
+ * Gives a value that sorts before (-1) or after (1) all stored forms of a time: another day for texts, since an offset is less than a day;
+ * the next millisecond for numbers.
  */
 export function findNeighbour(milliseconds: number, unit: StoredTime['unit'], side: -1 | 1): string | number {
   if (unit !== 'text') return formatStoredTime(milliseconds + side, { ...DEFAULT_FORM, unit })

@@ -1,4 +1,4 @@
-/** Attributes as SQL that compares and sorts as their types do. */
+/** Stored value: SQL of an attribute, in a form to compare and sort: a datetime in milliseconds, though stored as a text. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'
@@ -10,14 +10,13 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
   switch (source.kind) {
     case 'column': {
       const column = scope.column(source.column)
-      // A default such as current_timestamp writes texts, MikroORM milliseconds.
+      // The default writes texts, MikroORM milliseconds.
       if (type.kind === 'datetime' && source.rawDefault) {
         return text(
           `(case typeof(${column}) when 'text' then ${momentOfText(column)} ` +
             `when 'real' then cast(${column} as integer) else ${column} end)`,
         )
       }
-      // Several stored forms are compared as milliseconds.
       const form = findForm(type)
       if (form?.uniform === false) return text(`mikro_time(${column}, ${literal(form.unit)})`)
       return text(type.collated === true ? `${column} collate binary` : column)
@@ -45,20 +44,20 @@ export function compileStoredValue(attribute: ScalarAttribute, scope: ColumnScop
   }
 }
 
-/** SQLite's function is quicker, but rounds times finer than milliseconds (over 24 characters), and lacks some forms. */
+/** SQLite's function is quicker, but rounds finer times (over 24 characters), and lacks some forms. */
 function momentOfText(column: string): string {
   const quick = `cast(round(unixepoch(${column}, 'subsec') * 1000) as integer)`
   const own = `mikro_moment(${column}, 'text')`
   return `case when length(${column}) > 24 then ${own} else ifnull(${quick}, ${own}) end`
 }
 
-/** The type is NULL where nothing is, as in a column without JSON. */
+/** The type is NULL without a value. */
 export function within(json: ScalarAttribute, names: readonly string[], scope: ColumnScope): { value: Sql; type: Sql } {
   const { source } = json
   const keys = source.kind === 'document' ? source.keys : []
   const whole = source.kind === 'document' ? text(scope.column(source.column)) : compileStoredValue(json, scope)
   if (names.length === 0 && keys.length === 0) {
-    // A text that is no JSON is shown unchanged.
+    // Texts other than JSON are shown unchanged.
     return {
       value: sql`case when json_valid(${whole}) then json_extract(${whole}, '$') else ${whole} end`,
       type: sql`case when json_valid(${whole}) then json_type(${whole}) when ${whole} is not null then 'text' end`,
@@ -76,7 +75,7 @@ export function within(json: ScalarAttribute, names: readonly string[], scope: C
       plain += jsonKey(name)
       continue
     }
-    // A number is a place in a list, or a key. The path is written once: each number would double the path so far.
+    // A number is a place in a list, or a key. Without `with`, each number would double the path.
     const place = bind({ from: 'literal', value: `[${name}]` })
     const key = bind({ from: 'literal', value: jsonKey(name) })
     const step = (at: Sql | string): Sql => sql`${at} || case json_type(${holder}, ${at}) when 'array' then ${place} else ${key} end`

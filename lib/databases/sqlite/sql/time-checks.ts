@@ -1,6 +1,6 @@
 /**
- * Ends long statements. SQLite's driver has no progress handler: comments mark places in front of the conditions of every table, and in a
- * costly statement, a function in the marked place throws after the deadline.
+ * Time checks: ends long statements at the deadline. SQLite's driver has no progress handler: in a costly statement, a function before the
+ * conditions of every table throws.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
@@ -8,10 +8,10 @@ import type { RequestAbort } from '../../../foundation/async/abort.ts'
 import { Estimate } from './estimate.ts'
 import type { Sql } from '../../sql/sql.ts'
 
-/** Rows times the work for each: ten millions take about a second. */
+/** Rows times work: about a second. */
 const COSTLY = 10_000_000
 
-/** Costly for each remaining millisecond: a fifth of what a millisecond does. */
+/** A fifth of the work in a millisecond. */
 const PER_MILLISECOND = 2000
 
 export class TimeChecks {
@@ -26,7 +26,6 @@ export class TimeChecks {
     })
   }
 
-  /** Nothing else can end a request while a statement runs. */
   readonly checkClock = (): void => {
     if (this.end?.deadline !== undefined && performance.now() >= this.end.deadline) this.end.checkTime()
   }
@@ -37,7 +36,7 @@ export class TimeChecks {
 }
 
 const MARK = /\/\*(where)?~(i?)(.*?)\*\//g
-// A mark for a whole clause goes with the space in front.
+// With the space in front.
 const CLAUSE = / \/\*where~.*?\*\/(?= |$)/g
 
 /** @param isInteger multiples of 16 in the column check the clock; else a random 16th of the rows */
@@ -45,7 +44,7 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
 
-/** Work for a row, from which each row checks the clock. */
+/** From this work for a row, each row checks the clock. */
 const HEAVY = 200
 
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {

@@ -1,4 +1,7 @@
-/** Forms of values and wildcard patterns in comparisons, beside the stored form. */
+/**
+ * Value forms: other forms of a filter's value, for columns with several stored forms: a UUID in upper case, the bounds of a rounded
+ * number, a pattern for GLOB.
+ */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { findRoundedBound } from '../../../foundation/values/rounded.ts'
@@ -16,7 +19,7 @@ function pattern(encode: (pieces: readonly string[]) => unknown): OwnPatternForm
   return { of: 'pattern', encode }
 }
 
-/** The number that a text spells. BigInt keeps all digits of an integer. */
+/** The number in a text. BigInt keeps all digits. */
 export const NUMBER = form(value => {
   const number = parseNumber(String(value))
   return number === undefined ? null : Number.isSafeInteger(number) ? BigInt(number) : number
@@ -29,7 +32,7 @@ export const UPPER = form(value => String(value).toUpperCase())
 /** The spelling without zero seconds: `10:30` for `10:30:00`. */
 export const MINUTES = form(value => String(value).replace(/^(\d\d:\d\d):00$/, '$1'))
 
-/** Sorts before (LOW) or after (HIGH) all stored spellings of the time. */
+/** Sorts before (LOW) or after (HIGH) all stored forms of the time. */
 export const TIME_LOW = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', -1))
 export const TIME_HIGH = form((value, type) => findNeighbour(value as number, findForm(type)?.unit ?? 'text', 1))
 
@@ -40,7 +43,7 @@ export const TIME_NEXT = form(value => (value as number) + 1)
 export const ROUND_LOW = form((value, type) => findRoundedBound(String(value), type.scale!, 'low'))
 export const ROUND_HIGH = form((value, type) => findRoundedBound(String(value), type.scale!, 'high'))
 
-/** The text of a value that does not fit the type; NULL for others. */
+/** The text of a misfit; NULL for other values. */
 export const MISFIT: OwnForm = { ...form(() => null), takesMisfits: true }
 
 /** As `mikro_json` spells objects and arrays. */
@@ -66,10 +69,10 @@ export const CONTAINED = pattern(pieces => pieces[1])
 export const GLOB = pattern(formatGlob)
 export const LIKE = pattern(formatLike)
 
-/** 1 where LIKE folds all letters of the pattern, else 0. */
+/** 1 where LIKE folds all letters. */
 export const IS_ASCII = pattern(pieces => (isAscii(pieces) ? 1 : 0))
 
-/** NULL for a pattern of `$like` with a NUL, where GLOB ends. */
+/** NULL for a pattern with a NUL, where GLOB ends. */
 export const LIKE_GLOB = form(value => (typeof value !== 'string' || value.includes('\0') ? null : toGlob(value)))
 
 export const PIECES = pattern(pieces => JSON.stringify(pieces))

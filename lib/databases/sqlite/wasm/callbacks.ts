@@ -1,4 +1,4 @@
-/** Lets SQLite call functions of JavaScript, with values of SQL. An error of a function ends the running statement. */
+/** Callbacks: lets SQLite call functions of JavaScript from SQL. An error of a function ends the running statement. */
 import type { Heap } from './heap.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
 import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'
@@ -15,8 +15,8 @@ export interface SqlCallback {
 }
 
 /**
- * A module with three functions as imports and exports, because tables need functions of WebAssembly: two functions of three numbers, a
- * third of a single number.
+ * A WebAssembly module that exports the three functions it imports: SQLite's table takes no functions of JavaScript. Two take three
+ * numbers, the third a single number.
  */
 const TRAMPOLINE = Uint8Array.from(
   [
@@ -33,7 +33,7 @@ const TRAMPOLINE = Uint8Array.from(
 export class Callbacks {
   readonly #calls: SqliteCalls
   readonly #heap: Heap
-  /** By the number for `sqlite3_user_data`. */
+  /** By `sqlite3_user_data`. */
   readonly #called = new Map<number, SqlCallback>()
   readonly #totals = new Map<number, unknown>()
   #numbers = 0

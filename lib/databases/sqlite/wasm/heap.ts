@@ -1,4 +1,4 @@
-/** Reads and writes texts, bytes and numbers in the memory of SQLite. */
+/** Heap: reads and writes texts, bytes and numbers in the memory of SQLite's WebAssembly. */
 import { toBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
@@ -58,7 +58,7 @@ export class Heap {
     return Uint8Array.from(this.bytesAt(at, length))
   }
 
-  /** On Node a blob is a Buffer: entities hold Buffers in pages, too. */
+  /** As a Buffer, like on Node. */
   readBlob(at: number, length: number): Uint8Array<ArrayBuffer> {
     return toBuffer(this.readBytes(at, length))
   }
@@ -81,7 +81,7 @@ export class Heap {
     return this.readText(at, this.#bytes.indexOf(0, at) - at)
   }
 
-  /** Lends the text, with a byte 0 behind. The work must copy the text before a function of JavaScript is called. */
+  /** Lends the text, with a byte 0 behind, until a function of JavaScript is called. */
   withText<T>(text: string, work: (at: number, length: number) => T): T {
     if (text.length * 3 + 1 > ROOM) return this.withKeptText(text, work)
     const at = this.#room

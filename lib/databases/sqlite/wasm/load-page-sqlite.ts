@@ -3,7 +3,7 @@ import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
 import { loadSqlite as start } from './open-wasm.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'
 
-/** Where SQLite is: an address, an answer of `fetch`, bytes, or a compiled `WebAssembly.Module`. */
+/** An address, an answer of `fetch`, bytes, or a compiled `WebAssembly.Module`. */
 export type SqliteSource = string | URL | Response | Promise<Response> | ArrayBuffer | Uint8Array | WasmModule
 
 /** @throws Error for an address that gives no WebAssembly of SQLite */

@@ -1,4 +1,4 @@
-/** Starts SQLite compiled to WebAssembly, of the package `@sqlite.org/sqlite-wasm`. Uses the WebAssembly alone. */
+/** Starts SQLite's WebAssembly of the package `@sqlite.org/sqlite-wasm`, without the JavaScript of the package. */
 import { Callbacks } from './callbacks.ts'
 import { Heap } from './heap.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
@@ -8,7 +8,6 @@ import { webAssembly, type WasmModule } from './web-assembly.ts'
 /** In pages of 64 KiB. */
 const FIRST_PAGES = 128
 
-/** SQLite, started. */
 export interface Sqlite {
   readonly calls: SqliteCalls
   readonly heap: Heap

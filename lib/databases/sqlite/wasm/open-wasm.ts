@@ -1,4 +1,4 @@
-/** Runs SQLite in WebAssembly, for pages. The twin of `driver/open-raw.ts`; databases are in memory. */
+/** Opens SQLite in WebAssembly, in memory, for pages. The twin of `driver/open-raw.ts`. */
 import type { RawError, RawOptions } from '../driver/raw-database.ts'
 import { startSqlite, type Sqlite } from './load-sqlite.ts'
 import { SqliteError } from './sqlite-error.ts'

@@ -1,4 +1,4 @@
-/** Errors with the names and texts of SQLite. */
+/** SQLite error: errors with the codes and texts of SQLite. */
 import type { RawError } from '../driver/raw-database.ts'
 import type { Sqlite } from './load-sqlite.ts'
 

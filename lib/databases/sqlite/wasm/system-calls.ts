@@ -1,4 +1,4 @@
-/** Gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
+/** System calls: gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
 import type { Heap } from './heap.ts'
 import type { WasmMemory } from './web-assembly.ts'
 
@@ -11,7 +11,7 @@ const PAGE_BYTES = 65_536
 const RANDOM_FILE = '/dev/urandom'
 const RANDOM_DESCRIPTOR = 3
 
-/** The most of one call of `crypto.getRandomValues`. */
+/** The most of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65_536
 
 /** The maximum of `sqlite3.wasm`, in bytes. */

@@ -1,4 +1,4 @@
-/** Sends a fake's requests to the real backend, and reports differences. */
+/** Sends the requests that a fake has answered to the real backend, and reports the differences (`checkAgainst`). */
 import { idNames } from '../../model/key.ts'
 import { flag, integer, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import type { Resource } from '../../model/model.ts'
@@ -11,17 +11,16 @@ import { Differences, formatDrift, printable, type DriftReport } from './report.
 import { findPlace, formatForm, replaceValues, type AnsweredRequest, type FakeVersion, type RequestPlace } from './replay.ts'
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 
-/** Options of `checkAgainst`. */
 export interface DriftOptions {
   /** Headers of every request to the real backend, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether to send POST, PUT, PATCH and DELETE too, which change data of the real backend. Default: false. */
+  /** Whether to send POST, PUT, PATCH and DELETE too, which change the real backend's data. Default: false. */
   readonly writes?: boolean
   /** Maximum requests. Default: 300. */
   readonly maxRequests?: number
   /** Milliseconds for an answer. Default: 5,000. */
   readonly timeout?: number
-  /** Milliseconds for all answers; the rest is reported as skipped. Default: 60,000. */
+  /** Milliseconds for all answers. Default: 60,000. */
   readonly totalTimeout?: number
   /** Maximum bytes of an answer. Default: 16,777,216 (16 MiB). */
   readonly maxAnswerBytes?: number
@@ -45,7 +44,7 @@ const OPTIONS = {
 } as const satisfies OptionTable<DriftOptions>
 type Bounds = Required<Omit<DriftOptions, 'headers' | 'writes'>>
 
-/** @param origin address of the real backend, without the base of the fake */
+/** @param origin of the real backend, without the base of the fake */
 export async function checkDrift(
   send: Send,
   origin: string,
@@ -237,7 +236,7 @@ function findTemplate(
   return (method === 'DELETE' ? envelope.removed : undefined) ?? (isList && method !== 'POST' ? envelope.list : envelope.record)
 }
 
-/** Gives `{ success: true, resource: 'users', users: [...] }`. */
+/** Gives the engine's form: `{ success: true, resource: 'users', users: [...] }`. */
 function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answered }: RequestPlace): unknown {
   const parts = template?.read(body)
   if (parts === undefined || answered === undefined) return body
@@ -247,7 +246,6 @@ function toOwnForm(body: unknown, template: CompiledTemplate | undefined, { answ
   return { ...others, success: true, resource: name, [name]: isList ? (records ?? record) : record }
 }
 
-/** @returns undefined for the default, the name of the resource */
 function findRecordsPath(template: CompiledTemplate | undefined, { answered }: RequestPlace): readonly string[] | undefined {
   return template === undefined || answered === undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** Compare: shapes and behaviour of both answers, never values of records, which always differ. */
+/** Compares the fake's answer with the real backend's: status, types, order, filters, never values of records, which always differ. */
 import type { Resource } from '../../model/model.ts'
 import { findMeaning } from '../self-test/filter-meaning.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -70,7 +70,7 @@ function describeFault(fault: string, { place, recordsAt }: Comparison): Found[]
   const { answered } = place
   const { pointer, what } = FAULT.exec(fault)?.groups ?? {}
   if (pointer === undefined || what === undefined) {
-    // Headers of another backend may differ.
+    // Another backend may have other headers.
     return fault.includes('the header "') ? [] : [{ kind: 'type', attribute: undefined, parameter: undefined, message: `${fault}.` }]
   }
   const inside =
@@ -139,7 +139,7 @@ function findTest({ attribute, sign, isNegated, text }: GivenFilter): ((shown: u
   return test === undefined || !isNegated ? test : shown => !test(shown)
 }
 
-/** Compares the stated order, and the order of the records. */
+/** Compares the stated order, and the order of records. */
 function compareSort({ asked, real, query, place }: Comparison, resource: Resource, records: readonly PlainRecord[]): Found[] {
   const given = query.find(([name]) => place.version.vocabulary.reserved.get(name) === 'sort')
   const parameter = given?.[0]

@@ -1,4 +1,4 @@
-/** Sends requests to the real backend, and limits time, bytes and redirects of untrusted answers. */
+/** Sends one request to the real backend, and limits time, bytes and redirects of the untrusted answer. */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
@@ -115,7 +115,7 @@ export class Exchange {
   }
 }
 
-/** A function in place of `fetch` may ignore signals. */
+/** A function in the place of `fetch` may ignore signals. */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -1,4 +1,4 @@
-/** Replay: requests to a fake become requests to the real backend, with its IDs and values. */
+/** Turns a request to the fake into a request to the real backend, with IDs and values of the real backend. */
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { formatRoot, decodeSegment } from '../../records/request/address.ts'
 import { findSignAtEnd, type Sign } from '../../records/request/operators.ts'
@@ -28,7 +28,6 @@ export interface GivenFilter {
   readonly parameter: string
   readonly attribute: Attribute
   readonly name: string
-  /** An odd number of `!` precedes the name. */
   readonly isNegated: boolean
   readonly sign: Sign
   readonly text: string
@@ -67,13 +66,13 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   return { version, resource, id: given, answered: target, isList, attribute, template }
 }
 
-/** One GET is sent of requests that differ in IDs, numbers or values of filters alone. */
+/** The form of a request: of GETs with other IDs, numbers or filter values only, one is sent. */
 export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`
 }
 
-/** Leaves out filters through relations, such as `author.name=Ann`. */
+/** The filters of a query, without filters through relations, such as `author.name=Ann`. */
 export function listFilters(query: AnsweredRequest['query'], { answered, version }: RequestPlace): GivenFilter[] {
   if (answered === undefined) return []
   return query.flatMap(([parameter, text]): GivenFilter[] => {
@@ -89,7 +88,7 @@ export function listFilters(query: AnsweredRequest['query'], { answered, version
   })
 }
 
-/** Keeps lists, wildcards and NULL. */
+/** Lists, wildcards and NULL stay. */
 export function replaceValues(
   query: AnsweredRequest['query'],
   place: RequestPlace,

@@ -1,4 +1,4 @@
-/** Report: the result of `checkAgainst`, as data and as text. */
+/** The result of `checkAgainst`, as data and as text. */
 
 export const DIFFERENCES = {
   answer: 'the real backend gives no answer, or none that is JSON',
@@ -11,13 +11,11 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
-/** The way in which two answers differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
-/** A place where the answers of two backends differ. */
 export interface Difference {
   readonly kind: DifferenceKind
-  /** Plural name in the fake. Undefined: the request is about no resource. */
+  /** In the plural, as in the fake. Undefined: the request is about no resource. */
   readonly resource: string | undefined
   /** Dotted path of the attribute, or of the member of the answer. */
   readonly attribute: string | undefined
@@ -45,7 +43,7 @@ const MAX_DIFFERENCES = 1000
 /** Characters. */
 const MAX_LENGTH = 500
 
-/** Control and direction characters could move a terminal's cursor. */
+/** Escapes control and direction characters, which could move a terminal's cursor. */
 export function printable(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)

@@ -1,4 +1,4 @@
-/** Bodies: good, or wrong by a single mistake that the OpenAPI document refuses too. */
+/** Makes bodies for the self-test, good bodies and bodies with a single mistake that the OpenAPI document refuses, too. */
 import { shownName } from '../../model/ids-name.ts'
 import type { DescribedOperation } from '../../description/conformity/conformity.ts'
 import type { Schema } from '../../description/openapi/schema.ts'
@@ -11,14 +11,13 @@ import { isDeepEqual, isPlainlyShown, type PlainRecord } from './values.ts'
 import type { Subject } from './subject.ts'
 
 export interface BodyMaker {
-  /** Adds required attributes as `engine.given`. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
   readonly listIds: (resource: Resource) => readonly (string | number)[]
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
   readonly now: number
 }
 
-/** IDs of existing records, or objects that make new records. */
+/** IDs of existing records, or objects for new records. */
 type Linking = 'ids' | 'objects'
 
 /** Required and some optional attributes. */
@@ -50,12 +49,11 @@ function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resourc
   return Object.fromEntries(left.map(([name, value]) => [name, omit(byName.get(name), value)]))
 }
 
-/** Keys, versions, hidden and computed attributes follow other rules. */
 function isChosen(attribute: ScalarAttribute): boolean {
   return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
 }
 
-/** No ID for a unique relation: its target may be taken. */
+/** Links an existing record, except by a unique relation, whose target may be taken. */
 function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Random): string | number | undefined {
   if (attribute.unique || !attribute.owner || attribute.primary || attribute.formula !== undefined) return undefined
   const ids = listIds(attribute.target)
@@ -93,7 +91,7 @@ interface WrongBody {
   readonly mistake: string
 }
 
-/** Mistakes that the schema can detect. */
+/** Lists mistakes that the schema can detect. */
 export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
   const { resource, bodyPath } = subject
   const { document } = subject.version

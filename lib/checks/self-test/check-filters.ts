@@ -1,4 +1,4 @@
-/** Check filters: a filter and its complement must split a list, with values of existing records. */
+/** Checks that a filter and its complement split a list, with values of existing records. */
 import { findMeaning } from './filter-meaning.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -90,7 +90,6 @@ function escapeId(id: string): string {
   return id === 'null' ? String.raw`\null` : id.replaceAll(/[\\,*=]/g, String.raw`\$&`)
 }
 
-/** @returns undefined if the record hides the stored value */
 async function readValue(test: Case, subject: Subject, { path }: ListedFilter, random: Random): Promise<unknown> {
   const record = random.pick(subject.records)
   let value: unknown = record
@@ -148,7 +147,6 @@ async function checkSplit(test: Case, subject: Subject, filter: TriedFilter): Pr
   return part.count
 }
 
-/** Tests whether each record is in the correct part. */
 function checkMembers(test: Case, subject: Subject, filter: TriedFilter, part: PartOfList, rest: PartOfList): void {
   const attribute = subject.find(filter.path)
   if (attribute === undefined || filter.path.length !== 1) return

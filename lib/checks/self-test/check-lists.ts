@@ -68,7 +68,7 @@ async function checkPages(test: Case, subject: Subject, random: Random): Promise
   })
 }
 
-/** Sort keys whose values records show. By a to-many attribute, records sort by the number of members. */
+/** Sort keys with visible values. By a to-many attribute, records sort by the number of members. */
 function listOrders({ resource: { attributes } }: Subject): VisibleOrder[] {
   return attributes.flatMap((attribute): VisibleOrder[] => {
     if (!attribute.sortable || attribute.flag !== undefined || !isPlainlyShown(attribute) || !UNRESERVED_NAME.test(attribute.name))

@@ -1,4 +1,6 @@
-/** Check records: in lists, by path, by HEAD, with `depth`, `expand` and `attributes`; paths of attributes. */
+/**
+ * Checks that a record reads alike in lists, by path, by HEAD, and with `depth`, `expand` and `attributes`; also the paths of attributes.
+ */
 import { isRelation, isValue, type Attribute } from '../../model/model.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'

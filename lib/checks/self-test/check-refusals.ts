@@ -1,4 +1,4 @@
-/** Check refusals: wrong parameters, paths and methods. */
+/** Checks that wrong parameters, paths and methods are refused. */
 import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import type { Random } from '../../engine/testing/random.ts'
 import type { Case, Probe } from './probe.ts'
@@ -53,7 +53,7 @@ function wrongValue(subject: Subject, filter: ListedFilter): string | undefined 
 async function refuse(test: Case, subject: Subject, path: string, status: number): Promise<void> {
   const answer = await test.ask('GET', path)
   if (answer === undefined || answer.status >= 500) return
-  // A forbidden request is refused before its parameters are checked.
+  // Access rules refuse before parameters are checked.
   const isRefused = answer.status === status || [401, 403].includes(answer.status)
   test.check(
     'refused',

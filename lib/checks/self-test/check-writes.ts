@@ -1,6 +1,6 @@
 /**
- * Creates, changes and deletes records, and tries wrong bodies. Each case restores the world first: its requests alone repeat
- * a failure.
+ * Creates, changes and deletes records, and tries wrong bodies. Each case restores the world first, so that its requests alone repeat a
+ * failure.
  */
 import type { Random } from '../../engine/testing/random.ts'
 import { listWrongBodies, makeBody, makeChange, type BodyMaker } from './bodies.ts'
@@ -13,7 +13,6 @@ interface Writing {
   readonly maker: BodyMaker
   readonly random: Random
   readonly runs: number
-  /** Restores the world before the case. */
   readonly begin: () => Promise<Case>
   readonly ignored: ReadonlySet<string>
   readonly skip: (sentence: string) => void
@@ -39,7 +38,6 @@ export async function checkWrites(writing: Writing, subject: Subject): Promise<v
   }
 }
 
-/** @returns undefined if every generated body was refused */
 async function checkCreation(writing: Writing, subject: Subject): Promise<Record<string, unknown> | undefined> {
   let refusal = 'the model needs a value that cannot be made up'
   for (let attempt = 0; attempt < TRIES; attempt++) {

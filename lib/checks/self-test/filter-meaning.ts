@@ -1,4 +1,4 @@
-/** Filter meaning: whether a shown value meets a filter. */
+/** Finds out whether a shown value meets a filter, to check a list by its records. */
 import type { Attribute } from '../../model/model.ts'
 import { withoutAccents } from '../../foundation/values/accents.ts'
 import { OPERATORS, type FilterOperator, type Fold, type OrderOperator, type Sign } from '../../records/request/operators.ts'
@@ -11,7 +11,7 @@ const ORDERS: { readonly [sign in OrderOperator]: (order: number) => boolean } =
   '<': order => order < 0,
 }
 
-/** @returns undefined if shown values do not reveal the answer */
+/** @returns undefined where shown values do not tell */
 export function findMeaning(attribute: Attribute, sign: Sign, value: unknown): ((shown: unknown) => boolean) | undefined {
   if (!isPlainlyShown(attribute)) return undefined
   const isEqual = findEquality(attribute, value)

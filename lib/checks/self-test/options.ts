@@ -1,18 +1,17 @@
-/** Checks the options of a self-test. Throws TypeError or RangeError. */
+/** The options of `engine.selfTest`, with their check. */
 import { integer, must, mustRange, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import { lowerNames } from '../../foundation/base/headers.ts'
 
-/** Options of `engine.selfTest`. */
 export interface SelfTestOptions {
-  /** An integer that determines all generated requests. Default: 1. */
+  /** Determines all generated requests. Default: 1. */
   readonly seed?: number
   /** How often to try each operation. Default: 3. */
   readonly runs?: number
   /** Headers of every request, such as `authorization`. Default: with a log-in, the token of the first user. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Attributes such as `users.email` that the application changes on purpose, and that are not compared. Default: none. */
+  /** Attributes, such as `users.email`, that the application changes on purpose: not compared. Default: none. */
   readonly ignore?: readonly string[]
-  /** Milliseconds until the test ends and reports the rest as skipped. Default: 60,000. */
+  /** Milliseconds until the test ends. Default: 60,000. */
   readonly timeout?: number
 }
 

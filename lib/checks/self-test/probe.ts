@@ -1,4 +1,4 @@
-/** Sends requests, checks answers against the OpenAPI document, records failures. Throws OutOfTime at the deadline. */
+/** Sends requests of the self-test, checks answers against the OpenAPI document, records failures. Throws OutOfTime at the deadline. */
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { HandleContext } from '../../engine/pipeline/arrival.ts'
 import { CHECKS, formatCurl, type SelfTestCheck, type SelfTestFailure, type SelfTestRequest } from './report.ts'
@@ -12,14 +12,14 @@ export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-/** Failures to report; the rest are counted. */
+/** Failures to report; others are counted. */
 const MAX_FAILURES = 100
 /** Milliseconds per request. */
 const PATIENCE = 10_000
-/** Requests in a failure: the last. */
+/** The last requests before a failure. */
 const MAX_STEPS = 6
 
-/** What drift compares of an answer. */
+/** The parts of an answer for drift. */
 export interface AnsweredReading {
   readonly status: number
   readonly response: { readonly sort?: unknown; readonly code?: unknown }

@@ -1,4 +1,4 @@
-/** Report: the result of a self-test, as data and as text. */
+/** The result of a self-test, as data and as text. */
 
 /** Kinds of checks, each with the tested promise. */
 export const CHECKS = {
@@ -17,10 +17,8 @@ export const CHECKS = {
   deleted: 'a record that was deleted is gone',
 } as const
 
-/** The name of a promise that the self-test tries. */
 export type SelfTestCheck = keyof typeof CHECKS
 
-/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
   /** With base, version and query. */
@@ -36,11 +34,10 @@ export interface SelfTestFailure {
   /** A resource, an attribute (`users.name`) or a path. */
   readonly where: string
   readonly message: string
-  /** The failing case's last requests, in order, on the initial data. */
+  /** The last requests of the failing case, in order, on the initial data. */
   readonly requests: readonly SelfTestRequest[]
   /** The requests as curl commands, for port 3000. */
   readonly curl: readonly string[]
-  /** How often the same failure occurred. */
   readonly times: number
 }
 
@@ -63,11 +60,7 @@ export interface SelfTestReport {
 
 const ORIGIN = 'http://127.0.0.1:3000'
 
-/**
- * For a POSIX shell.
- *
- * @param headers names of headers; shell variables stand for their values, which may be secret
- */
+/** @param headers names of headers; shell variables stand for their values, which may be secret */
 export function formatCurl({ method, path, body }: SelfTestRequest, headers: readonly string[]): string {
   const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
   return [

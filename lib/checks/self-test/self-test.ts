@@ -1,4 +1,4 @@
-/** Self-test: generated requests in a fork. The same seed, data and clock give the same requests. */
+/** Runs `engine.selfTest`, generated requests on a fork of the engine. The same seed, data and clock give the same requests. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { listVersions } from '../../records/request/address.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
@@ -17,7 +17,6 @@ import { formatReport, type SelfTestReport } from './report.ts'
 import { Subject, chance, type TestedVersion } from './subject.ts'
 import { findId } from './values.ts'
 
-/** A fork, thrown away afterwards. */
 export interface TestedWorld extends Answering {
   readonly base: string
   readonly versions: readonly string[]
@@ -30,11 +29,9 @@ export interface TestedWorld extends Answering {
   readonly now: number
   readonly describe: (version: string) => Promise<{ readonly document: Conformity; readonly model: Model; readonly vocabulary: Vocabulary }>
   readonly restore: () => Promise<void>
-  /** Adds required attributes. */
   readonly complete: (resource: Resource, overrides: Overrides, seed: number) => Promise<Record<string, unknown>>
   /** The model sets the attribute at each change (`onUpdate`). */
   readonly isSetOnUpdate: (resource: Resource, attribute: Attribute) => boolean
-  /** Headers of the first user, if any. */
   readonly logIn: () => Promise<Readonly<Record<string, string>> | undefined>
 }
 
@@ -75,7 +72,6 @@ interface RunOptions {
 }
 
 class Run {
-  /** For the report of a timeout. */
   place = 'the beginning'
   readonly #world: TestedWorld
   readonly #probe: Probe
@@ -139,7 +135,6 @@ class Run {
     await checkWrites(writing, subject)
   }
 
-  /** Restores the data if necessary. */
   async #begin(): Promise<Case> {
     if (this.#isChanged) await this.#world.restore()
     this.#isChanged = true
@@ -162,7 +157,7 @@ function listIds({ key }: Resource, ids: readonly string[]): (string | number)[]
   return ids.map(id => (isNumber && Number.isSafeInteger(Number(id)) ? Number(id) : id))
 }
 
-/** Only the handler knows valid requests: a route gets the ID 1 and an empty body, and may refuse. */
+/** Calls a custom route with the ID 1 and an empty body. The route may refuse: only the handler knows valid requests. */
 async function checkRoutes(probe: Probe, version: TestedVersion, begin: () => Promise<Case>): Promise<void> {
   for (const { method, template, node } of version.document.operations) {
     const tags = (node['tags'] ?? []) as readonly string[]

@@ -1,4 +1,4 @@
-/** Subject: a resource under test, with paths, described operations, initial records. */
+/** A resource under test, with its paths, described operations and first records. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import { idNames } from '../../model/key.ts'
 import type { Conformity, DescribedOperation } from '../../description/conformity/conformity.ts'
@@ -79,7 +79,7 @@ export class Subject {
     return attribute === undefined ? this.resource.plural : `${this.resource.plural}.${attribute}`
   }
 
-  /** Reserved parameters have the application's names. */
+  /** Writes the path of a list; reserved parameters have the application's names. */
   list(
     filters: Readonly<Record<string, string>>,
     reserved: Readonly<Partial<Record<Reserved, string | number>>>,
@@ -102,7 +102,7 @@ export class Subject {
     return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
   }
 
-  /** Every record meets the filter, which turns off a list's default filter. */
+  /** A filter that every record meets, to turn off a list's default filter. */
   #everything(): Readonly<Record<string, string>> {
     const [name] = this.resource.keyNames
     return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
@@ -142,7 +142,6 @@ export class Subject {
     return typeof record === 'object' && record !== null && !Array.isArray(record) ? (record as PlainRecord) : undefined
   }
 
-  /** The document's parameters that are filters. */
   filters(): ListedFilter[] {
     const { document } = this.version
     const vocabulary = vocabularyOf(this.version.vocabulary, this.resource.plural)
@@ -171,7 +170,7 @@ export class Subject {
   }
 }
 
-/** Each part of the test draws numbers that other parts do not change. */
+/** Random numbers of one part of the test, the same whatever other parts draw. */
 export function chance(seed: number, ...names: readonly (string | number)[]): Random {
   return new Random(`self-test/${seed}/${names.join('/')}`)
 }

@@ -1,4 +1,4 @@
-/** Values: shown, sent, and in the text of filters. */
+/** Compares values as shown in answers, sent in bodies, and written in filters. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -40,14 +40,12 @@ export function findLinkedId(value: unknown, target: Resource): string | undefin
   return value === undefined || value === null ? undefined : toText(value)
 }
 
-/** Whether the shown value is the stored value. */
 export function isPlainlyShown(attribute: Attribute): boolean {
   if (attribute.hidden || attribute.render !== undefined || attribute.classValues !== undefined) return false
   if (attribute.kind === 'scalar') return attribute.source.kind !== 'getter' && attribute.source.kind !== 'none'
   return attribute.kind !== 'embedded' || attribute.attributes.every(child => child.hidden || isPlainlyShown(child))
 }
 
-/** Whether the shown value is the sent value. */
 export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): boolean {
   if (sent === null) return shown === null || (Array.isArray(shown) && shown.length === 0)
   switch (attribute.kind) {
@@ -71,7 +69,7 @@ export function isAsSent(attribute: Attribute, sent: unknown, shown: unknown): b
   }
 }
 
-/** In any form that bodies allow: `1` and `"1"` for bigint. */
+/** Equal in any form that bodies allow: `1` and `"1"` for bigint. */
 export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || b === null || a === undefined || b === undefined) return false
@@ -97,12 +95,12 @@ export function isSameScalar(type: ScalarType, a: unknown, b: unknown): boolean 
 const ORDERED = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'datetime', 'date', 'time', 'text', 'uuid'])
 const NUMBERS = new Set(['integer', 'float', 'decimal', 'boolean'])
 
-/** Shown values sort like stored values, unlike intervals and enums of the database. */
+/** Whether shown values sort like stored values, unlike intervals and enums of the database. */
 export function isOrdered({ kind, loose, column }: ScalarType): boolean {
   return ORDERED.has(kind) && loose !== true && (kind !== 'text' || column === undefined || column === 'bpchar')
 }
 
-/** As a sort: NULL is smallest, text compares by code point. */
+/** Compares as a sort does: NULL is smallest, text compares by code point. */
 export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -112,7 +110,6 @@ export function compareShown({ kind }: ScalarType, a: unknown, b: unknown): numb
   return Buffer.compare(Buffer.from(toText(a)), Buffer.from(toText(b)))
 }
 
-/** @returns undefined for objects, by which no filter compares */
 export function toFilterText(value: unknown, type: ScalarType): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'object' || value === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Makes the tested world of a fork. */
+/** Makes the world of a self-test from a fork of the engine. */
 import type { EntityName } from '@mikro-orm/core'
 import { Conformity } from '../../description/conformity/conformity.ts'
 import type { EngineParts } from '../../engine/assembly/assemble.ts'
@@ -11,7 +11,7 @@ import type { EngineHandle } from '../../model/hook-context.ts'
 import type { TestedWorld } from './self-test.ts'
 
 /**
- * Stops the clock: answers repeat.
+ * Stops the clock, so that answers repeat.
  *
  * @param mint makes the token of a user
  */
@@ -62,7 +62,6 @@ export async function createTestedWorld(
   }
 }
 
-/** A client with the engine's form of answers. */
 function plainClient({ headers = {}, signal }: HandleContext): LazyClient {
   const client = new LazyClient({ headers }, { isPlain: true })
   signal?.addEventListener('abort', () => client.leave(signal.reason), { once: true })

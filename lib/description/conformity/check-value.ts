@@ -1,6 +1,4 @@
-/**
- * Check value: by JSON Schema, as in the engine's documents. An unknown keyword throws: no rule is skipped silently.
- */
+/** Checks a value by the JSON Schema of the engine's documents. An unknown keyword throws, so that no rule is skipped silently. */
 import type { Schema } from '../openapi/schema.ts'
 import { isObject } from '../../foundation/json/json.ts'
 
@@ -25,7 +23,6 @@ interface ValuePlace {
 
 type KeywordCheck = (expected: unknown, value: unknown, schema: Schema, place: ValuePlace) => readonly string[]
 
-/** Shared: most checks find no fault. */
 const NOTHING: readonly string[] = []
 
 /** Cached: every attribute of every record may follow a reference. */
@@ -40,7 +37,7 @@ const isDay = (text: string): boolean =>
   DAY.test(text) &&
   Number(text.slice(8)) <= new Date(Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0)).getUTCDate()
 
-/** A `format` that is not listed accepts every text. */
+/** Any other `format` accepts every text. */
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDay,
   'date-time': text => isDay(MOMENT.exec(text)?.[1] ?? ''),
@@ -50,7 +47,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 
 const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
-  // An application's schema may use unknown keywords and concerns only requests.
+  // The schema of an application may use unknown keywords, and concerns only requests.
   allOf: (expected, value, _schema, place) =>
     (expected as Schema[]).flatMap(each => (each['x-schema'] === undefined ? findMismatches(each, value, place) : [])),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),
@@ -140,7 +137,7 @@ export function checkValue(schema: Schema, value: unknown, root: Schema): string
   return [...findMismatches(schema, value, { root, path: '' })]
 }
 
-/** The cache assumes that the document does not change. */
+/** The cache assumes an unchanging document. */
 export function resolve(root: Schema, reference: string): Schema {
   let known = RESOLVED.get(root)
   if (known === undefined) RESOLVED.set(root, (known = new Map<string, Schema>()))
@@ -168,7 +165,7 @@ function findMismatches(schema: Schema, value: unknown, place: ValuePlace): read
   return faults
 }
 
-/** Without copies: most values have no faults. */
+/** Makes no copies, since most values have no faults. */
 function join(faults: readonly string[], more: readonly string[]): readonly string[] {
   if (more.length === 0) return faults
   return faults.length === 0 ? more : [...faults, ...more]

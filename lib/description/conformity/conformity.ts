@@ -1,6 +1,4 @@
-/**
- * Conformity: faults of answers against an OpenAPI document, in plain words: an undescribed operation, status, header or body.
- */
+/** Finds the undescribed parts of an answer by an OpenAPI document, in plain words: operation, status, header, body. */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'
@@ -10,7 +8,7 @@ import { decodeSegment } from '../../records/request/address.ts'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-/** Required headers (RFC 9110 sections 15.5.2 and 15.5.6). */
+/** Headers that a refusal must have (RFC 9110 sections 15.5.2 and 15.5.6). */
 const NEEDED: Readonly<Record<number, string>> = { 401: 'www-authenticate', 405: 'allow' }
 
 /** Refusals of bodies. */
@@ -35,11 +33,10 @@ interface DescribedPath {
 
 export class Conformity {
   readonly #document: OpenApiDocument
-  /** Sorted: paths without parameters first. */
+  /** Paths without parameters first. */
   readonly #paths: readonly DescribedPath[]
-  /** Named in the document. Others are of the transport or the application, not judged. */
+  /** Named in the document. Others are of the transport or the application, and not judged. */
   readonly #headers: ReadonlySet<string>
-  /** With the parameters of the path. */
   readonly operations: readonly DescribedOperation[]
 
   constructor(document: OpenApiDocument) {
@@ -87,7 +84,6 @@ export class Conformity {
     return typeof schema['$ref'] === 'string' ? this.resolve(resolve(this.#document, schema['$ref'])) : schema
   }
 
-  /** Whether the path exists, with any method. */
   knows(path: string): boolean {
     return this.#find(path) !== undefined
   }

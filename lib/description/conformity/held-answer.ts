@@ -1,4 +1,4 @@
-/** Held answer: an answer for a check. */
+/** An answer for a check of conformity. */
 
 /** Header names are in lower case. */
 export interface HeldAnswer {

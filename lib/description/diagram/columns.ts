@@ -1,4 +1,6 @@
-/** Columns: each box stands left of boxes that refer to it. A long chain fills columns from top to bottom. */
+/**
+ * Arranges boxes in columns, each box left of the boxes with links to the box. A long chain fills columns from top to bottom.
+ */
 
 interface Placed {
   readonly name: string
@@ -15,14 +17,13 @@ interface Edge {
 export const BOX_GAP = 28
 /** Greatest width, as a multiple of the height. */
 const WIDEST = 3
-/** Width to height of the whole, as a goal. */
+/** Aimed ratio of width to height. */
 const ASPECT = 1.5
 /** Pixels for lines beside a box. */
 const LINE_SPACE = 90
 /** Passes that reorder columns. */
 const SWEEPS = 6
 
-/** Returns columns from left to right, boxes from top to bottom. */
 export function arrangeColumns<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[][] {
   const own = edges.filter(({ parent, child }) => parent !== child)
   const linked = new Set(own.flatMap(({ parent, child }) => [parent, child]))
@@ -59,7 +60,7 @@ function findLayers(boxes: readonly Placed[], edges: readonly Edge[]): Map<strin
   const parents = groupBy(edges, 'child', 'parent')
   const layers = new Map<string, number>()
   const open = new Set<string>()
-  // A chain may be as long as the model, too long for recursion.
+  // Without recursion: a chain may be as long as the model.
   for (const { name: root } of boxes) {
     const stack = [root]
     while (stack.length > 0) {
@@ -100,7 +101,7 @@ function groupByLayer<B extends Placed>(boxes: readonly B[], layers: ReadonlyMap
   return columns.filter(column => column.length > 0)
 }
 
-/** By the average position of neighbours: fewer lines cross. */
+/** Sorts boxes by the average position of neighbours, so that fewer lines cross. */
 function orderColumns<B extends Placed>(columns: readonly (readonly B[])[], edges: readonly Edge[]): B[][] {
   const neighbours = new Map<string, string[]>()
   for (const { parent, child } of edges) {
@@ -149,7 +150,6 @@ function fillColumns<B extends Placed>(boxes: readonly B[], height: number): B[]
   return columns
 }
 
-/** Puts related boxes next to each other. */
 function walk<B extends Placed>(boxes: readonly B[], edges: readonly Edge[]): B[] {
   const byName = new Map(boxes.map(box => [box.name, box]))
   const children = groupBy(edges, 'parent', 'child')

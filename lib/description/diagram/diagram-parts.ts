@@ -1,6 +1,6 @@
-/** Diagram parts: resources with attributes, and relations, as plain data. */
+/** The parts of a diagram as plain data, resources with attributes, and relations. */
 
-/** Records at an end, for a record at the other end. */
+/** The number of records at an end, for a record at the other end. */
 export type Cardinality = 'one' | 'zeroOrOne' | 'many'
 export interface DiagramAttribute {
   readonly name: string

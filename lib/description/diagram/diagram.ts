@@ -1,4 +1,4 @@
-/** Diagram: a model as plain data, without attributes hidden or forbidden to every caller. */
+/** Makes a diagram of a model, without attributes hidden or forbidden to every caller. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
@@ -6,7 +6,7 @@ import { mayBeEmpty } from '../openapi/record-schemas.ts'
 import { branchesFor, existsFor, isOpen, type Visibility } from '../../records/plan/visibility.ts'
 import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts.ts'
 
-/** @param isNamed requests find the resource by some name */
+/** @param isNamed whether requests can name the resource */
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
   const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
@@ -48,7 +48,7 @@ function nameType(attribute: Attribute, visibility: Visibility): string {
   }
 }
 
-/** Each relation once, although both sides may have an attribute. */
+/** Adds each relation once, although both sides may have an attribute. */
 class RelationsInMaking {
   readonly #shown: ReadonlySet<Resource>
   readonly #visibility: Visibility
@@ -84,7 +84,7 @@ class RelationsInMaking {
     const other = this.#nameOtherSide(target, otherSide)
     const to = { entity: target.plural, attribute: other, cardinality: mayBeEmpty(attribute) ? ('zeroOrOne' as const) : ('one' as const) }
     if (owner) return [{ from: { entity: resource.plural, attribute: path, cardinality: unique ? 'zeroOrOne' : 'many' }, to }]
-    // The owning side adds the relation, unless its attribute is hidden.
+    // The owning side adds the relation, unless the attribute is hidden.
     return other === undefined ? [{ from: to, to: { entity: resource.plural, attribute: path, cardinality: 'zeroOrOne' } }] : []
   }
 
@@ -110,7 +110,6 @@ class RelationsInMaking {
       }))
   }
 
-  /** @returns undefined if the attribute is hidden */
   #nameOtherSide({ byName }: Resource, name: string | undefined): string | undefined {
     const attribute = name === undefined ? undefined : byName.get(name)
     return attribute !== undefined && attribute.kind !== 'scalar' && existsFor(attribute, this.#visibility) ? name : undefined

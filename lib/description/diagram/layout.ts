@@ -1,6 +1,5 @@
 /**
- * Places boxes in columns, and lines between boxes. A line has a lane in each column on the way; a lane takes room as a box does. In
- * pixels.
+ * Places boxes in columns, and lines between boxes, in pixels. A line has a lane in each column on the way; a lane takes room like a box.
  *
  * ```
  * User ──┐          ┌── Tag
@@ -62,7 +61,7 @@ const PADDING = 12
 /** Above and below the rows. */
 const ROWS_PADDING = 3
 const BOLD_WIDTH = 1.15
-/** Rows of a box, the row `+ 3 more` included. Keys and relations are always shown. */
+/** Rows of a box, with the row `+ 3 more`. Keys and relations are always shown. */
 const MOST_ROWS = 16
 /** In letters. */
 const LONGEST_NAME = 30
@@ -105,7 +104,7 @@ interface RelationRoute {
 }
 
 export function layOut({ entities, relations }: Diagram): Layout {
-  // The entity of `from` has the foreign key, so it is the child.
+  // The entity of `from` has the foreign key: the child.
   const edges = relations.map(({ from, to }) => ({ parent: to.entity, child: from.entity }))
   const columns = arrangeColumns(
     entities.map(entity => sizeBox(entity, relations)),
@@ -169,7 +168,6 @@ function sizeBox(entity: DiagramEntity, relations: readonly DiagramRelation[]): 
   }
 }
 
-/** A line inside one column curves into the gap, too. */
 function usesGapAfter({ slots }: RelationRoute, column: number): boolean {
   const columns = slots.map(slot => slot.column)
   const [first, last] = [Math.min(...columns), Math.max(...columns)]

@@ -1,4 +1,4 @@
-/** Writes a diagram as an `erDiagram`. */
+/** Writes a diagram as an `erDiagram` of Mermaid. */
 import type { Diagram, RelationEnd, DiagramEntity, Cardinality } from './diagram-parts.ts'
 
 const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, right: string] } = {
@@ -7,7 +7,7 @@ const SIGNS: { readonly [cardinality in Cardinality]: readonly [left: string, ri
   many: ['}o', 'o{'],
 }
 
-/** A name that Mermaid refuses has `_`, next to the true name. */
+/** A name that Mermaid refuses is written with `_`, next to the true name. */
 export function writeMermaid({ entities, relations }: Diagram): string {
   const names = nameEntities(entities)
   const lines = relations.map(({ from, to }) => {

@@ -1,4 +1,4 @@
-/** Draws a diagram, light or dark. */
+/** Draws a diagram as SVG, light or dark. */
 import type { Diagram, DiagramRelation, RelationEnd } from './diagram-parts.ts'
 import { HEAD_HEIGHT, layOut, type Box, type Line, type LineEnd, type Point } from './layout.ts'
 

@@ -1,4 +1,4 @@
-/** Described API: all that the docs page shows, from an OpenAPI document and a diagram. */
+/** Reads the contents of the docs page from an OpenAPI document and a diagram. */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { TemplateNames } from '../../foundation/http/template-tree.ts'
 import { SIGN_OF_MARK } from '../../records/request/operators.ts'
@@ -35,7 +35,6 @@ export interface PageResource {
   readonly one: PageOperation | undefined
   readonly creation: PageOperation | undefined
   readonly change: PageOperation | undefined
-  /** The application's names of reserved parameters. */
   readonly parameters: Readonly<Partial<Record<'limit' | 'sort' | 'expand', string>>>
   readonly id: string | undefined
   readonly example: Readonly<Record<string, unknown>> | undefined
@@ -247,7 +246,6 @@ class DescribedApi {
     return record === undefined || template === undefined ? record : (template.wrap(record, names) as JsonObject)
   }
 
-  /** @param path the keys to the records in an answer, such as `['data', 'users']` */
   #recordSchema(operation: FoundOperation | undefined, path: readonly string[]): Schema | undefined {
     const found = path.reduce<Schema | undefined>((schema, key) => propertyOf(schema, key), this.#contentSchema(operation?.success))
     if (found === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Frame: common to all pages. Loads files only from below the page. */
+/** Renders the frame that all docs pages share. Loads files only from below the page. */
 import { escapeText } from '../diagram/svg.ts'
 import { NO_VERSION } from '../../records/request/address.ts'
 
@@ -11,7 +11,7 @@ export interface PageFrame {
   readonly version: string
   /** Empty: paths have no version. */
   readonly versions: readonly string[]
-  /** Path of the workbench: `/_ui`. Undefined: the server has no workbench. */
+  /** Path of the workbench. Undefined: the server has no workbench. */
   readonly workbench: string | undefined
   readonly hasLogIn: boolean
 }

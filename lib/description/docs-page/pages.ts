@@ -1,4 +1,4 @@
-/** Renders the description of the API, or a log-in form. */
+/** Renders the docs page of an API, or a log-in form. */
 import type { Diagram } from '../diagram/diagram-parts.ts'
 import { describeRelation, drawDiagram, escapeText } from '../diagram/svg.ts'
 import { writeMermaid } from '../diagram/mermaid.ts'

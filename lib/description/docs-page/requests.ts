@@ -1,4 +1,4 @@
-/** Requests: `curl` commands, ready to run, with a resource's example. */
+/** Writes `curl` commands for the docs page, ready to run, with a resource's example. */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { PageApi, PageOperation, PageResource } from './described-api.ts'
 
@@ -55,7 +55,7 @@ export function writeLogIn({ logIn }: PageApi, names: readonly [string, string] 
   return `TOKEN=$(${command.replace('curl', 'curl -s')} |\n  sed 's/.*"auth_token":"\\([^"]*\\)".*/\\1/')`
 }
 
-/** Chooses a filter, an order and a relation, from different resources if possible. */
+/** A filter, an order and a relation, from different resources if possible. */
 export function findFirstRequests({ resources }: PageApi, address: PageAddress): ShownRequest[] {
   const all = resources.map(resource => listRequests(resource, address))
   const used = new Set<readonly ShownRequest[]>()
@@ -168,7 +168,6 @@ function writeCurl(
   return parts.join(between).replace(/^curl \\\n +/, 'curl ')
 }
 
-/** Uses the notation of the workbench's console. */
 function placeInConsole({ method }: PageOperation, path: string, { base }: PageAddress, body?: object): string {
   const more = body === undefined ? '' : `/-/${encodeURIComponent(JSON.stringify(body, undefined, 2))}`
   return `#/console/${method}${more}?${(base + path).replaceAll('#', '%23')}`

@@ -1,17 +1,16 @@
-/** Renders requests, attributes, filters and paths of a resource. */
+/** Renders one resource for the docs page and the workbench: requests, attributes, filters, paths. */
 import { escapeText } from '../diagram/svg.ts'
 import type { PageAttribute, PageOperation, PageResource } from './described-api.ts'
 import { listRequests, type PageAddress, type ShownRequest } from './requests.ts'
 
 interface SectionParts {
   readonly address: PageAddress
-  /** Anchors of sections, by resource name. */
   readonly places: ReadonlyMap<string, string>
   /** Empty: the page is the workbench. Undefined: the server has no workbench. */
   readonly workbench: string | undefined
 }
 
-/** A name with special characters gets an anchor with its index. */
+/** A name with special characters gets an anchor by index. */
 export function anchorOf(name: string, index: number): string {
   return /^[a-z][\w-]*$/i.test(name) ? `resource-${name}` : `resource-${index}`
 }
@@ -30,7 +29,6 @@ export function renderResource(resource: PageResource, anchor: string, parts: Se
   ].join('\n')
 }
 
-/** Without the title, for the workbench too. */
 export function renderResourceParts(resource: PageResource, parts: SectionParts, level: 2 | 3): string {
   const { name, operations, attributes, paths, example } = resource
   const requests = listRequests(resource, parts.address)

@@ -1,4 +1,4 @@
-/** Adds copy buttons and the log-in to the docs page. The token ends with the tab (`sessionStorage`). */
+/** The script of the docs page, for copy buttons and log-in. The token ends with the tab (`sessionStorage`). */
 export const SCRIPT = `'use strict'
 const KEY = 'mikro-rest token of ' + new URL('.', document.currentScript.src).pathname
 const readToken = () => sessionStorage.getItem(KEY) ?? undefined
@@ -20,7 +20,7 @@ function addCopyButtons() {
   }
 }
 
-/** Shows the page as the holder of a token sees it; false where the token is refused. */
+/** Shows the page to the holder of a token; false for a refused token. */
 async function showWith(token) {
   const answer = await fetch(location.href, { headers: { authorization: 'Bearer ' + token } })
   if (!answer.ok) return false

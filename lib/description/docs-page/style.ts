@@ -1,4 +1,4 @@
-/** Style: the style sheet of the docs pages. Loads nothing from elsewhere. */
+/** The style sheet of the docs pages. Loads nothing from elsewhere. */
 import { DARK, DIAGRAM_STYLE, LIGHT } from '../diagram/svg.ts'
 
 /** Minimum pixel widths of the diagram, each with a class, since `style-src 'self'` forbids inline styles. */

@@ -1,4 +1,4 @@
-/** Answers: successful answers as response components. */
+/** Describes successful answers, as response components of OpenAPI. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
 import { pascalCase } from './components.ts'
@@ -20,7 +20,7 @@ const SHARED = {
 } satisfies Readonly<Record<string, Members>>
 type Shared = keyof typeof SHARED
 
-/** Envelopes of a brief document share a schema: without `resource`, and with an optional `status`. */
+/** The envelopes of a brief document share a schema, without `resource`, and with an optional `status`. */
 const BRIEF: Readonly<Partial<Record<Shared, Shared>>> = {
   Envelope: 'RecordEnvelope',
   DoneEnvelope: 'RecordEnvelope',
@@ -214,7 +214,7 @@ export class Answers extends Describer {
     return this.#response(`The attribute of a ${resource.singular}.`, schema, {})
   }
 
-  /** A shared component would make the document shorter. */
+  /** Whether a shared component would make the document shorter. */
   #isCommon({ name }: Attribute): boolean {
     return this.source.model.resources.filter(({ byName }) => byName.has(name)).length > 2
   }
@@ -338,7 +338,6 @@ export class Answers extends Describer {
     }
   }
 
-  /** A shared schema in `allOf`, and the given members. */
   #describe(given: Members, { shared: asked = 'Envelope', optional = [], isOpen = false, isNamed = false }: EnvelopeForm = {}): Schema {
     const { brief } = this.options
     const { resource: _, ...unnamed } = given

@@ -1,4 +1,4 @@
-/** Body schemas: writable attributes in POST and PUT, with relations as IDs or as objects that make records. */
+/** Describes the bodies of POST, PUT and PATCH: writable attributes, with relations as IDs or as objects for new records. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { isRelation } from '../../model/model.ts'
@@ -36,7 +36,7 @@ export class BodySchemas extends Describer {
     return this.wrapped(this.referChange(resource), resource)
   }
 
-  /** Like the template `record` of `envelope`: bodies have the form of answers. */
+  /** With the option `envelope`, bodies have the form of answers. */
   wrapped(schema: Schema, resource: Resource): Schema {
     const path = this.source.envelope?.record?.pathOf('record', resource) ?? []
     return path.reduceRight<Schema>(
@@ -209,7 +209,6 @@ export class BodySchemas extends Describer {
   }
 }
 
-/** A `create` wrapper may add attributes. */
 function mayBeGiven({ rules: { wrappers } }: Resource): boolean {
   return wrappers.create !== undefined
 }

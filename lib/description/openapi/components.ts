@@ -1,4 +1,4 @@
-/** Components: named parts of a document; a taken name gets a number. */
+/** Keeps the named components of an OpenAPI document; a taken name gets a number. */
 import type { Schema } from './schema.ts'
 
 type Section = 'schemas' | 'parameters' | 'requestBodies' | 'responses' | 'headers'

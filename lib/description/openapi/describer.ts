@@ -1,4 +1,4 @@
-/** Describer: the base class of what describes a part of a document. */
+/** The base class of the classes that describe parts of a document. */
 import type { Visibility } from '../../records/plan/visibility.ts'
 import type { Components } from './components.ts'
 import type { ApiSource, DescribeOptions } from './source.ts'

@@ -1,4 +1,4 @@
-/** Document: a version in OpenAPI. The same model gives the same document. */
+/** Describes a version of the API in OpenAPI. The same model gives the same document. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { Resource } from '../../model/model.ts'
 import { Answers } from './answers.ts'
@@ -18,7 +18,7 @@ import type { OpenApiDocument } from './openapi-document.ts'
 import { findParameterName } from '../../records/request/query-string.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
 
-/** OpenAPI requires `info.version` even for an API without versions. */
+/** OpenAPI requires `info.version`. */
 const UNVERSIONED = '1'
 const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' }
 
@@ -47,7 +47,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   // If the log-in and a resource share a path, the later operations win: those of the log-in.
   const isOfResource = ({ path }: PlacedOperation): boolean => named.some(each => each.path === path)
   sessions.filter(each => !isOfResource(each)).forEach(place)
-  // Links refer to names of resources' operations, so resources come first.
+  // Links name the operations of resources, so resources come first.
   for (const { resource, path } of named) {
     const own = recordPath(path, resource)
     if (own !== path) paths.add(path, operations.collection(path, resource))

@@ -1,5 +1,5 @@
 /**
- * Examples: records and bodies that every caller may see: nothing hidden, restricted by rules or scopes, or computed by application
+ * Makes example records and bodies that every caller may see: nothing hidden, restricted by rules or scopes, or computed by application
  * functions.
  */
 import { shownName } from '../../model/ids-name.ts'
@@ -28,7 +28,6 @@ export function completeExample(record: JsonRecord, { attributes }: Resource): J
   return complete
 }
 
-/** Every caller sees the relation, perhaps without the linked records. */
 function isLeftOpen(attribute: Attribute): boolean {
   if (isValue(attribute) || !isVisible(attribute, EVERYTHING) || attribute.render !== undefined) return false
   return listTargets(attribute).every(({ rules }) => isReadableByAll(rules))
@@ -81,7 +80,7 @@ function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): b
   return attribute !== version && attribute.kind === 'scalar' && attribute.source.kind === 'column' && attribute.type.codec === undefined
 }
 
-/** Must differ from the example: the last plain attribute of each unique set, and of a key that clients set. */
+/** Names that must differ from the example: the last plain attribute of each unique set, and of a key that clients set. */
 function freshNames(resource: Resource): ReadonlySet<string> {
   const sets = [...resource.uniques, ...(isKeyGiven(resource) ? [resource.keyNames] : [])]
   return new Set(

@@ -1,4 +1,4 @@
-/** Extra operations: the index, the document, and custom routes. */
+/** Describes the index, the OpenAPI document itself, and custom routes. */
 import type { Answers } from './answers.ts'
 import { pascalCase } from './components.ts'
 import type { OperationParts } from './operation.ts'
@@ -40,7 +40,6 @@ export function generalOperations(root: string, { etag }: ApiSource, answers: An
   ]
 }
 
-/** Only method and path of a custom route are known. */
 export function routeOperations({ routes, version }: ApiSource): PlacedOperation[] {
   return routes.flatMap(({ method, path }): PlacedOperation[] => {
     const [, first, ...others] = path.split('/')

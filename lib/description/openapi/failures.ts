@@ -1,4 +1,4 @@
-/** Failures: refusals by status, with codes. */
+/** Describes refusals by status, with their codes. */
 import { ERRORS, FIELD_ERRORS } from '../../foundation/errors/errors.ts'
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import { describeObject, type ObjectMembers, type Schema } from './schema.ts'

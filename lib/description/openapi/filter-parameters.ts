@@ -1,4 +1,4 @@
-/** Filter parameters: parameters such as `age>`, because clients append the `=`. */
+/** Describes filters as parameters such as `age>`: clients append the `=`. */
 import { idNames } from '../../model/key.ts'
 import { isIds, plainIds } from '../../model/ids-name.ts'
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
@@ -40,7 +40,7 @@ const ALIKE = createForm('~=')
 const LEAST = createForm('>=')
 const MOST = createForm('<=')
 
-/** Types with `>=` and `<=`. For text and UUID such filters are rare. */
+/** Types with `>=` and `<=`, rare for text and UUID. */
 const RANGED = new Set(['integer', 'bigint', 'float', 'decimal', 'datetime', 'date', 'time'])
 
 interface FilteredPath {

@@ -1,4 +1,4 @@
-/** An OpenAPI document as plain JSON. */
+/** The type of an OpenAPI document as plain JSON. */
 
 export interface OpenApiDocument {
   readonly openapi: string

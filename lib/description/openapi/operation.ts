@@ -1,4 +1,4 @@
-/** Operation: an operation before its path is known. */
+/** The parts of an operation before its path is known, and what the classes of all operations share. */
 import { idNames } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import { showsVersion, type Answers } from './answers.ts'
@@ -19,7 +19,7 @@ export interface OperationParts {
   /** The filter of a request without filters. */
   readonly filter?: readonly (readonly [name: string, value: string])[]
   readonly body?: Schema
-  /** Whether a DELETE keeps the record, as the removal of a mark does. */
+  /** Whether a DELETE keeps the record: the removal of a mark. */
   readonly isKept?: boolean
   /** Whether clients may send a form. */
   readonly hasNames?: true
@@ -48,7 +48,9 @@ export type Method = (typeof METHODS)[number]
 
 export const OF_BODY = [413, 415, 422]
 
-/** Without a visible version there is no entity tag: conditions then need `attributes: true`. */
+/**
+ * Parameters of conditional changes. A model without a visible version has no entity tags, so only `attributes: true` lists the parameters.
+ */
 export function changeOf(
   { options, parameters }: Pick<Describers, 'options' | 'parameters'>,
   ...resources: readonly Resource[]

@@ -1,4 +1,4 @@
-/** Operations: requests to resources, records and attributes. */
+/** Describes the requests to resources, records and attributes. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { findActions } from '../../records/access/actions.ts'
 import { allowedMethods, type Target } from '../../records/access/resolve-path.ts'
@@ -134,7 +134,7 @@ export class Operations {
     return this.#item(path, attributeTarget(resource, first), describe, this.#listIdParameters(path, resource), METHODS)
   }
 
-  /** Public for the same methods; otherwise a shared path would state the wrong security. */
+  /** Whether a shared path would state the right security for both paths. */
   #hasSameLogIn(one: string, other: string): boolean {
     const { login } = this.#describers.source
     return login === undefined || METHODS.every(method => login.isPublic(method, one) === login.isPublic(method, other))
@@ -153,7 +153,6 @@ export class Operations {
       : this.#values.one(method, resource, attribute)
   }
 
-  /** Adds the operation ID, security and common answers. */
   finish(method: string, path: string, parts: OperationParts): Schema {
     const { source, options, failures, answers, parameters: described } = this.#describers
     const { id, tag, summary, description, body, isConditional = false, linked, security } = parts
@@ -211,7 +210,7 @@ export class Operations {
     return shareParameters(parameters, operations)
   }
 
-  /** A component of a body has the name of the schema. */
+  /** The component of a body has the name of its schema. */
   #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
     const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
@@ -314,7 +313,7 @@ function attributeTarget(resource: Resource, attribute: Attribute): Target {
   return { kind: 'attribute', resource, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
 }
 
-/** Common parameters stand once, at the path. */
+/** Parameters common to all methods stand once, at the path. */
 function shareParameters(parameters: readonly Schema[], operations: readonly [method: string, operation: Schema][]): Schema {
   const taken = operations.map(([, operation]) => (operation['parameters'] ?? []) as readonly Schema[])
   const isShared = taken.length < 2 ? () => false : memberOfAll(taken)
@@ -335,12 +334,12 @@ function memberOfAll(lists: readonly (readonly Schema[])[]): (parameter: Schema)
   return parameter => texts.every(text => text.has(JSON.stringify(parameter)))
 }
 
-/** A rule may refuse the action to some callers. */
+/** Whether a rule may refuse the action to some callers. */
 function isRestricted({ resource: { rules }, action }: ReturnType<typeof findActions>[number]): boolean {
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }
 
-/** 403 by a rule about rows, or a `fill`. A body may write rows of any resource. */
+/** Whether 403 may follow from a rule about rows, or a `fill`. A body may write rows of any resource. */
 function mayRefuseRows({ resources }: Model): boolean {
   return resources.some(
     ({ rules, attributes }) => rules.write !== undefined || attributes.some(({ fill, needed }) => fill?.create !== undefined && needed),

@@ -1,4 +1,4 @@
-/** Parameters: reserved parameters, flags, custom parameters and headers. */
+/** Describes reserved parameters, flags, custom parameters and headers of requests. */
 import { formatSortKey } from '../../records/request/reserved-parameters.ts'
 import { idNames } from '../../model/key.ts'
 import { withArticle } from '../../foundation/base/article.ts'
@@ -86,7 +86,6 @@ export class ParameterSchemas extends Describer {
     return [...this.ofRecords(resource), ...(this.options.bulk && keyNames.length > 0 ? [upsert] : [])]
   }
 
-  /** For a change by filters. */
   ofChange(resource: Resource): Schema[] {
     const description = 'The most records that the filters may choose; where more match, nothing is changed.'
     const schema = { type: 'integer', minimum: 0, maximum: this.source.limits.maxLimit } as const

@@ -1,4 +1,4 @@
-/** Record schemas: in answers, with relations as IDs or as objects. */
+/** Describes records in answers, with relations as IDs or as objects. */
 import { idParts } from '../../model/key.ts'
 import { isIds } from '../../model/ids-name.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -16,7 +16,6 @@ export function idSchema(resource: Resource): Schema {
 }
 
 export class RecordSchemas extends Describer {
-  /** Answers without `depth` show relations. */
   readonly #showsRelations: boolean
 
   constructor(parts: DocumentParts) {
@@ -81,7 +80,7 @@ export class RecordSchemas extends Describer {
     return describeObject({ properties: { ...discriminator, ...own }, required, isOpen })
   }
 
-  /** Answers show the attribute, unless the request excludes attributes. */
+  /** Whether answers always show the attribute, unless the request excludes attributes. */
   #isAlwaysShown(attribute: Attribute, resource: Resource | undefined): boolean {
     if (this.options.sparse || attribute.flag !== undefined || attribute.render !== undefined || attribute.classValues !== undefined)
       return false
@@ -128,7 +127,7 @@ export function withIds({ attributes, byName }: Resource): readonly Attribute[] 
   )
 }
 
-/** In JSON, other programs may omit attributes. */
+/** Other programs may omit attributes in JSON. */
 function isInDocument({ document, array }: EmbeddedAttribute): boolean {
   return document !== undefined || array
 }

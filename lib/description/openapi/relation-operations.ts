@@ -1,4 +1,4 @@
-/** Relation operations: paths of relations. */
+/** Describes the paths of relations, such as `/users/{id}/posts`. */
 import type { RelationAttribute, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import { branchesFor } from '../../records/plan/visibility.ts'
 import { pascalCase } from './components.ts'
@@ -135,7 +135,6 @@ export class RelationOperations {
     return { ...this.replacing(resource), id: `set${name}`, summary: `Set ${of}`, body: schema }
   }
 
-  /** A PUT of an attribute answers with the record. */
   replacing(resource: Resource): Omit<OperationParts, 'id' | 'summary'> {
     const { parameters, answers } = this.#describers
     const { conditions, failures } = changeOf(this.#describers, resource)

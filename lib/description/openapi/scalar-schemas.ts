@@ -1,4 +1,4 @@
-/** Scalar schemas: in answers, in bodies and as IDs. */
+/** Describes plain values in answers, in bodies and as IDs. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { ANY, anyOf, type Schema } from './schema.ts'
 
@@ -10,7 +10,7 @@ const BASE64_TEXT = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 export function answerSchema(type: ScalarType): Schema {
   const plain = plainAnswer(type)
   if (type.loose !== true) return plain
-  // An SQLite file's column may hold other types than declared.
+  // A column of a SQLite file may hold other types than declared.
   return { ...looseForm(plain), description: 'A value of the file that is not of this type is shown as it is.' }
 }
 
@@ -105,7 +105,7 @@ function decimalPattern({ precision, scale }: ScalarType): string {
   return `^-?(?:0|[1-9]\\d${whole === '' ? '*' : `{0,${whole}}`})(?:\\.${fraction})?$`
 }
 
-/** Misfits in a file are texts, numbers or booleans. */
+/** Values of another type in a file are texts, numbers or booleans. */
 function looseForm(schema: Schema, isLoose = true): Schema {
   return isLoose && schema['type'] !== undefined ? { type: ['string', 'number', 'boolean'] } : schema
 }

@@ -1,4 +1,4 @@
-/** Schema: JSON Schema draft 2020-12, as in OpenAPI 3.1. */
+/** Builds JSON Schema draft 2020-12, as in OpenAPI 3.1. */
 
 export interface Schema {
   readonly [keyword: string]: unknown

@@ -1,4 +1,4 @@
-/** Session operations: log-in, log-out, sign-up and the token's user. */
+/** Describes log-in, log-out, sign-up and the token's user. */
 import { showsVersion } from './answers.ts'
 import { OF_BODY, changeOf, type Describers, type OperationParts } from './operation.ts'
 import type { PlacedOperation } from './extra-operations.ts'

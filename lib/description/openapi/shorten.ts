@@ -1,4 +1,4 @@
-/** Shorten: removes texts for people. */
+/** Removes texts for people from an OpenAPI document, for client generators. */
 import { isObject } from '../../foundation/json/json.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { Schema } from './schema.ts'
@@ -21,7 +21,7 @@ export function shorten(document: OpenApiDocument): OpenApiDocument {
   return { ...SECTIONS.reduce(placeRare, bare as OpenApiDocument), info }
 }
 
-/** Keeps descriptions of responses, which OpenAPI requires. */
+/** OpenAPI requires descriptions of responses. */
 function strip(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strip)
   if (!isObject(node)) return node

@@ -1,4 +1,4 @@
-/** Source: the input of a description. */
+/** The input of a description, from the model and the options of a version. */
 import type { SessionPaths } from '../../records/request/session-paths.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -20,7 +20,6 @@ export interface DescribedLogin {
   /** A name that may replace `Bearer`. */
   readonly scheme: string | undefined
   readonly paths: SessionPaths
-  /** The application nests a user's attributes. */
   readonly nests: boolean
   readonly cookie: string | undefined
   readonly refreshes: boolean
@@ -39,7 +38,6 @@ export interface DescribedEnvelope {
   readonly error: unknown
 }
 
-/** Checked options and a version's services as they are. */
 export interface ApiSource {
   readonly model: Model
   /** Empty: paths have no version. */
@@ -60,7 +58,7 @@ export interface ApiSource {
   readonly readOnly: boolean
   readonly forms: boolean
   readonly serverTiming: boolean
-  /** A way in has another grammar, not described. */
+  /** Ways in may have another grammar, not described. */
   readonly hasWire: boolean
   /** Application functions may refuse with codes of their own. */
   readonly runsApplicationCode: boolean
@@ -87,7 +85,6 @@ export interface DescribeOptions {
 interface ListedFilters {
   /** How many to-one relations a filter may walk. Undefined: lists no filters. */
   readonly hops: number | undefined
-  /** Lists of relations repeat their resource's filters. */
   readonly ofRelations: boolean
 }
 
@@ -96,7 +93,6 @@ export function describedVisibility({ flags }: Model): Visibility {
   return { ...EVERYTHING, shape: 'described', flags, allows: ({ rules }, action) => rules.access[action] !== false }
 }
 
-/** Includes flags of related records. */
 export function flagsWithin(resource: Resource, visibility: Visibility): string[] {
   const seen = new Set<Resource>()
   const flags = new Set<string>()

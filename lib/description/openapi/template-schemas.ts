@@ -1,4 +1,4 @@
-/** Template schemas: by the option `envelope`. */
+/** Describes answers in the form of the option `envelope`. */
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 import type { Part, TemplateNames } from '../../foundation/http/template-tree.ts'
 import type { Resource } from '../../model/model.ts'
@@ -10,7 +10,6 @@ type PartSchemas = { readonly [part in Part]?: Schema }
 
 type NamedTree = ReturnType<CompiledTemplate['named']>
 
-/** A bare template has the records alone. */
 function describeTemplate(template: CompiledTemplate, names: TemplateNames, parts: PartSchemas, isOpen: boolean): Schema {
   if (template.isBare) return parts[[...template.parts][0]!] ?? {}
   return describeTree(template.named(names), parts, isOpen)
@@ -50,7 +49,6 @@ export type Members = Readonly<Record<string, Schema>>
 const ANY_NUMBER: Schema = { type: ['integer', 'null'] }
 const PART_SCHEMAS: PartSchemas = { ...SUCCESS, ...OK, ...PAGE, page: ANY_NUMBER, pages: ANY_NUMBER }
 
-/** Application functions may add members. */
 export function isWrapped({ rules }: Resource): boolean {
   return Object.keys(rules.wrappers).length > 0
 }

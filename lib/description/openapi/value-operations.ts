@@ -1,4 +1,4 @@
-/** Value operations: paths of plain attributes, each or shared. */
+/** Describes the paths of plain attributes, one path each or one for all. */
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isIds } from '../../model/ids-name.ts'
 import { pascalCase } from './components.ts'

@@ -1,8 +1,9 @@
+/** The workbench's view of a version, as plain data. */
 import type { Reserved } from '../../records/request/reserved-parameters.ts'
 
 export interface OutlinedAttribute {
   readonly name: string
-  /** The name of a relation's IDs: `userId`. */
+  /** `userId` */
   readonly ids?: string
   readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
   /** `text`, `integer`, `enum`, `object` and so on; for a relation plural names of targets. */
@@ -10,7 +11,6 @@ export interface OutlinedAttribute {
   readonly items?: readonly (string | number)[]
   /** Plural name of a relation's single target. */
   readonly target?: string
-  /** The relation on the other side. */
   readonly otherSide?: string
   readonly nullable: boolean
   readonly required: boolean
@@ -18,7 +18,6 @@ export interface OutlinedAttribute {
   readonly unique: boolean
   readonly filterable: boolean
   readonly sortable: boolean
-  /** The parameter that makes the attribute appear. */
   readonly flag?: string
   readonly attributes?: readonly OutlinedAttribute[]
 }
@@ -34,14 +33,13 @@ export interface OutlinedDeletion {
   readonly rule: 'delete' | 'unlink' | 'refuse'
 }
 export interface OutlinedResource {
-  /** Plural name: a segment of paths, and the key of records in answers. */
+  /** In the plural, as in paths and answers. */
   readonly name: string
   readonly singular: string
-  /** The attributes of the ID. */
   readonly key: readonly string[]
-  /** A record without a list: the resource's path is the path of the record. */
+  /** A record without a list. */
   readonly single?: true
-  /** Bodies may bring new names, which become attributes. */
+  /** Bodies may bring new attributes. */
   readonly open?: true
   readonly version?: string
   /** `name`, `title`, `label`, `email`, else the first required text. */

@@ -1,5 +1,5 @@
 /**
- * Outline: a version for the workbench, at a tenth of the size of an OpenAPI document. Leaves out hidden attributes, as the document does.
+ * Outlines a version for the workbench, at a tenth of the size of an OpenAPI document. Leaves out hidden attributes, as the document does.
  */
 import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'

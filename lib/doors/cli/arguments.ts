@@ -1,4 +1,4 @@
-/** Parses and checks the command line. A mistake is a usage error (exit code 2) that names the input and the nearest option. */
+/** Parses and checks the command line. A mistake ends with exit code 2, and a sentence with the nearest option. */
 import { parseArgs } from 'node:util'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { checkEvolution, EVOLVE_OPTIONS, readEvolution, takeModel, type EvolveArguments } from './evolve-arguments.ts'
@@ -8,17 +8,16 @@ import { misuse, type CommandError } from './command-error.ts'
 import { checkGrammar, toGrammar, type Grammar } from './other-grammar.ts'
 
 export interface CommandArguments extends TrialArguments, EvolveArguments {
-  /** FILE of `--help`: a file, a folder or a URL. `undefined`: the sample model. */
+  /** FILE of `--help`. `undefined`: the sample model. */
   readonly file: string | undefined
   readonly port: number
   readonly host: string
   readonly config: string | undefined
-  /** The context of a MikroORM config; `undefined`: the default. */
+  /** Chooses among the configs of a MikroORM config. */
   readonly context: string | undefined
   readonly migrate: boolean
-  /** The path before the version; `undefined`: the model's. */
   readonly base: string | undefined
-  /** Empty: paths have no version; `undefined`: the model's versions. */
+  /** Empty: paths have no version. */
   readonly versions: readonly string[] | undefined
   readonly readOnly: boolean
   /** Hidden attributes: `name` or `table.name`. */
@@ -31,21 +30,19 @@ export interface CommandArguments extends TrialArguments, EvolveArguments {
   readonly allowedHosts: readonly string[] | true
   /** In milliseconds, for every request. */
   readonly delay: number
-  /** Milliseconds; `undefined`: the model's, else 5,000. */
+  /** Milliseconds; default: the model's, else 5,000. */
   readonly timeout: number | undefined
-  /** The workbench and the test controls. `undefined`: on a loopback address, the controls from the first use. */
+  /** The workbench and the test controls. `undefined`: only on a loopback address. */
   readonly workbench: boolean | undefined
   readonly serverTiming: boolean
   readonly explain: boolean
   readonly watch: boolean
-  /** `sync`: each answer waits until the file has the changes. */
+  /** `sync`: answers wait until the file has the changes. */
   readonly save: boolean | 'sync'
   readonly strict: boolean
-  /** Whether requests may add attributes to a JSON file. */
   readonly open: boolean
-  /** Whether new records of a JSON file must be complete. */
   readonly required: boolean
-  /** The list in a JSON file whose records log in: `users`, `users.nickname`. */
+  /** The list of users: `users`, `users.nickname`. */
   readonly login: string | undefined
   readonly hash: boolean
   readonly id: string | undefined
@@ -233,7 +230,7 @@ function readTokens(argv: readonly string[]): {
     const { values: known = [], takesAny = false } = OPTIONS[name] as Option
     if (OPTIONS[name].type === 'boolean' && token.value !== undefined && !takesAny && !known.includes(token.value))
       throw misuse(`${rawName} takes no value${known.map(value => ` but "${value}"`).join('')}, got "${token.value}".`)
-    // `--seed --port 80`: a value was forgotten.
+    // `--seed --port 80` has no value for the seed.
     const mayLack = token.value === undefined && (OPTIONS[name] as Option).isOptional === true
     if (
       OPTIONS[name].type === 'string' &&
@@ -247,7 +244,6 @@ function readTokens(argv: readonly string[]): {
   return { values, files }
 }
 
-/** @throws CommandError for arguments against the text of `--help`. */
 export function parseArguments(argv: readonly string[]): CommandArguments {
   const { values, files: given } = readTokens(argv)
   const last = (name: OptionName): string | undefined => values.get(name)?.at(-1)

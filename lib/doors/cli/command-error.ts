@@ -1,7 +1,7 @@
 /** Ends the command with one line on standard error. */
 import { escapeControls } from './explanation-text.ts'
 
-/** Exit code 2: a wrong command line; 1: any other failure. */
+/** Exit code 2: a wrong command line. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly exitCode: 1 | 2

@@ -1,6 +1,6 @@
 /**
- * Writes the OpenAPI document, or the diagram of the model. Replaces only files of the same kind: FILE and OUT are easily mistaken for each
- * other.
+ * Writes the OpenAPI document (`--openapi OUT`) or the diagram of the model. Replaces only files of the same kind: FILE and OUT are easily
+ * mistaken for each other.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { existsSync } from 'node:fs'

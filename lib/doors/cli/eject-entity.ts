@@ -1,6 +1,6 @@
 /**
- * Writes an entity as a module, by `defineEntity` and the builders of `p`, without MikroORM's defaults. A part without code is refused or
- * left out, by name; eject.ts proves that the rest means the same.
+ * Writes an entity as a module of an ejected project: `defineEntity` and the builders of `p`, without MikroORM's defaults. Parts without a
+ * form as code are refused or left out, by name; eject.ts proves the rest.
  */
 import { Cascade, UnderscoreNamingStrategy, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
@@ -37,7 +37,7 @@ const FLAGS = ['hidden', 'lazy', 'eager', 'ref', 'version', 'concurrencyCheck', 
 
 type ModuleOf = (meta: EntityMetadata) => string
 
-/** @param isFromFile the model is that of existing tables: unusual column types are written, rules usual there left out */
+/** @param isFromFile existing tables gave the model: unusual column types are written, the usual rules of such tables left out */
 export function entityModule(meta: EntityMetadata, moduleOf: ModuleOf, isFromFile: boolean, leftOut: LeftOut): string {
   refuseEntity(meta, isFromFile)
   const types = new FileTypes()
@@ -109,7 +109,7 @@ function entityOptions(meta: EntityMetadata): [string, unknown][] {
     const prop = typeof properties === 'string' ? (meta.properties[properties] as EntityProperty) : undefined
     return prop?.polymorphTargets !== undefined || (prop?.joinColumns?.length ?? 0) > 1
   }
-  // MikroORM adds an index for every foreign key of several columns, and a check for every enum.
+  // MikroORM itself adds an index for every foreign key of several columns, and a check for every enum.
   const indexes = meta.indexes.filter(index => index.name !== undefined || !isComposite(index.properties))
   const checks = meta.checks.filter(
     ({ property }) => (meta.properties[property as never] as EntityProperty | undefined)?.items === undefined,
@@ -207,13 +207,14 @@ class PropertyWriter {
     if (prop.targetKey !== undefined) this.#add('targetKey', prop.targetKey)
     if (prop.polymorphTargets !== undefined) this.#discriminator(prop.polymorphTargets)
     const other = prop.inversedBy === undefined ? undefined : (targetMeta!.properties[prop.inversedBy] as EntityProperty | undefined)
-    // The other sides of a polymorphic relation name the relation; a target may have no other side.
+    // The other side of a polymorphic relation names the relation.
     const isTold = other !== undefined && !isHiddenInverse(other) && prop.polymorphTargets === undefined
     if (prop.owner && isTold) this.#add('inversedBy', prop.inversedBy)
     if (prop.kind === 'm:n' && prop.owner) this.#pivot()
     else if (prop.owner) {
       const keys = targetMeta?.getPrimaryProps().flatMap(({ fieldNames }) => fieldNames) ?? []
-      // MikroORM names a link's column after the primary key, even for another key, unless the primary key has several columns.
+      // MikroORM names a link's column after the primary key, even if the link leads to another key, unless the primary key has several
+      // columns.
       const named = prop.targetKey === undefined || keys.length > 1 ? prop.referencedColumnNames : keys
       const standard = named.map(column => NAMES.joinKeyColumnName(prop.discriminator ?? prop.name, column))
       if (standard.join('\0') !== prop.joinColumns.join('\0'))
@@ -248,7 +249,7 @@ class PropertyWriter {
       this.#add('discriminatorMap', Object.fromEntries(named.map(([value, { className }]) => [value, className])))
   }
 
-  /** Rules for rows that refer to a changed or deleted row. */
+  /** Writes rules for rows with a link to a changed or deleted row. */
   #rules(): void {
     const { nullable, primary, deleteRule, updateRule, targetKey, targetMeta } = this.#prop
     const isWholeKey = primary === true && this.#meta.getPrimaryProps().every(({ kind }) => kind !== 'scalar')
@@ -319,7 +320,7 @@ class PropertyWriter {
     if (prop.onUpdate !== undefined) this.#add('onUpdate', this.#code(originalFunction(prop.onUpdate), 'onUpdate'))
   }
 
-  /** Writes `new Date()` and `randomUUID()`; any other function may depend on its place. */
+  /** Writes `new Date()` and `randomUUID()`: other functions may depend on their place. */
   #code(written: object, name: string): Code {
     const text = Function.prototype.toString
       .call(written)
@@ -339,7 +340,7 @@ class PropertyWriter {
 const USUAL =
   /^(?:(?:big|small)?serial|int|integer|smallint|bigint|varchar(?:\(\d+\))?|text|boolean|timestamptz(?:\(\d\))?|date|time(?:\(\d\))?|uuid|jsonb|bytea|double precision|numeric\(\d+,\d+\)|text\[\])$/
 
-/** In a SQLite file, the column's type follows from the property's. */
+/** In a SQLite file, a property's type decides. */
 function isUsualColumn({ customType }: EntityProperty, column: string): boolean {
   return customType instanceof FileType || USUAL.test(column)
 }

@@ -1,4 +1,4 @@
-/** Eject left out: columns of a database without a form as code. Never keys, row IDs, nor columns of relations and indexes. */
+/** Notes the columns left out of an ejected model, for lack of a form as code. Keeps keys, row IDs, relations and indexed columns. */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 
@@ -6,7 +6,7 @@ export class LeftOut {
   readonly #isFromFile: boolean
   readonly #notes = new Map<string, string>()
 
-  /** @param isFromFile a database gave the model: only then anything is left out, since other tables are made of the code */
+  /** @param isFromFile a database gave the model; other models leave nothing out, since their tables are made of the code */
   constructor(isFromFile: boolean) {
     this.#isFromFile = isFromFile
   }
@@ -20,7 +20,6 @@ export class LeftOut {
     return this.#notes.has(place)
   }
 
-  /** @returns false for a column that cannot be left out */
   add(meta: EntityMetadata, prop: EntityProperty, reason: string): boolean {
     if (!this.#isFromFile || isNeeded(meta, prop)) return false
     const place = `${meta.className}.${prop.name}`

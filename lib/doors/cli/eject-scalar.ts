@@ -1,4 +1,7 @@
-/** Eject scalar: the builder of `p` that reads and writes a scalar property's column in the same form, or `fileType`. */
+/**
+ * Writes the builder of `p` for a plain property (`p.string().length(50)`), or `fileType` where no builder reads and writes the column in
+ * the same form.
+ */
 import {
   ArrayType,
   BigIntType,
@@ -50,8 +53,8 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 }
 
 /**
- * Readers for elements of PostgreSQL's lists, which are texts, or lists in a list. A type that makes `meant` of the text `given` needs the
- * reader.
+ * Functions for elements of PostgreSQL's lists, given as texts, or as lists in a list. An array type with `meant` for `given` needs the
+ * function.
  */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
   { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },
@@ -70,7 +73,7 @@ export function declareReaders(code: string): string[] {
   )
 }
 
-/** A builder of `p`, if the form is the same; else the type as read from the file. */
+/** A builder of `p` of the same form; else the type as read from the file. */
 function fileBuilder({ scalar, isRowid }: FileType, isQuery: boolean): readonly LinkedSource[] {
   const { kind, items, collated } = scalar
   const time = findForm(scalar)
@@ -102,7 +105,7 @@ export class FileTypes {
   }
 }
 
-/** Leaves out unset members, and members that `fileType` sets. */
+/** Without unset members, and without members set by `fileType`. */
 function plain(value: object): object {
   return Object.fromEntries(
     Object.entries(value)

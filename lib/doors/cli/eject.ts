@@ -1,6 +1,6 @@
 /**
- * Eject: writes the served model as a project: a module for every entity, engine options, project files. Loads the project: a difference
- * from the served model is an error or, where a database gave the model, leaves a column out with a note.
+ * Writes the served model as a project (`--eject DIR`): a module for every entity, options, project files. Then loads the project, and
+ * compares: a difference from the served model is an error; where a database gave the model, the column is left out with a note.
  */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -28,7 +28,6 @@ import { importModule } from './modules.ts'
 import { Code, isLiteral, lines, literal, member } from './source.ts'
 
 const DATA_OPTIONS = ['schema', 'base', 'versions', 'limits', 'parameters', 'createdStatus', 'validationStatus'] as const
-/** Options written by `config`, or of the process. */
 const OTHER_OPTIONS = new Set<string>([...DATA_OPTIONS, 'entities', 'database', 'resources', 'seed', 'notes', 'readOnly', 'onError'])
 
 interface Ejected {
@@ -123,7 +122,6 @@ function assignModuleNames(metas: readonly EntityMetadata[]): ReadonlyMap<object
   return names
 }
 
-/** @throws CommandError for options without a form as code. */
 function refuseFunctions(options: EngineOptions): void {
   for (const [name, value] of Object.entries(options)) {
     // The entities have all names written out.
@@ -154,7 +152,7 @@ function config(
   if (server !== undefined) members.push(member('database', writeServer(server)))
   if (isFile)
     members.push(member('database', `fileURLToPath(new URL(${literal(formatImportPath(root, database as string))}, import.meta.url))`))
-  // Ejected entities must not change a file served without entities.
+  // A file served without entities must not change.
   const data = options.entities === undefined ? { schema: 'keep' as const, ...options } : options
   for (const name of DATA_OPTIONS) {
     const value = data[name]
@@ -173,7 +171,7 @@ function config(
     ...modules.toSorted(([, a], [, b]) => (a < b ? -1 : 1)).map(([name, file]) => `import { ${name} } from './entities/${file}.ts'`),
     ...(options.seed === undefined ? [] : [`import seed from './seed.json' with { type: 'json' }`]),
   ]
-  // The guesses of the model are code now, and comments for the reader.
+  // Shows the model's guesses, now code, as comments.
   const notes = (options.notes ?? []).map(note => `// ${oneLine(note)}\n`).join('')
   return `${imports.join('\n')}\n\n${notes}export default ${lines('{', members, '}')} satisfies EngineOptions\n`
 }
@@ -189,7 +187,7 @@ function writeServer(server: ServerDatabase): string {
   return Object.keys(others).length === 0 ? url : literal({ url: new Code(url), ...others })
 }
 
-/** Entities name their schemas: no list is needed. */
+/** Without a list of schemas: each entity names its schema. */
 function withoutList({ schema, ...others }: ServerDatabase): ServerDatabase {
   return typeof schema === 'string' ? { schema, ...others } : others
 }
@@ -278,16 +276,13 @@ function writeReadme(title: string, isServer: boolean): string {
   ].join('\n')
 }
 
-/**
- * Compares tables and model of the loaded project. Leaves out columns that differ, where possible, and returns false: the project must be
- * written again.
- */
+/** Compares tables and model of the loaded project. False: different columns are left out now, and the project must be written again. */
 async function proveSame(engine: RestEngine, { options }: LoadedSource, root: string, leftOut: LeftOut): Promise<boolean> {
   const written = (await importModule(join(root, 'index.ts')))['default'] as EngineOptions
   const { seed: _, ...others } = written
-  // What a server makes of columns, only a server tells.
+  // Only a server shows the columns made by a server.
   const server = findServer(options)
-  // A PGlite has one connection; another PGlite tells the same.
+  // PGlite has one connection: another PGlite shows the same.
   const place =
     server === undefined
       ? { database: ':memory:' }
@@ -300,7 +295,6 @@ async function proveSame(engine: RestEngine, { options }: LoadedSource, root: st
   return true
 }
 
-/** @throws CommandError for a difference that cannot be left out */
 function compareModels(engine: RestEngine, copy: RestEngine, version: string, leftOut: LeftOut): void {
   const [served, written] = [engine, copy].map(each => describeModel(internalsOf(each).modelOf(version)!)) as [Description, Description]
   for (const [place, value] of served) {
@@ -315,7 +309,6 @@ function compareModels(engine: RestEngine, copy: RestEngine, version: string, le
     throw new CommandError('The model cannot be written as code: it would not be the same afterwards.')
 }
 
-/** @throws CommandError where the written entities would have other tables */
 async function compareTables(engine: RestEngine, copy: RestEngine): Promise<void> {
   const [before = '', after = ''] = await Promise.all([engine, copy].map(({ orm }) => orm.schema.getCreateSchemaSQL()))
   const lines = new Set(after.split('\n'))
@@ -331,7 +324,7 @@ function describeModel(model: Model): Description {
   const described = new Map<string, string>()
   const text = (value: unknown): string =>
     JSON.stringify(value, (key, each: unknown) => {
-      // Of a file: rows of a pivot table might link nothing.
+      // A guess about a file: a row of a pivot table may link nothing.
       if (key === 'mayBeEmpty') return undefined
       if (key === 'target' || key === 'resource') return (each as Resource).className
       return typeof each === 'function' ? '' : each instanceof Map ? undefined : key === 'type' ? describeType(each as ScalarType) : each
@@ -344,10 +337,10 @@ function describeModel(model: Model): Description {
   return described
 }
 
-/** In one spelling, whatever other values a file may hold. */
+/** The type without settings for unusual values of a file. */
 function describeType(type: ScalarType): string {
   const { loose: _, toStored: __, ofFile: ___, strays: ____, time, ...others } = type as FileScalar
-  // Where MikroORM stores milliseconds, the form of texts does not matter.
+  // The form of texts does not matter where MikroORM stores milliseconds.
   const compared = time?.unit === 'milliseconds' && time.uniform ? others : { ...others, time }
   return JSON.stringify(
     Object.entries(compared)

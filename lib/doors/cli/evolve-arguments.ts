@@ -1,4 +1,4 @@
-/** Evolve arguments: the options that change a database's tables, and `diff`, which shows the changes. */
+/** Reads the options for changes of a database's tables (`--evolve`, `--rename`, `--fill`), and the word `diff`. */
 import type { Evolving } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
 import { statSync } from 'node:fs'
@@ -47,7 +47,7 @@ interface TakenFiles {
   readonly config: string | undefined
 }
 
-/** Takes `diff` and the model off the files: `diff model.ts app.sqlite`, `model.ts app.sqlite`. */
+/** Separates `diff` and the model from the files of `diff model.ts app.sqlite` or `model.ts app.sqlite`. */
 export function takeModel(files: readonly string[], config: string | undefined): TakenFiles {
   const [first, second, ...others] = files
   if (first !== 'diff') {
@@ -57,7 +57,7 @@ export function takeModel(files: readonly string[], config: string | undefined):
   }
   if (config !== undefined && others.length > 0) throw misuse('diff takes the model as its first word: leave --config out.')
   if (second === undefined || others.length > 1) throw misuse('diff compares a model with a file: mikro-rest diff model.ts app.sqlite.')
-  // A module may name its own database.
+  // The database may be the module's own.
   return others.length === 0 ? { diff: true, files: [second], config } : { diff: true, files: others, config: second }
 }
 

@@ -1,4 +1,4 @@
-/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and makes the copy on which `--get` and `--self-test` evolve or migrate. */
+/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and copies the file for `--get` and `--self-test` with changes of tables. */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'
@@ -25,7 +25,6 @@ export function evolveBy(options: EngineOptions, { evolve, diff, renamed, fill, 
   }
 }
 
-/** For `--fresh`: no rows stay. */
 function makeUpdate(options: EngineOptions): EngineOptions {
   checkEvolvable(options, '--fresh')
   const { schema: _, fill: __, renamed: ___, drop: ____, copies: _____, ...others } = options
@@ -47,7 +46,7 @@ export interface Trial {
 }
 
 /**
- * @returns options for a copy of the file; `undefined`: nothing would change, or the model of a server asks
+ * @returns options for a copy of the file; `undefined`: nothing would change, or the database is a server
  * @param option of the command line; undefined: the model asks for the change
  * @throws CommandError for an option on a server
  */
@@ -68,12 +67,11 @@ export async function tryOnCopy(options: EngineOptions, option: '--evolve' | '--
   return { options: { ...withoutCopies(options), database: path }, remove }
 }
 
-/** Copies of a copy are of no use. */
+/** A copy of a copy would be of no use. */
 export function withoutCopies(options: EngineOptions): EngineOptions {
   return options.schema === 'evolve' ? { ...options, copies: 0 } : options
 }
 
-/** @throws CommandError without a model, or for a database that does not stay */
 function checkEvolvable({ entities, database }: EngineOptions, what: string): void {
   if (entities === undefined) throw new CommandError(`${what} needs the model beside the database: name its module with --config.`, 2)
   if (database === undefined || database === ':memory:' || database === 'pglite:')

@@ -1,4 +1,4 @@
-/** Evolve: shows what `schema: 'evolve'` would change in a database, and asks about new names at a terminal. */
+/** Shows the changes of `--evolve` in a database, and asks at a terminal about possible renamings. */
 import { createInterface } from 'node:readline/promises'
 import { rehearse } from '../../engine/assembly/rehearse.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'

@@ -1,4 +1,4 @@
-/** Examples: at most three requests for sorting, filtering and expanding, by the model and first records, so that answers are not empty. */
+/** Finds at most three requests for the welcome: sorting, filtering, expanding, by the model and first records. No answer is empty. */
 import { isRelation, type Attribute, type Resource, type ToManyAttribute } from '../../model/model.ts'
 import { EVERYTHING, isVisible } from '../../records/plan/visibility.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
@@ -19,7 +19,7 @@ interface SlowLink {
 
 /**
  * @param wanted preferred paths below the version
- * @param slow lists by which no example counts: each record would cost a scan of the table
+ * @param slow lists that no example counts: each record would cost a scan of the table
  */
 export async function findExampleRequests(
   engine: ExampleEngine,
@@ -34,7 +34,7 @@ export async function findExampleRequests(
   if (resources.length === 0 && only !== undefined) return [root + formatPath(only)]
   const paths = [findSort(resources, slow), await findFilter(resources, engine, root), findExpansion(resources)]
   const candidates = paths.filter(path => path !== undefined).map(path => root + path)
-  // A path may need a log-in, or be hidden by rules.
+  // Rules or a log-in may refuse a path.
   const answers = await Promise.all(candidates.map(path => engine.look(path)))
   return candidates.filter((_, index) => answers[index]!.status === 200)
 }
@@ -59,7 +59,7 @@ async function findFilter(resources: readonly Resource[], engine: ExampleEngine,
   const records = (body as Record<string, unknown> | undefined)?.[resource.plural]
   const value = Array.isArray(records) ? (records[0] as Record<string, unknown> | undefined)?.[attribute.name] : undefined
   const initial = typeof value === 'string' ? /^[A-Za-z0-9]/.exec(value)?.[0] : undefined
-  // A filter of an attribute with a reserved name ends with an underscore.
+  // The filter of an attribute with a reserved name ends with an underscore.
   return `${formatPath(resource)}?${name}${RESERVED.some(reserved => reserved === attribute.name) ? '_' : ''}=${initial ?? 'A'}*`
 }
 

@@ -1,13 +1,13 @@
-/** Formats an explanation for a terminal. */
+/** Formats an explanation of `--explain` for a terminal: times, statements, query plans, hints at indexes. */
 import { styleText } from 'node:util'
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { ExplainedStatement, Explanation, IndexHint } from '../../engine/journal/explanation.ts'
 
-/** Characters of a line of SQL, and of the parameters. */
+/** Characters of a line. */
 const WIDTH = 160
 
 /**
- * @param isJson a JSON file is served: indexes are impossible
+ * @param isJson a JSON file is served, which can have no indexes
  * @param stream the output, which decides about colours
  */
 export function formatExplanation(
@@ -57,7 +57,6 @@ function formatPlan(steps: readonly PlanStep[], indent: number, styled: Styled):
 }
 
 function formatHint({ detail, sql, entity }: IndexHint, isJson: boolean, styled: Styled): string[] {
-  // An index needs an ejected model.
   if (isJson)
     return [
       `  ${styled('yellow', 'hint')}: ${escapeControls(detail)}`,
@@ -89,6 +88,6 @@ function cut(line: string): string {
 }
 
 export function escapeControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  // oxlint-disable-next-line no-control-regex -- finds control characters
   return text.replaceAll(/\s+/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 }

@@ -1,5 +1,6 @@
 /**
- * Hides attributes by names of the command line, as `hidden: true` of an entity does. Refuses an unknown name before anything is written.
+ * Hides the attributes of `--hide` (`password`, `user.password`), as `hidden: true` of an entity does. Refuses an unknown name before
+ * anything is written.
  */
 import type { EntityMetadata } from '@mikro-orm/core'
 import type { EngineOptions } from '../../engine/options/options.ts'
@@ -58,14 +59,13 @@ function isNamed({ tableName, className, schema }: EntityMetadata, table: string
   return names.includes(table) || names.some(each => each !== undefined && camelPlural(each) === camelPlural(table))
 }
 
-/** An exact name (in the API, in the entity, of the column) comes before another spelling. */
+/** Exact names (in the API, entity or table) come before other spellings. */
 function findProperties(meta: EntityMetadata, name: string): HiddenProperty[] {
   const exact = meta.props.filter(prop => namesOf(prop).includes(name))
   return exact.length > 0 ? exact : meta.props.filter(prop => namesOf(prop).some(each => camelCase(each) === camelCase(name)))
 }
 
 function namesOf(prop: HiddenProperty): string[] {
-  // Columns of an embedded object belong to properties inside.
   const columns = prop.fieldNames ?? []
   return [prop.name, prop.serializedName, prop.embedded?.[1], ...(columns.length === 1 ? columns : [])].filter(each => each !== undefined)
 }

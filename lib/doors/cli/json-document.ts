@@ -1,25 +1,23 @@
-/**
- * JSON document: the text of a JSON file, and the IDs of its records. Applies changes of records; the rest keeps its characters.
- */
+/** Applies changes of records to the text of a JSON file. All other characters stay. */
 import { isLongInteger, keepDigits } from '../../foundation/json/json-numbers.ts'
 import type { InferredAttribute, InferredCollection } from '../../model/json-model/infer-model.ts'
 import { readAttribute, readLink, readValue } from '../../model/json-model/infer-values.ts'
 import { EditedText, type RecordEdit } from './json-edit.ts'
 
-/** A record of the database, with keys as in the file. */
+/** A record of the database, with the file's keys. */
 export type JsonRow = Readonly<Record<string, unknown>>
 
 export interface CollectionChange {
-  /** Changed and new records by ID; new records in the order of creation. */
+  /** By ID: changed records, and new records in the order of creation. */
   readonly rows: ReadonlyMap<unknown, JsonRow>
-  /** IDs of deleted records; `others`: all but those in `rows`. */
+  /** IDs of deleted records; `others`: all records not in `rows`. */
   readonly gone: readonly unknown[] | 'others'
 }
 
 export type Changes = ReadonlyMap<string, CollectionChange>
 
 export interface DocumentCollection extends Pick<InferredCollection, 'name' | 'isTop' | 'attributes' | 'hasIds' | 'exact'> {
-  /** IDs of the items, in order; null for an item that is no record. */
+  /** The ID of each item; null for an item other than an object. */
   readonly ids: readonly unknown[]
 }
 
@@ -49,7 +47,7 @@ interface DocumentEdit {
 export class JsonDocument {
   readonly #text: EditedText
   readonly #collections: ReadonlyMap<string, DocumentCollection>
-  /** IDs in the text as edited, of collections that have gained or lost records. */
+  /** IDs in the edited text, of collections with lost or added records. */
   readonly #ids = new Map<string, readonly unknown[]>()
 
   constructor(text: string, collections: readonly DocumentCollection[]) {
@@ -83,7 +81,7 @@ export class JsonDocument {
     for (const [name, each] of ids) this.#ids.set(name, each)
   }
 
-  /** Finds links whose missing record's ID a new record has taken. */
+  /** Finds links to a missing record with the ID of a new record. */
   #findRevived(born: ReadonlyMap<string, readonly unknown[]>): Revived[] {
     return [...this.#collections.values()].flatMap(collection =>
       collection.attributes.flatMap(attribute => {
@@ -94,7 +92,7 @@ export class JsonDocument {
     )
   }
 
-  /** Empties links to `id`: the API shows null, and no link may lead to the new record. */
+  /** Empties links to `id`: the API shows null, and the links must not lead to the new record. */
   #unlink(
     collection: DocumentCollection,
     { key, form, idType }: Revived['attribute'],
@@ -107,7 +105,7 @@ export class JsonDocument {
     const unlinked = (record: JsonRow): JsonRow => {
       const value = readValue(record, key)
       const isIt = (link: unknown): boolean => readLink(link, idType) === id
-      // A number of many digits was read as a text.
+      // A number of many digits has been read as a text.
       const spell = (link: unknown): unknown => (form === 'text' ? link : writeLong(link))
       if (Array.isArray(value)) return value.some(isIt) ? { [key]: value.filter(link => !isIt(link)).map(spell) } : {}
       return isIt(value) ? { [key]: null } : {}
@@ -146,7 +144,7 @@ function planEdit(
   return { edit: { records, added: added.map(([, row]) => formRecord(collection, row)) }, added: added.map(([id]) => id) }
 }
 
-/** Gives changed members, with values of the database; undefined removes a member of an exact collection. */
+/** The changed members, with the database's values; undefined removes a member. */
 function findChanged({ attributes, exact }: DocumentCollection, record: JsonRow, row: JsonRow): JsonRow {
   const changed = attributes.filter(attribute => attribute.kind !== 'id' && differs(attribute, record, row, exact))
   const added = listAdded(attributes, row).filter(key => JSON.stringify(readValue(record, key)) !== JSON.stringify(row[key]))
@@ -168,7 +166,7 @@ function listAdded(attributes: readonly InferredAttribute[], row: JsonRow): stri
   return Object.keys(row).filter(key => !modelKeys.has(key))
 }
 
-/** A record may leave out an empty list, and null unless the collection is exact. */
+/** Says whether a value has changed: a record of a file may lack an empty list and, unless the collection is exact, null. */
 function differs(attribute: InferredAttribute, record: JsonRow, row: JsonRow, exact: boolean): boolean {
   const { kind, key } = attribute
   if (exact && kind !== 'toMany' && !(Object.hasOwn(record, key) && Object.hasOwn(row, key)))
@@ -188,7 +186,6 @@ function writeText(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id
 }
 
-/** A text without a number stays. */
 function writeNumber(id: unknown): unknown {
   if (typeof id !== 'string') return id
   return String(Number(id)) === id && Number.isSafeInteger(Number(id)) ? Number(id) : writeLong(id)

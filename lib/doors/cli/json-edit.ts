@@ -3,10 +3,7 @@ import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { findValueEnd, isSpace, scanItems, scanMembers, skipSpace, type Item, type MemberSpan, type Span } from './json-spans.ts'
 import { dropByteOrderMark } from './json-text.ts'
 
-/**
- * Deletes a record, or gives members other values; `undefined` removes the member. Members not named stay, and so does the record if a
- * function gives `undefined`.
- */
+/** Deletes a record, or gives members new values; `undefined` removes a member. A function without a result leaves the record. */
 export type RecordEdit = 'delete' | ((record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined)
 
 interface CollectionEdit {
@@ -32,7 +29,7 @@ interface ArrayEdit {
   readonly items: Item[]
 }
 
-/** A JSON text of collections: arrays of objects, or one object as the only record. Remembers where records stand. */
+/** A JSON text of collections: arrays of objects, or an object as the only record. Remembers the place of each record. */
 export class EditedText {
   #text: string
   readonly #style: Style
@@ -45,7 +42,7 @@ export class EditedText {
     this.#style = detectStyle(text)
     const first = skipSpace(text, text.length - dropByteOrderMark(text).length)
     const members = text[first] === '[' ? [{ key: '', value: { start: first, end: findValueEnd(text, first) } }] : scanMembers(text, first)
-    // Of a repeated name the last counts, as for JSON.parse.
+    // JSON.parse takes the last of repeated names, too.
     const last = new Map(members.map(({ key, value }) => [key, value]))
     this.#places = [...last]
       .map(([name, value]) => ({ name, ...value, items: text[value.start] === '[' ? scanItems(text, value) : undefined }))
@@ -56,7 +53,7 @@ export class EditedText {
     return this.#text
   }
 
-  /** By names of collections; the name of a list at the top level is empty. */
+  /** @param edits by names of collections; a list at the top level has an empty name */
   edit(edits: ReadonlyMap<string, CollectionEdit>): void {
     const text = this.#text
     let edited = ''
@@ -78,7 +75,7 @@ export class EditedText {
     this.#text = edited + text.slice(from)
   }
 
-  /** Places are those before the edit: text in front may have moved. */
+  /** Places are those before the edit. */
   #editPlace(place: EditPlace, edit: CollectionEdit): readonly TextReplacement[] {
     const text = this.#text
     const { start, end, items } = place
@@ -98,11 +95,11 @@ function move(items: readonly Item[], by: number): void {
 }
 
 interface Style {
-  /** Of one level. Empty: the whole file is one line. */
+  /** Of a level. Empty: the file is one line. */
   readonly indent: string
-  /** Empty: everything is in one line. */
+  /** Empty: all in one line. */
   readonly newline: string
-  /** The space after colons, and after commas inside a line. */
+  /** Behind colons, and behind commas inside a line. */
   readonly gap: string
 }
 
@@ -123,7 +120,7 @@ interface WrittenText {
   readonly text: string
 }
 
-/** After deletions, and in an empty list, white space and commas between records are written anew. */
+/** After a deletion, and in an empty list, white space and commas between records are written anew. */
 function editArray(text: string, scanned: ScannedArray, edit: CollectionEdit, style: Style): ArrayEdit {
   const { items } = scanned
   const last = items.at(-1)
@@ -255,7 +252,7 @@ function editRecord(text: string, record: Span, change: RecordEdit | undefined, 
   return edited + text.slice(last.value.end, record.end)
 }
 
-/** As `JSON.stringify` does, in a line of this indentation. */
+/** As `JSON.stringify`, in a line with the indentation. */
 function format(value: unknown, indent: string, style: Style): string {
   if (style.newline === '') return formatInLine(value, { gap: style.gap, padding: '' })
   return JSON.stringify(value, undefined, style.indent).replaceAll('\n', style.newline + indent)

@@ -1,4 +1,4 @@
-/** Infers the model of a file of collections, as json-server serves. */
+/** Reads a JSON file of collections, as for json-server, and infers the model. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { findOddities, parseLong, type JsonFinding } from '../../foundation/json/json-numbers.ts'
@@ -30,7 +30,7 @@ export interface JsonFile {
   readonly collections: readonly InferredCollection[]
 }
 
-/** @throws CommandError, TypeError for a file that is not UTF-8 or JSON, or data that cannot be served. */
+/** @throws CommandError, TypeError for a file that is not UTF-8 or JSON, or data that cannot be served */
 export async function readJsonFile(name: string, path: string, options: InferOptions = {}): Promise<JsonFile> {
   const bytes = await readFile(path)
   if (bytes.length > LARGE) progress(`reads ${name} (${Math.round(bytes.length / 1e6)} MB)`)
@@ -43,14 +43,14 @@ export function readJsonText(name: string, path: string, text: string, options: 
   return { name, path, text, collections: infer(data, name, { ...oddities, ...options }) }
 }
 
-/** `['orders', 0, 'id']` is `orders.id`, `['profile', 'id']` is `profile.id`. */
+/** Shows `['orders', 0, 'id']` as `orders.id`, and `['profile', 'id']` as `profile.id`. */
 function formatMember([collection, ...inside]: readonly (string | number)[]): string {
   return `${collection}.${inside.find(key => typeof key === 'string')}`
 }
 
 const NAMED = 3
 
-/** What parsed values do not show. */
+/** Finds repeated names and numbers with too many digits, absent from parsed values. */
 function readOddities(text: string): Pick<InferOptions, 'oddities' | 'long'> {
   const findings = [...findOddities(text)]
   const repeated = findings.filter(({ kind }) => kind === 'repeated')
@@ -79,7 +79,7 @@ function countBy(names: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Keeps the byte order mark: a save writes it again. */
+/** Keeps the byte order mark for saves. */
 export function decode(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -1,7 +1,4 @@
-/**
- * Adds options of a module to the inferred model of a JSON file. Throws CommandError for options in the place of the file's model or
- * records.
- */
+/** Adds the options of `--config` to the inferred model of a JSON file. Refuses options in the place of the file's model or records. */
 import type { EngineOptions } from '../../engine/options/options.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { JsonModel } from '../../model/json-model/from-json.ts'
@@ -39,7 +36,7 @@ export async function addOptions(model: JsonModel, file: InferredFile, config: s
 
 /** `auth({ entity: 'users' })` names the collection. */
 function nameUsers(auth: NonNullable<EngineOptions['auth']>, { collections }: InferredFile): NonNullable<EngineOptions['auth']> {
-  // What auth() has not made is refused with the other options.
+  // Other values than of auth() are refused with the other options.
   const entity: unknown = (auth as Partial<typeof auth>).options?.entity
   const found = collections.find(({ resource }) => resource === entity)
   return found === undefined ? auth : { ...auth, options: { ...auth.options, entity: found.className as never } }
@@ -71,7 +68,7 @@ function mergeRules(
   return [...rules.values()]
 }
 
-/** What the file forbids stays forbidden. */
+/** Keeps each prohibition of the file. */
 function joinRules(own: GivenRules, more: GivenRules): GivenRules {
   const names = Object.keys({ ...own.attributes, ...more.attributes })
   const attributes = Object.fromEntries(names.map(name => [name, { ...more.attributes?.[name], ...own.attributes?.[name] }]))

@@ -1,4 +1,4 @@
-/** Finds values in a JSON text, without making them. */
+/** Finds where values stand in a JSON text, without making the values. */
 
 /** `end` is behind the last character. */
 export interface Span {
@@ -11,7 +11,7 @@ export interface MemberSpan extends Span {
   readonly value: Span
 }
 
-/** Moves with edits in front. `before` is the start of the white space in front. */
+/** Moves with edits in front of the item. `before` is the start of the white space in front. */
 export interface Item {
   before: number
   start: number

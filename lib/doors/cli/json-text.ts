@@ -1,4 +1,4 @@
-/** Parses a text, with errors that name file and place. */
+/** Parses a JSON text. Errors name the file and the place. */
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
 import { CommandError } from './command-error.ts'
 

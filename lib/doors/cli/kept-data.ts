@@ -1,6 +1,6 @@
 /**
- * Kept data: with `--watch`, the data of a module in memory outlive a restart, in a file of the watching process. Under an unfit model, or
- * with another seed, the data begin anew, and a line says why.
+ * Keeps the data of a module in memory across the restarts of `--watch`, in a file of the watching process. Where the data do not fit the
+ * model, or the seed is another, data begin anew, and a line says why.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { EvolveError } from '../../records/database/evolving.ts'
 import { escapeControls } from './explanation-text.ts'
 import { KEPT } from './watched.ts'
 
-/** `undefined`: no `--watch`, read-only data, data outside of memory, or a `schema` of `keep` or `migrate`. */
+/** `undefined` without `--watch`, for read-only data, for data outside of memory, and for a `schema` of `keep` or `migrate`. */
 export function findKeptFile({ entities, database, schema, readOnly }: EngineOptions): string | undefined {
   const isPlain = entities !== undefined && readOnly !== true && (schema === undefined || schema === 'update' || schema === 'evolve')
   return isPlain && readDatabase(database ?? ':memory:') === ':memory:' ? process.env[KEPT] : undefined
@@ -40,7 +40,7 @@ async function tryKept<E>(
   try {
     return { engine: await create(options) }
   } catch (error) {
-    // After any other error the model will be mended, and the data are kept.
+    // The model will be mended after any other error: the data are kept.
     if (!(error instanceof EvolveError)) throw error
     return { why: error.message.replace(/^.*? cannot be evolved, and nothing in it was changed: /s, '').replace(/\.$/, '') }
   }

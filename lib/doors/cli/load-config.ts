@@ -19,7 +19,7 @@ export interface ConfigArguments {
   readonly ejects: boolean
 }
 
-/** `undefined`: neither a config nor options with a config. */
+/** `undefined`: the module exports no config, and no options with a config. */
 export async function loadConfig(
   main: unknown,
   path: string,
@@ -45,7 +45,7 @@ export function isNamedConfig(path: string): boolean {
   return /^(?:mikro-?)?orm\.config\.\w+$/i.test(basename(path))
 }
 
-/** Standard output is for answers. Where the config is TypeScript, its loader loads the entities, too. */
+/** Logs to standard error: standard output is for answers. The loader of a config in TypeScript loads the entities, too. */
 async function forCommand(config: OrmConfig, path: string): Promise<NonNullable<EngineOptions['orm']>> {
   const { logger, loggerFactory, preferTs, dynamicImportProvider: ownProvider } = config
   const quiet =
@@ -66,7 +66,7 @@ function isConfig(main: unknown, isNamed: boolean): boolean {
   return !isEngines && (isNamed || names.some(name => isOrmOption(name) && !isEngineOption(name)))
 }
 
-/** @throws CommandError for another MikroORM, whose classes the engine cannot know */
+/** Refuses another MikroORM, with classes unknown to the engine. */
 export function checkOrmVersion(path: string): void {
   let version: string
   try {

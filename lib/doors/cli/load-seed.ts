@@ -1,7 +1,4 @@
-/**
- * Reads a JSON file of records, a module with records or a seeder, or a seeder of MikroORM's config by name. Throws CommandError for
- * anything else.
- */
+/** Loads the records of `--seed` from a JSON file, a module with records or a seeder, or by the name of a seeder in MikroORM's config. */
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { parse } from 'node:path'
@@ -32,7 +29,7 @@ export async function loadSeed(file: string): Promise<AddedSeed> {
   }
 }
 
-/** @throws CommandError for a number that would be stored as another */
+/** @throws CommandError for a number that JavaScript would round */
 function readRecords(text: string, file: string): unknown {
   const records = parseJson(text, file)
   const rounded = findRounded(dropByteOrderMark(text))
@@ -40,12 +37,12 @@ function readRecords(text: string, file: string): unknown {
   return records
 }
 
-/** A class, `UserSeeder`, has no extension, and is no file in the folder. */
+/** A class, such as `UserSeeder`: no extension, and no such file in the folder. */
 function isNameOfSeeder(text: string): boolean {
   return /^[A-Z][\w$]*$/.test(text) && !existsSync(text)
 }
 
-/** The default export; else the class named like the file, as of MikroORM's own command; else the only class. */
+/** The default export; else, as by MikroORM's own command, the class named like the file; else the only class. */
 function findSeed(exported: Readonly<Record<string, unknown>>, path: string): unknown {
   const found = exported['default'] ?? exported[parse(path).name]
   if (found !== undefined) return found

@@ -1,6 +1,6 @@
 /**
- * Load: makes engine options of FILE: a module or its folder, a JSON file, a SQLite file, a URL of PostgreSQL, or none (the sample model).
- * Errors name the file in one line.
+ * Makes engine options of a module, a folder, a JSON file, a SQLite file, a URL of PostgreSQL, or none (the sample model). Errors name the
+ * file in one line.
  */
 import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import { readDatabase } from '../../engine/options/database-option.ts'
@@ -28,15 +28,15 @@ import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
 
 export interface LoadedSource {
   readonly options: EngineOptions
-  /** For this run, which may have to leave files as they are. */
+  /** For this run: `--get`, for example, changes no file. */
   readonly running: EngineOptions
   readonly json?: JsonFile
-  /** A copy of the file, which this run evolves or migrates. */
+  /** A copy of the file, to evolve or migrate. */
   readonly trial?: Trial
   readonly module?: string | undefined
   readonly title: string
   readonly logIn?: LogIn
-  /** Example paths below the version, where known beforehand. */
+  /** Below the version, where known beforehand. */
   readonly examples: readonly string[] | undefined
 }
 
@@ -111,7 +111,7 @@ function plainFile({ database }: EngineOptions): { readonly database?: string | 
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** Commands that end, such as `--get`, must work on read-only files. */
+/** Commands with an end, such as `--get`, must work on read-only files. */
 async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')
@@ -192,7 +192,7 @@ async function loadModel(
 
 export const SERVER = /^(?:postgres(?:ql)?:\/\/|pglite:)/i
 
-/** Takes the module's seed for a new PGlite alone: a server has records. */
+/** Only a new PGlite gets the module's seed: a server has records. */
 async function loadServer(url: string, config: string | undefined, choice: ConfigArguments): Promise<Omit<LoadedSource, 'running'>> {
   const name = describeDatabase(url)
   const isNew = isInMemory(url) || (await isNewFolder(url))
@@ -200,7 +200,7 @@ async function loadServer(url: string, config: string | undefined, choice: Confi
   if (config === undefined) return { options: { database: url }, title: `${name} as it is`, examples: undefined }
   const { seed, schema, ...options } = await loadOptions(config, { ...choice, database: url })
   const seeded = isNew && seed !== undefined ? { seed } : {}
-  // A module that keeps tables means its own database: here no tables exist.
+  // `keep` means the module's own database: here no tables exist.
   const made = schema === undefined || (isNew && schema === 'keep') ? {} : { schema }
   return { options: { ...options, ...made, ...seeded, database: url }, title: `${name} with ${config}`, examples: undefined }
 }
@@ -215,7 +215,7 @@ async function loadSample(database?: string): Promise<Pick<LoadedSource, 'option
   return { options: database === undefined ? sample : { ...sample, database }, examples: SAMPLE_EXAMPLES }
 }
 
-/** The default export, perhaps a MikroORM config, or exported entities. */
+/** The default export, such as options or a MikroORM config; else the exported entities. */
 async function loadOptions(file: string, args: ConfigArguments): Promise<EngineOptions> {
   const options = await loadExported(file, args)
   return args.migrates ? { ...options, schema: 'migrate' } : options
@@ -225,7 +225,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   if (!isModule(file)) throw new CommandError(`${file} is not a module: a model is a .js, .mjs, .cjs, .ts or .mts file.`)
   const path = await checkReadable(file)
   const { checkOrmVersion, isNamedConfig, loadConfig } = await import('./load-config.ts')
-  // Before the import: with an older MikroORM, imports may be missing.
+  // Checked before the import, impossible with an older MikroORM.
   if (isNamedConfig(path)) checkOrmVersion(path)
   const exported = await importModule(path)
   const main = await exported['default']
@@ -242,7 +242,7 @@ async function loadExported(file: string, args: ConfigArguments): Promise<Engine
   )
 }
 
-/** Of `engine.requests`, or of `GET /_test/requests`. */
+/** Reads a file of `engine.requests`, or of `GET /_test/requests`. */
 export async function readJournal(file: string): Promise<JournalEntry[]> {
   const data = parseJson(await readFile(await checkReadable(file), 'utf8'), file) as { readonly requests?: unknown } | null
   const entries: unknown = Array.isArray(data) ? data : data?.requests

@@ -1,5 +1,5 @@
 /**
- * Log-in: `--login users` for a JSON file. Notes the guess by which attribute users log in. Throws CommandError for a file without such
+ * Adds a log-in to the API of a JSON file (`--login users`). Notes the guessed attribute of the user's name. Refuses a file without such
  * users.
  */
 import { auth } from '../../engine/auth/auth-options.ts'
@@ -23,7 +23,7 @@ export interface LogIn {
 
 /**
  * @param login `users`, or `users.nickname`
- * @param hashes at loading; else passwords are compared as they are
+ * @param hashes whether passwords are hashed at loading; else they are compared as texts
  */
 export function addLogIn(
   options: EngineOptions,
@@ -63,7 +63,7 @@ function isPlain(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && !isPasswordHash(value) && !isOtherHash(value))
 }
 
-/** By default the likeliest, with another text in each record. */
+/** Without `wanted`: the likeliest attribute with another text in each record. */
 function findIdentifier(users: InferredCollection, wanted: string | undefined, file: string): string {
   const texts = users.attributes.filter(each => each.kind === 'plain' && each.type === 'text').map(({ key }) => key)
   if (wanted !== undefined) {
@@ -86,7 +86,6 @@ function isUnique({ records }: InferredCollection, key: string): boolean {
   return values.length > 0 && new Set(values).size === values.length
 }
 
-/** Finds any spelling: `userName`, `user_name`. */
 function findAttribute({ attributes }: Pick<InferredCollection, 'attributes'>, names: readonly string[]): string | undefined {
   const keys = attributes.filter(({ kind }) => kind === 'plain').map(({ key }) => key)
   return names.map(name => keys.find(key => key.toLowerCase().replaceAll(/[_\W]/g, '') === name)).find(each => each !== undefined)

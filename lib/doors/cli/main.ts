@@ -1,4 +1,4 @@
-/** Runs the command. */
+/** Runs the command `mikro-rest`, which loads FILE, and serves, describes, ejects or tests the model. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -27,7 +27,7 @@ import { servesWorkbench } from './workbench-address.ts'
  * @returns the exit code: 0, 1 for a failure, 2 for wrong usage
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // A reader of the output may stop early, as `head` does.
+  // The reader of the output may stop early, as `head` does.
   process.stdout.on('error', () => {})
   try {
     const args = parseArguments(argv)
@@ -67,14 +67,13 @@ async function run(args: CommandArguments): Promise<number> {
   }
 }
 
-/** @returns 1 where anything would be changed */
 async function diff({ options }: LoadedSource): Promise<number> {
   const { formatPlan, nameDatabase, planEvolution } = await import('./evolve.ts')
   const { plan } = await planEvolution(options, undefined)
   return await print(formatPlan(plan, nameDatabase(options), 'the model'), plan.steps.length === 0 ? 0 : 1)
 }
 
-/** For SQLite, starts the model in memory first: a bad model must not cost the tables. */
+/** Empties the database. Tries the model in memory before: a bad model must not cost the tables of a SQLite file. */
 async function beginAnew(Engine: typeof RestEngine, { running }: LoadedSource): Promise<EngineOptions> {
   const { isThere } = await import('./evolve-options.ts')
   if (!(await isThere(running))) return running
@@ -98,7 +97,7 @@ async function planEvolving({ running, trial }: LoadedSource): Promise<EngineOpt
 }
 
 async function runEngine(Engine: typeof RestEngine, args: CommandArguments, loaded: LoadedSource): Promise<number> {
-  // A journal that nobody can read would cost a long-running server memory.
+  // Nobody could read the journal, and the memory would grow.
   const journal = (await servesWorkbench(args)) ? {} : { journal: 0 }
   if (loaded.json !== undefined) announceRecords(loaded.json)
   const database = readDatabase(loaded.running.database ?? ':memory:')
@@ -125,7 +124,8 @@ async function runEngine(Engine: typeof RestEngine, args: CommandArguments, load
 }
 
 /**
- * A trial tries the new model beside the serving child, and waits for that child's end. A module in memory keeps its data.
+ * A trial of `--watch` tries the new model beside the serving child, and waits for the end of the serving child. A module in memory keeps
+ * the data.
  *
  * @returns undefined where the former process has saved the JSON file meanwhile
  */
@@ -189,7 +189,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** Tries writes, too, of a file that this run only reads: the model says whether it is read-only. */
+/** Tries writes, too, of a file only read in this run: the model decides about read-only. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,
@@ -243,7 +243,7 @@ async function get(
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Waits for the text: an exit loses what is buffered. */
+/** Waits until the text is written: an exit would lose the rest. */
 function print(text: string, exitCode: number): Promise<number> {
   const shown = text.replaceAll(CONTROLS, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return new Promise(resolve => {
@@ -253,7 +253,6 @@ function print(text: string, exitCode: number): Promise<number> {
 
 async function explainStart(error: unknown, { config }: CommandArguments, model: string | undefined): Promise<unknown> {
   if (!(error instanceof Error) || model === undefined) return error
-  // MikroORM says so where a decorator names no type.
   if (error.message.includes('emitDecoratorMetadata') && /ts$/i.test(model)) {
     const { findTypeScriptLoader } = await import('./typescript.ts')
     return new CommandError(oneLine(error) + (await findTypeScriptLoader(resolve(model))).typesAdvice)

@@ -1,3 +1,4 @@
+/** Imports the modules of the command line (model, config, seed), in TypeScript, too. Errors name file and line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks, type ResolveFnOutput } from 'node:module'
 import { extname } from 'node:path'
@@ -13,8 +14,8 @@ export function isModule(file: string): boolean {
 }
 
 /**
- * Packages that the command shares with modules of a model: a project works before its packages are installed, and classes of two copies of
- * MikroORM (`npx` installs one) would not know each other.
+ * Packages lent by the command to modules of a model: a project works without installed packages, and all code has the same classes of
+ * MikroORM (`npx` installs a copy).
  */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
 const LIB = new URL('../../', import.meta.url).href
@@ -99,7 +100,7 @@ function describeFault({ file, line, text, manifest, isPlain }: SyntaxFault, adv
   return `${text} (${file}:${line}). ${manifest} says "type": "commonjs": write "module" there, or call the file .mjs or .mts.${advice}`
 }
 
-/** With all exports of a CommonJS module. */
+/** Lists exports, of a CommonJS module all. */
 function listExports(namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const main = namespace['default']
   if (typeof main !== 'object' || main === null || Object.getPrototypeOf(main) !== Object.prototype) return namespace
@@ -112,7 +113,7 @@ function formatPlace(error: unknown): string {
   return found?.[1] === undefined || found[1].includes('node_modules') ? '' : ` (${found[1]})`
 }
 
-/** A module may export a class and its schema: only the schema counts. */
+/** Drops the class beside a schema of the class. */
 export function findEntities(values: Iterable<unknown>): object[] {
   const entities = new Set<object>()
   for (const value of values) {

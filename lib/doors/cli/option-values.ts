@@ -1,4 +1,4 @@
-/** Reads values of options. Throws CommandError for a bad value. */
+/** Reads the values of options, such as `--port 3000`. Throws CommandError for a bad value. */
 import { isIPv6 } from 'node:net'
 import { MAX_DELAY } from '../../engine/testing/fault-options.ts'
 import { readBase } from '../../records/request/address.ts'
@@ -13,7 +13,7 @@ export function toBase(base: string | undefined): string | undefined {
   }
 }
 
-/** Other commands have such a first word, this command a file. */
+/** First words of other commands, in the place of a file. */
 const VERBS: ReadonlySet<string> = new Set(['serve', 'start', 'run', 'dev', 'watch', 'open', 'mikro-rest', 'json-server'])
 
 export function toFile(files: readonly string[]): string | undefined {
@@ -49,7 +49,6 @@ export function toMilliseconds(option: string, text: string, least: number): num
   throw misuse(`${option} takes a number of milliseconds from ${least} to ${MAX_DELAY}, got "${text}".`)
 }
 
-/** @throws CommandError where options exclude each other */
 export function refuseOthers(what: string, others: Readonly<Record<string, string | boolean | undefined>>): void {
   const other = Object.entries(others).find(([, given]) => given !== undefined && given !== false)
   if (other !== undefined) throw misuse(`${what}: it does not go with ${other[0]}.`)

@@ -1,4 +1,4 @@
-/** Other grammar: the backends that `--as` names, and their wires. */
+/** The backends for `--as`, such as json-server, with wires. */
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { Model } from '../../model/model.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

@@ -1,4 +1,4 @@
-/** Reads this package's manifest, for the versions inside. */
+/** Reads the package.json of mikro-rest, for versions. */
 import { readFile } from 'node:fs/promises'
 
 interface Manifest {

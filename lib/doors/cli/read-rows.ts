@@ -1,4 +1,4 @@
-/** Reads records in the form of the JSON file. */
+/** Reads records from the database in the form of the JSON file, for a save. */
 import type { RestEngine } from '../../engine.ts'
 import { parseLong } from '../../foundation/json/json-numbers.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -6,7 +6,7 @@ import type { InferredAttribute, InferredCollection } from '../../model/json-mod
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { JsonRow } from './json-document.ts'
 
-/** IDs of one statement. */
+/** IDs in a statement. */
 const CHUNK = 500
 
 interface Wanted {
@@ -14,11 +14,7 @@ interface Wanted {
   readonly ids: Iterable<unknown> | 'all'
 }
 
-/**
- * Reads one state of the data.
- *
- * @returns rows by collection and ID; those of one statement in the order of creation
- */
+/** @returns rows of one state of the data, by collection and ID; in the order of creation within a statement */
 export async function readRows(engine: RestEngine, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, ReadonlyMap<unknown, JsonRow>>> {
   return await engine.orm.em.fork().transactional(async em => {
     // MikroORM's core does not declare the method of both databases.
@@ -56,7 +52,7 @@ async function readChunk(
       kind === 'toMany' ? (lists.get(key)!.get(id) ?? []) : decode(row, resource, name)
     const members = (resource.open === undefined ? null : decodeColumn(row, resource.open.holder)) as JsonRow | null
     const present = attributes.map(attribute => [attribute.key, value(attribute)] as const)
-    // Null stands for a missing member.
+    // The column of a missing member is null.
     const shown = resource.open?.exact === true ? present.filter(([, each]) => each !== null) : present
     return [id, { ...Object.fromEntries(shown), ...members }]
   })
@@ -113,6 +109,6 @@ function decodeColumn(row: JsonRow, attribute: ScalarAttribute): unknown {
   const value = row[attribute.source.column]
   if (value === null || value === undefined) return null
   if (attribute.type.kind === 'boolean') return value === 1
-  // A number inside of JSON keeps its digits.
+  // As in the text of the file, numbers inside of JSON keep their digits.
   return attribute.type.kind === 'json' && typeof value === 'string' ? parseLong(value) : value
 }

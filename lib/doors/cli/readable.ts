@@ -1,4 +1,4 @@
-/** Checks that a file of the command line can be read. */
+/** Refuses an unreadable file of the command line, with a hint at the meant file. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { findScheme, SERVERS } from '../../engine/options/database-option.ts'
@@ -44,7 +44,6 @@ async function hintAt(path: string): Promise<string> {
   return /^[a-z-]+$/.test(basename(path)) ? ' The first word is the FILE that is served: mikro-rest --help lists what it may be.' : ''
 }
 
-/** @throws CommandError for the address of a database or a page. */
 export function refuseUrl(file: string): void {
   const scheme = findScheme(file)
   if (scheme === undefined) return

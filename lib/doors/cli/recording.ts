@@ -1,4 +1,4 @@
-/** Serves a FILE of `engine.record`. Refuses options for other files. */
+/** Serves a recording of `engine.record`. Refuses options for other files. */
 import { open } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { RestEngine } from '../../engine.ts'
@@ -26,7 +26,6 @@ export async function isRecording(file: string | undefined): Promise<boolean> {
     const { buffer } = await handle.read(Buffer.alloc(21), 0, 21, 0)
     return buffer.toString('latin1') === 'mikro-rest recording '
   } catch {
-    // A folder, or an unreadable file: loading says what is wrong.
     return false
   } finally {
     await handle.close()
@@ -69,7 +68,7 @@ export async function openRecorded(
   return { engine, loaded, args: LOCAL.includes(args.host) ? { ...args, workbench: args.workbench ?? true } : args }
 }
 
-/** Successful readings of the test, else a list. No request is sent: the journal is the test's. */
+/** Paths of successful readings in the test, else of a list. Sends no request: the journal is the test's. */
 function findExamples(engine: RestEngine, requests: readonly JournalEntry[]): string[] {
   const root = formatRoot(engine.base, engine.versions[0] ?? NO_VERSION)
   const read = requests.filter(({ method, path, status = 0 }) => method === 'GET' && status < 400 && path.startsWith(`${root}/`))

@@ -1,10 +1,10 @@
-/** Puts a temporary file in the place of the old. A reader finds one of both whole, after a crash, too. */
+/** Replaces a file by a temporary file, so that a reader finds the old or the new content whole, after a crash, too. */
 import { createHash } from 'node:crypto'
 import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CommandError } from './command-error.ts'
 
-// After so many milliseconds without a write, a temporary file is abandoned.
+// Milliseconds without a write, until a temporary file counts as abandoned.
 const STALE = 60_000
 
 export function hashContent(content: string | Buffer): string {
@@ -15,7 +15,7 @@ export function temporaryOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
 }
 
-/** Removes files of killed processes. */
+/** Removes temporary files of killed processes. */
 export async function removeLeftOver(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`
   for (const name of await readdir(dirname(target))) {
@@ -25,7 +25,7 @@ export async function removeLeftOver(target: string): Promise<void> {
   }
 }
 
-/** Another process may have the ID by now, even this one. */
+/** Another process may have the ID by now. */
 async function isLeftOver(temporary: string, pid: number): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return true
   const { mtimeMs } = await stat(temporary).catch(() => ({ mtimeMs: Date.now() }))
@@ -49,7 +49,7 @@ interface ReplacedFile {
 }
 
 /**
- * Overwrites no file that another program has changed.
+ * Overwrites no file changed by another program.
  *
  * @param before the expected content of the file
  * @param announce called before anybody can see the new content

@@ -1,6 +1,6 @@
 /**
- * Save worker: a thread with the text of a JSON file, writes beside the thread that answers requests. Takes one save at a time, and reports
- * the end. A failed save is part of the next: the text is kept.
+ * The thread that saves a JSON file, beside the thread that answers requests. Keeps the file's text, applies changes, writes, and reports
+ * the end, one save at a time. The next save repeats a failed save.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { CommandError, oneLine } from './command-error.ts'
@@ -18,7 +18,7 @@ export interface SaveWork {
 
 export type SaveOrder = { readonly changes: Changes } | { readonly announced: true }
 
-/** `about`: the hash of content about to be written. */
+/** `about`: the hash of the content to be written. */
 export type SaveReport = { readonly about: string } | { readonly done: true; readonly trouble?: string }
 
 const { name, path, text, collections, isWatched } = workerData as SaveWork

@@ -1,6 +1,6 @@
 /**
- * Writes changes back to the JSON file. Hands changed rows to the thread with the text (save-worker.ts): the cost here does not depend on
- * the size of the file.
+ * Saves changes to the JSON file (`--save`). Hands changed rows to the thread with the text (save-worker.ts): the cost here does not depend
+ * on the size of the file.
  */
 import { rmSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -17,12 +17,12 @@ import { removeLeftOver, temporaryOf } from './replace-file.ts'
 import { isWatched, report } from './watched.ts'
 import type { SaveOrder, SaveReport, SaveWork } from './save-worker.ts'
 
-// Milliseconds: writes of this time are one save.
+// Milliseconds: writes in this time are one save.
 const GATHER = 50
 
 interface WatchedFile {
   readonly collection: InferredCollection
-  /** Changes of a hidden list are not reported: any deletion may be one. */
+  /** Any deletion may change a hidden list, without a report. */
   readonly hasHiddenList: boolean
 }
 
@@ -36,7 +36,7 @@ export class Saver {
   #saving: Promise<boolean> = Promise.resolve(true)
   #isSaving = false
   #worker: SaveThread | undefined
-  /** The error that was printed: not printed twice. */
+  /** The printed error: not printed twice. */
   #trouble: string | undefined
 
   constructor(engine: RestEngine, file: JsonFile) {
@@ -58,12 +58,12 @@ export class Saver {
   async begin(): Promise<void> {
     const target = await realpath(this.#file.path)
     await removeLeftOver(target)
-    // A second signal ends the process during a save.
+    // A second signal may end the process during a save.
     process.on('exit', () => rmSync(temporaryOf(target), { force: true }))
     this.#start()
   }
 
-  /** All data may have been replaced, without a report of rows. */
+  /** To call when all data may have changed, without a report of rows. */
   replaced(): void {
     for (const { collection } of this.#byTable.values()) this.#changed.set(collection, 'all')
     this.#schedule()
@@ -81,7 +81,7 @@ export class Saver {
     return this.#saving
   }
 
-  /** `undefined`: the file has all changes. */
+  /** Rejects where the file cannot be saved. `undefined`: the file has all changes. */
   settled(): Promise<void> | undefined {
     if (this.#changed.size === 0 && this.#trouble === undefined && !this.#isSaving) return undefined
     return this.#assertSaved()
@@ -166,7 +166,7 @@ export class Saver {
   }
 }
 
-/** Beside this file; in the built package, at the place of its source, wherever a bundler has put this file. */
+/** In the built package: the place of the source, wherever a bundler has put this code. */
 function findWorker(): URL {
   const moduleUrl = import.meta.url
   if (moduleUrl.endsWith('.ts')) return new URL('./save-worker.ts', moduleUrl)

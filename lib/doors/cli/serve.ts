@@ -1,4 +1,4 @@
-/** Serves the engine over HTTP until a signal. */
+/** Serves the engine over HTTP until a signal, and prints the welcome. */
 import { listPathsOf } from './other-grammar.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'
@@ -27,12 +27,12 @@ import { isLocal, servesWorkbench } from './workbench-address.ts'
 
 type HttpServer = ReturnType<typeof createServer>
 
-// Milliseconds: so long a running request or a stalled upload may delay the end.
+// Milliseconds: a running request or a stalled upload may delay the end so long.
 const SHUTDOWN_TIMEOUT_MS = 10_000
-// Milliseconds: signals in this time count once, since npm passes Ctrl-C on to a process that has the signal already.
+// Milliseconds: signals in this time count once. npm passes Ctrl-C on to a process that has the signal already.
 const SAME_SIGNAL = 100
 
-// Rows of a table with a foreign key to report, and lines of the report.
+// A foreign key without an index is reported from so many rows on, in so many lines.
 const MANY = 10_000
 const SHOWN = 3
 
@@ -71,7 +71,7 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   const { stopped } = stopOnSignal(server)
   const address = server.address() as AddressInfo
   void report({ port: address.port })
-  // Afterwards, since this may take time.
+  // After the welcome: this may take time.
   const slow = await internalsOf(engine).unindexedLinks(MANY)
   const paths = listPaths(engine, args, loaded.json !== undefined)
   const requests =
@@ -83,14 +83,13 @@ export async function serve(engine: RestEngine, loaded: LoadedSource, args: Comm
   await stopped
 }
 
-/** As the user of the log-in, without journal and faults. */
+/** Reads as the user of the log-in, without journal and faults. */
 function lookAt(engine: RestEngine, { logIn }: LoadedSource): Parameters<typeof findExampleRequests>[0] {
   const headers = logIn === undefined ? {} : { authorization: `Bearer ${engine.token(logIn.example.id)}` }
   const client = new LazyClient({ headers }, { isPlain: true })
   return { base: engine.base, versions: engine.versions, look: path => internalsOf(engine).look(path, client) }
 }
 
-/** A test control may replace all data. */
 function isControl({ base }: RestEngine, path: string): boolean {
   const below = findTargetBelow(path, base)
   return below !== undefined && TestControls.isControl(below)
@@ -103,7 +102,7 @@ async function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/** Adds the name of `--host` where it means a loopback address, or where `--allow-host` names others. */
+/** Adds the name of `--host` for a loopback address, or beside `--allow-host`. */
 async function listHosts({ host, allowedHosts }: CommandArguments): Promise<{ allowedHosts?: readonly string[] | true }> {
   if (allowedHosts === true) return { allowedHosts }
   const isName = isIP(host) === 0 && host !== 'localhost'
@@ -134,7 +133,7 @@ function describeListenError(error: NodeJS.ErrnoException, port: number, host: s
   }
 }
 
-/** The first signal closes the server, a second ends the process. */
+/** The first signal closes the server, the second ends the process. */
 function stopOnSignal(server: HttpServer): { stopped: Promise<void> } {
   let firstAt: number | undefined
   const stopped = new Promise<void>(resolve => {
@@ -166,7 +165,6 @@ function printWelcome(
   const origin = `http://${formatHost(address)}:${address.port}`
   const notes = formatNotes(engine)
   const served = escapeControls(title)
-  // A resource or a route may have the path of the page.
   const hasDocs = as === undefined && !internalsOf(engine).owns(`/${DOCS}`, false)
   const lines = [
     `${styleText('bold', 'mikro-rest')} serves ${served} at ${styleText('cyan', origin)}`,
@@ -204,7 +202,7 @@ function formatLogIn({ identifier, password, example }: LogIn, { origin, base, v
     as === undefined
       ? [identifier, `${formatRoot(base, version)}/login`, 'auth_token']
       : ['email', base + LOG_IN_OF_SUPABASE, 'access_token']
-  // A shell ends the text at a quote.
+  // The text stands between single quotes of a shell.
   const body = escapeControls(JSON.stringify({ [name]: example.identifier, [as === undefined ? password : 'password']: '...' })).replaceAll(
     "'",
     String.raw`'\''`,

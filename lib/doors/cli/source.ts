@@ -1,6 +1,6 @@
-/** Writes values and calls as code. The value decides where lines end. */
+/** Writes values and calls as source code, for `--eject`. */
 
-/** Code to write as such: a name, a function. */
+/** Code to write unchanged: a name, a function. */
 export class Code {
   readonly text: string
 
@@ -9,7 +9,7 @@ export class Code {
   }
 }
 
-/** In the quotes that need fewer escapes. */
+/** In quotes with fewer escapes. */
 function quoted(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const count = (quote: string): number => inside.split(quote).length
@@ -17,7 +17,7 @@ function quoted(text: string): string {
   return quote + inside.replaceAll(quote, `\\${quote}`) + quote
 }
 
-/** Writes a JSON value, perhaps with dates and code: `{ maxLimit: 50 }`. An object or list with an object inside has one member a line. */
+/** Writes JSON, dates and code: `{ maxLimit: 50 }`. An object or list with an object inside has a member a line. */
 export function literal(value: unknown): string {
   if (value instanceof Code) return value.text
   if (typeof value === 'string') return quoted(value)
@@ -40,7 +40,7 @@ export function member(name: string, code: string): string {
   return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${code}`
 }
 
-/** One item a line. All line breaks in code come from here, so nested lines can be indented. */
+/** All line breaks of code come from here: nested lines get their indentation. */
 export function lines(open: string, items: readonly string[], close: string): string {
   if (items.length === 0) return open + close
   return `${open}${items.map(item => `\n  ${item.replaceAll('\n', '\n  ')},`).join('')}\n${close}`

@@ -1,4 +1,4 @@
-/** Finds the module with a syntax error, which Node's error does not name, and whether Node takes an ES module for CommonJS. */
+/** Finds the module with a syntax error, missing in Node's error, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -8,7 +8,7 @@ export interface SyntaxFault {
   readonly file: string
   readonly line: number
   readonly text: string
-  /** The package.json that makes a module with `import` or `export` CommonJS. */
+  /** The package.json for CommonJS above a module with `import` or `export`. */
   readonly manifest: string | undefined
   /** Another loader of TypeScript would not help. */
   readonly isPlain: boolean
@@ -19,7 +19,7 @@ const MOST = 50
 
 const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
 
-/** @param urls of the modules loaded until the error, in order */
+/** @param urls the modules loaded before the error, in order */
 export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxFault | undefined {
   const ofTypeScript = findTypeScriptFault(error)
   if (ofTypeScript !== undefined) return ofTypeScript
@@ -32,13 +32,13 @@ export function findSyntaxFault(error: unknown, urls: Iterable<string>): SyntaxF
     const manifest = isModuleSyntax(text) ? findCommonManifest(url) : undefined
     return { file, line: Number(line), text, manifest, isPlain: manifest === undefined && /js$/i.test(file) }
   }
-  // `--check` takes no TypeScript, but the stack of TypeScript as CommonJS begins with the place.
+  // `node --check` takes no TypeScript, but here the stack begins with the place.
   const [, file, line] = /^(\S[^\n]*\.ts):(\d+)\n/.exec(error.stack ?? '') ?? []
   if (file === undefined || !isModuleSyntax(error.message)) return undefined
   return { file, line: Number(line), text: error.message, manifest: findCommonManifest(pathToFileURL(file).href), isPlain: false }
 }
 
-/** Node's stack begins with the place; the message of esbuild (tsx) holds the place. */
+/** Node's stack begins with the place; tsx has the place in the message. */
 function findTypeScriptFault(error: unknown): SyntaxFault | undefined {
   if (!(error instanceof Error)) return undefined
   const { name, message, stack = '' } = error
@@ -65,7 +65,7 @@ function isModuleSyntax(text: string): boolean {
   return /import statement outside a module|Unexpected token 'export'/.test(text)
 }
 
-/** With "type": "commonjs"; without a type, Node looks at the code. */
+/** Node looks at the code unless package.json has "type": "commonjs". */
 function findCommonManifest(url: string): string | undefined {
   if (!/\.[jt]s$/.test(url)) return undefined
   const manifest = findPackageJSON(url)

@@ -1,4 +1,4 @@
-/** Trial arguments: `--self-test`, `--check`, and companions. */
+/** Reads `--self-test`, `--check` and companions. */
 import { misuse } from './command-error.ts'
 import { refuseOthers } from './option-values.ts'
 
@@ -14,7 +14,7 @@ export interface TrialArguments {
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** `--seed 7` is for the self-test, `--seed data.json` for records. */
+/** `--seed 7` is of the self-test, `--seed data.json` of records. */
 export function readTrial(values: ReadonlyMap<string, readonly string[]>): TrialArguments {
   const seeds = values.get('seed') ?? []
   const isTestSeed = (text: string): boolean => values.has('self-test') && /^-?\d+$/.test(text)

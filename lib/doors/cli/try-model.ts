@@ -1,6 +1,6 @@
 /**
- * Opens a changed model on a copy of the data, on a server in a transaction that is rolled back. A refusal leaves the serving process as it
- * is.
+ * Opens a changed model of `--watch` on a copy of the data; on a server, in a transaction with a rollback. A refusal leaves the serving
+ * process alone.
  */
 import { existsSync } from 'node:fs'
 import { copyForTrial, copyPglite } from '../../engine/assembly/open-database.ts'
@@ -42,7 +42,7 @@ async function tryKept(create: Create, options: EngineOptions, kept: string): Pr
   await tryAlone(create, options)
 }
 
-/** On a copy: only one process can open a folder of PGlite. */
+/** On a copy: PGlite opens a folder once. */
 export async function tryPglite(create: Create, options: EngineOptions, database: ServerDatabase): Promise<void> {
   const copy = await copyPglite(database.url)
   process.once('exit', copy.remove)

@@ -1,6 +1,6 @@
 /**
- * Loads a project's TypeScript with the project's loader. Decorators that take types from the compiler (`emitDecoratorMetadata`) need a
- * loader that writes types, as for MikroORM's command; anything else goes through tsx.
+ * Loads a project's TypeScript with the project's loader. Decorators with types from the compiler (`emitDecoratorMetadata`) need a loader
+ * for types, as for MikroORM's command; all else goes through tsx.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { TsConfigResult } from 'get-tsconfig'
 import { oneLine } from './command-error.ts'
 
-/** Best first: only code of tsc bears circular imports. */
+/** Best first: only the code of tsc bears circular imports. */
 const WITH_TYPES = {
   commonjs: ['ts-node/register/transpile-only', '@swc-node/register', '@oxc-node/core/register'],
   module: ['@oxc-node/core/register', '@swc-node/register/esm-register'],
 } as const
 
-/** For `require`, though the project may be for a bundler (`"module": "esnext"`). */
+/** A project for a bundler may have `"module": "esnext"`. */
 const FOR_REQUIRE = { module: 'commonjs', moduleResolution: 'node', verbatimModuleSyntax: false }
 
-/** A loader for models with decorators must compile this file. */
+/** A test for loaders, with a decorator. */
 const PROBE = `const mark = (_target: unknown, _key: unknown): void => {}
 export class Compiled { @mark text!: string }
 `
@@ -29,9 +29,9 @@ type Load = (file: string) => Promise<Readonly<Record<string, unknown>>>
 
 interface TypeScriptLoader {
   readonly load: Load
-  /** About the missing or failing package. Begins with a blank, or is empty. */
+  /** Names the missing or failing package; begins with a blank, or is empty. */
   readonly advice: string
-  /** Where a decorated property has no type. */
+  /** For a decorated property without a type. */
   readonly typesAdvice: string
 }
 
@@ -66,7 +66,7 @@ async function findLoader(file: string, path: string | undefined): Promise<TypeS
   return { load: importFile, advice: missing + failed, typesAdvice: typesAdvice + failed }
 }
 
-/** Of a list of references, the config with types of decorators comes first. */
+/** In a list of references, the config with types of decorators comes first. */
 async function readConfigs(path: string, faults: string[]): Promise<TsConfigResult | undefined> {
   const { parseTsconfig } = await import('get-tsconfig')
   try {
@@ -85,8 +85,8 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
 }
 
 /**
- * The first installed loader that works. A loader too old for the project's TypeScript fails at its first file, a file of the command: no
- * code of the project runs twice.
+ * The first working loader. A loader too old for the project's TypeScript fails at a file of the command: no code of the project runs
+ * twice.
  */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {
   const isCommonJs = isOfCommonJs(file)
@@ -130,9 +130,9 @@ async function tryOut(load: Load, isCommonJs: boolean): Promise<void> {
   }
 }
 
-/** Returns what takes back a loader's hooks for `require`: the next loader would get what this loader compiles. */
+/** Returns a function to remove a loader's hooks for `require`: the next loader would get compiled code. */
 function keepExtensions(file: string): () => void {
-  // oxlint-disable-next-line typescript/no-deprecated -- it is what the loaders change
+  // oxlint-disable-next-line typescript/no-deprecated -- the loaders change this object
   const { extensions } = createRequire(file)
   const before = { ...extensions }
   return () => {
@@ -142,7 +142,7 @@ function keepExtensions(file: string): () => void {
 }
 
 /**
- * TypeScript 6 finds files without a bundler only with `ignoreDeprecations`, which other versions refuse. Files in another folder than the
+ * TypeScript 6 finds files without a bundler only with `ignoreDeprecations`, refused by other versions. Files in another folder than the
  * tsconfig.json need `rootDir`.
  */
 function optionsForRequire(file: string): object {
@@ -168,7 +168,7 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
   return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Record<string, unknown>
 }
 
-/** Imports as a file of the project would: `require.resolve` does not find a package that exports for `import` alone. */
+/** Imports as a file of the project: `require.resolve` finds no package with exports for `import` alone. */
 async function importFrom(file: string, name: string): Promise<void> {
   const parentURL = pathToFileURL(file).href
   const specifier = `mikro-rest:${name}?${parentURL}`
@@ -205,8 +205,7 @@ function findAbove(folder: string, name: string): string | undefined {
 }
 
 /**
- * By tsx of the project or of this package. tsx reads the path of the tsconfig.json at loading; a later process must not inherit a path
- * that may be gone.
+ * By tsx of the project or of this package. tsx reads the path of the tsconfig.json at loading; a later process must not inherit the path.
  */
 async function registerTsx(file: string, config: string | undefined): Promise<boolean> {
   const isOurs = config !== undefined && process.env['TSX_TSCONFIG_PATH'] === undefined

@@ -1,7 +1,7 @@
 /**
- * Runs the command in a child process, and another child when a module, the JSON file or the seed changes: Node never unloads a module. The
- * new child tries its model first (try-model.ts): under a refused model the former child serves on. Changed rows may make the model fit, so
- * the database file is watched, too. Saves of the child restart nothing.
+ * Runs the command of `--watch` in a child process, and a new child after changes of a module, the JSON file or the seed: Node never
+ * unloads a module. The new child tries the model first (try-model.ts); if refused, the former child serves on. Changed rows may make the
+ * model fit, so the database file is watched, too. A child's saves restart nothing.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:fs'
@@ -16,11 +16,11 @@ import { isModule } from './modules.ts'
 import { hashContent } from './replace-file.ts'
 import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 
-// Milliseconds without a change: editors save a file in several steps.
+// Milliseconds without a change: an editor saves a file in several steps.
 const SETTLE = 100
-// Milliseconds between tries of a refused model while data change.
+// Milliseconds between trials of a refused model while data change.
 const RETRY = 1000
-// Milliseconds until a trial is killed that hears no signal.
+// Milliseconds until a trial deaf to signals is killed.
 const PATIENCE = 2000
 
 /**
@@ -51,7 +51,7 @@ export async function watch(argv: readonly string[], args: CommandArguments): Pr
   return code
 }
 
-/** Says why a JSON file cannot be served, as while an editor writes. */
+/** Says why a JSON file cannot be served, such as a half-written file. */
 async function checkData(path: string, { file, seed, strict, open, id }: CommandArguments): Promise<string | undefined> {
   const name = [file, seed].find(each => each !== undefined && resolve(each) === path)
   if (name === undefined || isModule(name)) return undefined
@@ -68,7 +68,7 @@ function isJson(file: string): boolean {
   return extname(file).toLowerCase() === '.json'
 }
 
-/** Watches the folder: a replaced file is a new file, and a module may import its neighbours. */
+/** Watches the folder: a replaced file is a new file, and a module may import neighbours. */
 function watchFile(path: string, onChange: () => void): FSWatcher {
   try {
     return watchFolder(dirname(path), (_, name) => {
@@ -79,7 +79,7 @@ function watchFile(path: string, onChange: () => void): FSWatcher {
   }
 }
 
-/** Runs a serving child and at most one trial, which serves once port and database file are free. */
+/** Runs a serving child and at most one trial. The trial serves once port and database file are free. */
 class Runner {
   readonly #argv: readonly string[]
   readonly #check: (path: string) => Promise<string | undefined>
@@ -89,7 +89,7 @@ class Runner {
   #end: (code: number) => void = () => {}
   #serving: ChildProcess | undefined
   #trial: ChildProcess | undefined
-  /** The trial has tried its model, and waits for the serving child's end. */
+  /** The trial has tried the model, and waits for the serving child's end. */
   #isReady = false
   #isOutdated = false
   #isStopping = false
@@ -100,7 +100,7 @@ class Runner {
   /** By folder with imported files. */
   readonly watchers = new Map<string, FSWatcher>()
   readonly #reached = new Set<string>()
-  /** Hashes of what the child saves, from the content at the last look on. */
+  /** Hashes of the child's saves since the last look at the file. */
   #saves: string[] = []
   #refusal: { readonly sentence: string; readonly isOfData: boolean } | undefined
   #database: string | undefined
@@ -208,7 +208,7 @@ class Runner {
     const areSaves = await Promise.all(paths.map(path => this.#isSaveOfChild(path)))
     if (this.#isStopping) return
     if (areSaves.every(Boolean)) {
-      // The file is as the child has saved it.
+      // The file is as saved by the child.
       if (this.#refusal?.isOfData === true) this.#accept()
       return
     }
@@ -219,7 +219,7 @@ class Runner {
     this.#try()
   }
 
-  /** Starts a child, or a trial. A running trial has former files: another follows. */
+  /** Starts a child, or a trial; where a trial runs with former files, another follows. */
   #try(): void {
     const trial = this.#trial
     this.#isOutdated = trial !== undefined
@@ -252,7 +252,7 @@ class Runner {
     this.#refusal = undefined
   }
 
-  /** SQLite writes into the file, or into the log beside it. */
+  /** SQLite writes into the file, or into a log beside. */
   #watchDatabase(): void {
     if (this.#database === undefined || this.#watcher !== undefined) return
     const name = basename(this.#database)
@@ -261,7 +261,7 @@ class Runner {
     })
   }
 
-  /** Data may change many times a second. */
+  /** Waits before the next trial: data may change many times a second. */
   #tryAgain(): void {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined
@@ -271,18 +271,18 @@ class Runner {
     }, RETRY)
   }
 
-  /** A file that cannot be read counts as changed. */
+  /** An unreadable file counts as changed. */
   async #isSaveOfChild(path: string): Promise<boolean> {
     if (this.#saves.length === 0) return false
     const content = await readFile(path).catch(() => undefined)
     if (content === undefined) return false
     const index = this.#saves.lastIndexOf(hashContent(content))
-    // The file holds no earlier save any more.
+    // Earlier saves are no longer in the file.
     if (index > 0) this.#saves.splice(0, index)
     return index >= 0
   }
 
-  /** Hands a second signal on, too: the children decide. */
+  /** A second signal goes to the children, too. */
   #stop(signal: NodeJS.Signals): void {
     this.#isStopping = true
     clearTimeout(this.#timer)

@@ -1,6 +1,6 @@
 /**
- * Watched: messages between a child of `--watch` and the watching process. A child beside a serving child is a trial: reports whether its
- * model can be served, and begins after the other's end.
+ * The messages between a child of `--watch` and the watching process. A new child beside the serving child is a trial: reports whether the
+ * model can be served, and begins after the end of the serving child.
  */
 import type { RestEngine } from '../../engine.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -10,23 +10,22 @@ export const KEPT = 'MIKRO_REST_KEPT'
 export const TRIAL = 'MIKRO_REST_TRIAL'
 
 export interface ChildReport {
-  /** The port, which the next child keeps. */
   readonly port?: number
   /** The hash of content about to be saved. */
   readonly saved?: string
   readonly reached?: readonly string[]
   readonly database?: string
-  /** Of a trial: the model can be served. */
+  /** The trial can serve. */
   readonly isReady?: true
-  /** Of a trial: why the model cannot be served. */
+  /** Why the trial cannot serve. */
   readonly refused?: string
-  /** Of a trial: data changed after a refusal. */
+  /** Data have changed since the refusal of a trial. */
   readonly isChanged?: true
 }
 
 export interface ParentOrder {
   readonly begin?: true
-  /** Why a trial has failed; null: no longer. */
+  /** Why a trial has failed; null: mended. */
   readonly refusal?: string | null
 }
 
@@ -41,7 +40,7 @@ export function isTrial(): boolean {
   return process.env[TRIAL] !== undefined && isWatched()
 }
 
-/** Resolves once the report is on its way: the end of the process would lose other reports. */
+/** Resolves once the report is sent: the end of the process would lose reports. */
 export function report(facts: ChildReport): Promise<void> {
   return new Promise(resolve => {
     if (isWatched()) process.send!(facts, undefined, undefined, () => resolve())
@@ -49,7 +48,7 @@ export function report(facts: ChildReport): Promise<void> {
   })
 }
 
-// Without a listener a signal ends the process at once, and a trial's copies stay.
+// Without a listener, a signal ends the process at once, and a trial's copies stay.
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 function endBySignal(_: NodeJS.Signals, number: number): never {
@@ -61,7 +60,7 @@ export function beginTrial(): void {
   for (const signal of SIGNALS) process.on(signal, endBySignal)
 }
 
-/** Waits for the former child's end, and ends with the watching process. */
+/** Waits for the end of the former child. Ends with the watching process. */
 export async function takeTurn(): Promise<void> {
   if (!isTrial()) return
   const begun = new Promise<void>(resolve => {
@@ -85,7 +84,7 @@ function end(): never {
 }
 
 /**
- * Shows why a later model is refused, and reports changes of data.
+ * Shows why the model of a trial is refused, and reports changes of data.
  *
  * @returns to call when all data may have changed, without a report of rows
  */

@@ -1,4 +1,4 @@
-/** Workbench address: by default, the command serves the workbench on a loopback address alone. */
+/** Says whether the command serves the workbench: by default, on a loopback address alone. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isLoopback } from '../server/origin-guard.ts'
@@ -10,7 +10,7 @@ export async function servesWorkbench({ workbench, host }: Pick<CommandArguments
 
 export async function isLocal(host: string): Promise<boolean> {
   if (host === 'localhost') return true
-  // The server will report a name that cannot be resolved.
+  // The server will report an unknown name.
   const address = isIP(host) === 0 ? (await lookup(host).catch(() => undefined))?.address : host
   return isLoopback(address)
 }

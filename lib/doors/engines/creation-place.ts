@@ -1,11 +1,11 @@
-/** Finds in a stack the application's line that made an engine. */
+/** Finds the application's line in the stack of an engine's creation: `test/orders.test.js:12`. */
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A frame of a file: `at name (file:///a/b.ts:12:3)`, `at /a/b.ts:12:3`. */
 const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d+):\d+\)?$/
 
-/** The folder of this package: `lib/`, or `dist/lib/`. */
+/** This package's folder: `lib/`, or `dist/lib/`. */
 const PACKAGE = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
 
 /** @returns file (relative where possible) and line; empty without a frame of a file */

@@ -1,4 +1,4 @@
-/** Lists this process's engines at a port. Only a waiting engine keeps the process running. */
+/** Lists the engines of this process on a page, for `MIKRO_REST_WORKBENCH`. Only a waiting engine keeps the process running. */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findPlace, formatPath } from './creation-place.ts'
@@ -7,7 +7,7 @@ import { readSettings, type Settings } from './settings.ts'
 import { ShownEngine, type Audience } from './shown-engine.ts'
 
 const NAMED = 3
-/** Milliseconds of a timer that keeps the process running. */
+/** Milliseconds of a timer to keep the process running. */
 const LONG = 1 << 30
 
 export class EnginesOfProcess implements Audience, HostedProcess {
@@ -25,7 +25,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     if (this.settings.waiting === 'all') process.once('beforeExit', () => this.#waitForAll())
   }
 
-  /** A missing port fails no test. */
+  /** Fails no test where no port is free. */
   async #listen(port: number): Promise<void> {
     try {
       this.home = `http://127.0.0.1:${await Host.listen(port, this)}/`
@@ -78,7 +78,7 @@ export class EnginesOfProcess implements Audience, HostedProcess {
     process.stderr.write(`mikro-rest: ${sentence}\n`)
   }
 
-  /** At the end, waits for engines that nobody has closed. */
+  /** Waits at the end for open engines. */
   #waitForAll(): void {
     for (const engine of this.#engines.values()) if (!engine.isHidden && !engine.waits) void engine.wait()
   }
@@ -92,7 +92,7 @@ function nameEngine(engine: WorldEngine): string {
   return parts.isFork ? `fork of ${all}` : all
 }
 
-/** The test runner's worker, or the script. */
+/** The worker of a test runner, or the script. */
 function nameProcess([, script = '']: readonly string[], env: NodeJS.ProcessEnv, folder: string): string {
   const worker = (
     [

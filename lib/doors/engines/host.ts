@@ -1,4 +1,4 @@
-/** Serves the list of this process's engines on the loopback address. Refuses pages of other sites, as a workbench does. */
+/** Serves the list of engines on the loopback address. Refuses pages of other sites, as a workbench. */
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ export interface HostedProcess {
   letGo(id: string): void
 }
 
-/** Further ports: each process of a test runner has a list. */
+/** Further ports to try: each process of a test runner has a list. */
 const MORE_PORTS = 64
 const LAST_PORT = 65_535
 

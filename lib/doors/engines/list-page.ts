@@ -1,4 +1,4 @@
-/** Asks for the list of engines again and again. */
+/** The page of the list of engines, with a script for updates. */
 
 export const LIST_PAGE = `<!doctype html>
 <html lang="en">

@@ -1,6 +1,6 @@
 /**
- * Shown engine: an engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine may
- * wait at the end, as the settings say.
+ * An engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine may wait at the
+ * end, as set.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -17,7 +17,7 @@ import type { Settings } from './settings.ts'
 export interface EngineFacts {
   readonly id: string
   readonly name: string
-  /** File and line of the making; for a test, its file. */
+  /** File and line of the making; of a test, the file. */
   readonly place: string
   readonly requests: number
   readonly waits: boolean

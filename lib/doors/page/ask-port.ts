@@ -1,4 +1,4 @@
-/** Sends requests of a page to an engine in a worker, the entry `mikro-rest/port`. The page loads no engine. */
+/** Sends requests of a page to an engine in a worker: the entry `mikro-rest/port`. The page loads no engine. */
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import type { Origins } from '../server/intercept/addresses.ts'
 import type { InterceptOptions, Interception } from '../server/intercept/intercept.ts'
@@ -104,7 +104,7 @@ class PortRequest {
       start: controller => {
         this.#body = controller
       },
-      // A piece is made once it is asked for.
+      // The engine makes a piece on demand.
       pull: () => {
         this.#port.postMessage('more', [])
         return new Promise<void>(resolve => (this.#pulled = resolve))

@@ -1,4 +1,4 @@
-/** Puts engines in the place of origins for `fetch` and XMLHttpRequest of a page. Refuses options that need Node. */
+/** Lets engines answer `fetch` and XMLHttpRequest of a page, for intercepted origins. Refuses options for Node. */
 import { anything, flag, readOptions } from '../../foundation/base/option-table.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from '../server/intercept/addresses.ts'
@@ -16,7 +16,7 @@ const TABLE = { base: [anything], strict: [flag], everywhere: [anything], wire: 
 /** The newest interception answers. */
 const standing: PageInterception[] = []
 
-/** Members of the page that interceptions replace. A service worker has no XMLHttpRequest. */
+/** The replaced members of the page. A service worker has no XMLHttpRequest. */
 interface PageClients {
   fetch: Fetch
   XMLHttpRequest?: XmlHttpClass
@@ -98,7 +98,7 @@ function takePage(): typeof passOn & {} {
   return {
     fetch,
     end() {
-      // Other code may have replaced the members again.
+      // Other code may have replaced the members since.
       if (page.fetch === fetchIntercepted) page.fetch = fetch
       if (requests !== undefined && page.XMLHttpRequest === requests) page.XMLHttpRequest = XMLHttpRequest!
     },

@@ -1,4 +1,4 @@
-/** Port messages: between a page and an engine in a worker. Each request has a port of its own. */
+/** The messages between a page and an engine in a worker. Each request has a port. */
 
 /** A worker, the inside of a worker, or a port. */
 export interface MessageEnd {
@@ -14,7 +14,7 @@ export interface RequestPort extends MessageEnd {
   close(): void
 }
 
-/** Messages of the application have no such member. */
+/** The application's messages have no such member. */
 export interface EngineMessage {
   readonly mikroRest: 'greeting' | EngineAddress | StartFailure | AskedRequest
 }
@@ -33,7 +33,7 @@ export interface AskedRequest {
   readonly method: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: ArrayBuffer | undefined
-  /** Carries `PortAnswer`, and from the page `more`, or `end`. */
+  /** Carries `PortAnswer`s, and from the page `more` or `end`. */
   readonly port: RequestPort
 }
 
@@ -43,7 +43,7 @@ export type PortAnswer =
   | { readonly piece: Uint8Array | undefined }
   | { readonly error: { readonly name: string; readonly message: string } }
 
-/** Returns what a message says, unless the message is the application's. */
+/** Undefined for a message of the application. */
 export function readMessage(data: unknown): EngineMessage['mikroRest'] | undefined {
   return (data as Partial<EngineMessage> | null)?.mikroRest
 }

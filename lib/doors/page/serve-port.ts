@@ -1,4 +1,4 @@
-/** Lets the engine of a worker answer requests of pages. */
+/** Lets the engine of a worker answer requests of pages: the other end of ask-port.ts. */
 import { readMessage, sendMessage, type AskedRequest, type MessageEnd, type PortAnswer } from './port-messages.ts'
 
 interface ServedEngine {

@@ -1,9 +1,7 @@
 /**
- * XML HTTP exchange: an XMLHttpRequest from `open` to the end, where an engine answers: states, events, the answer in the wanted form
- * (xhr.spec.whatwg.org).
+ * An XMLHttpRequest with an engine's answer, from `open` to the end: states, events, the answer in the wanted form (xhr.spec.whatwg.org).
  */
 
-/** A request of the browser, with settings that the browser checks. */
 export interface XmlHttpTarget extends EventTarget {
   readonly upload: EventTarget
   readonly responseType: string
@@ -35,7 +33,7 @@ export class XmlHttpExchange {
   #uploads = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #pieces: Uint8Array[] = []
-  /** The answer in the wanted form: each reading gives the same object. */
+  /** The answer in the wanted form: the same object at each reading. */
   #read: { readonly value: unknown } | undefined
 
   constructor(target: XmlHttpTarget, method: string, url: string, answer: (request: Request) => Promise<Response>) {
@@ -63,7 +61,7 @@ export class XmlHttpExchange {
     const { timeout } = this.#target
     if (timeout > 0) this.#timer = setTimeout(() => this.#fail('timeout'), timeout)
     this.#tell('loadstart')
-    // A listener of the event may have ended the request.
+    // A listener of `loadstart` may have ended the request.
     if (length !== undefined && !this.#ending.signal.aborted) this.#tell('loadstart', 0, length, this.#target.upload)
     if (!this.#ending.signal.aborted) void this.#run(request, length === undefined)
   }
@@ -213,7 +211,6 @@ export class XmlHttpExchange {
     try {
       return new TextDecoder(label).decode(bytes, { stream })
     } catch (error) {
-      // The charset is unknown.
       if (error instanceof RangeError) return new TextDecoder().decode(bytes, { stream })
       throw error
     }
@@ -237,7 +234,7 @@ export class XmlHttpExchange {
   }
 }
 
-/** The length of a body. Undefined of a form, whose length `Request` tells. */
+/** The length of a body in bytes. Undefined for a form: `Request` tells. */
 function measure(body: unknown): number | undefined {
   if (typeof body === 'string' || body instanceof URLSearchParams) return new TextEncoder().encode(String(body)).length
   return body instanceof Blob ? body.size : (body as Partial<ArrayBuffer>).byteLength

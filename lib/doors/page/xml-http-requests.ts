@@ -1,4 +1,4 @@
-/** Takes the place of the page's XMLHttpRequest, and sends each request to an engine, or as before. */
+/** Replaces the page's XMLHttpRequest, and sends each request to an engine, or on to the network. */
 import { XmlHttpExchange, type XmlHttpTarget } from './xml-http-exchange.ts'
 
 interface XmlHttpRequest extends XmlHttpTarget {
@@ -7,10 +7,10 @@ interface XmlHttpRequest extends XmlHttpTarget {
 
 export type XmlHttpClass = new () => XmlHttpRequest
 
-/** Finds an engine to answer; throws where neither an engine nor the network may. */
+/** Finds the engine for an address. Throws where a strict interception forbids the network. */
 type FindAnswerer = (address: string) => ((request: Request) => Promise<Response>) | undefined
 
-/** The browser's object, opened and never sent, gets these calls, too, to check names and values. */
+/** Calls for the browser's own object, too: opened and never sent, the object checks names and values. */
 const CHECKED: Readonly<Record<string, (exchange: XmlHttpExchange, name: string, value: string) => void>> = {
   setRequestHeader: (exchange, name, value) => exchange.addHeader(name, value),
   overrideMimeType: (exchange, type) => exchange.overrideMediaType(type),

@@ -1,4 +1,4 @@
-/** Node test: an engine for each test. The entry `mikro-rest/node-test`. */
+/** Gives each test of `node:test` an engine, by the entry `mikro-rest/node-test`. */
 import { after, type TestContext } from 'node:test'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
@@ -13,8 +13,8 @@ export interface EngineContext {
 export type EngineTest = (context: EngineContext) => unknown
 
 /**
- * Gives each test a fork of an engine that the first test creates. The fork answers requests to the origins of `intercept`, even in
- * parallel tests. Unmet faults are reported, and a failed test leaves a recording for `npx mikro-rest FILE`.
+ * Gives each test a fork of an engine, created by the first test. The fork answers requests to the origins of `intercept`, even in parallel
+ * tests. Unmet faults are reported, and a failed test leaves a recording for `npx mikro-rest FILE`.
  *
  * @param source options of `RestEngine.create`, an engine, or a function that returns either
  * @throws TypeError for unknown or invalid options
@@ -37,7 +37,7 @@ async function runTest(worlds: TestWorlds, t: TestContext, work: EngineTest): Pr
   let failure: unknown
   let hasFailed = false
   try {
-    // A context for each test: several may intercept the same origin at once.
+    // Several tests may intercept the same origin at once: each has a context.
     await engine.within(async () => {
       if (intercept !== undefined) engine.intercept(intercept)
       await work({ engine, t })

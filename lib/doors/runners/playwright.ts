@@ -1,4 +1,4 @@
-/** Playwright: an engine for each test. The entry `mikro-rest/playwright`. */
+/** Gives each test of Playwright an engine, by the entry `mikro-rest/playwright`. */
 import type { TestType } from '@playwright/test'
 import type { RestEngine } from '../../engine.ts'
 import { TestWorlds, describeOutcome, type EngineSource, type FixtureOptions } from './world-of-test.ts'
@@ -82,7 +82,7 @@ async function runFixture(
     await info.attach('mikro-rest recording', { path: outcome.recording.path, contentType: 'application/octet-stream' })
 }
 
-/** With CORS for every origin, as the replaced API may have. */
+/** Answers with CORS for every origin, as the replaced API may do. */
 async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void> {
   const request = route.request()
   const [method, headers, body] = [request.method(), await request.allHeaders(), request.postDataBuffer()]
@@ -106,7 +106,7 @@ async function answer(engine: RestEngine, route: PlaywrightRoute): Promise<void>
   }
 }
 
-/** `Request` refuses HTTP/2 headers with a colon. */
+/** `Request` refuses names with a colon, as in HTTP/2. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')))
 }

@@ -1,4 +1,4 @@
-/** Vitest: an engine for each test. The entry `mikro-rest/vitest`. */
+/** Gives each test of Vitest an engine, by the entry `mikro-rest/vitest`. */
 import { afterAll, beforeAll, type TestAPI } from 'vitest'
 import type { RestEngine } from '../../engine.ts'
 import { enterTest } from '../server/intercept/intercept.ts'
@@ -38,7 +38,6 @@ export function withEngine<Context>(
   // In a hook: a fixture would use up the five seconds of the test.
   beforeAll(() => worlds.prepare(), MAKING)
   afterAll(() => worlds.close())
-  // Vitest reads the text of the function: the parameter names the needed fixtures.
   const engine = [({ task }: { task: Task }, use: (made: RestEngine) => Promise<void>) => runFixture(worlds, task, use), { auto: true }]
   return test.extend({ engine }) as TestAPI<Context & { engine: RestEngine }>
 }

@@ -1,4 +1,4 @@
-/** Forks an engine for each test, reports unmet faults, and records failed tests. */
+/** Forks an engine for each test, reports unmet faults, and records failed tests: for all three runners. */
 import { basename, join } from 'node:path'
 import { RestEngine } from '../../engine.ts'
 import { anything, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
@@ -6,7 +6,7 @@ import type { EngineOptions } from '../../engine/options/options.ts'
 import { internalsOf, findInternals } from '../../engine/assembly/internals.ts'
 import type { Recorded } from '../../engine/recording/recorded.ts'
 
-/** An engine that the caller closes, options, or a function that returns either. */
+/** An engine for the caller to close, options, or a function with either result. */
 export type EngineSource = EngineOptions | RestEngine | (() => EngineOptions | RestEngine | Promise<EngineOptions | RestEngine>)
 
 export interface FixtureOptions {
@@ -63,7 +63,7 @@ export class TestWorlds {
     const given = typeof this.#source === 'function' ? await this.#source() : this.#source
     if (findInternals(given) !== undefined) return given as RestEngine
     const engine = await RestEngine.create(given as EngineOptions)
-    // Only its forks get requests.
+    // Only the forks get requests.
     internalsOf(engine).shown?.hide()
     return engine
   }
@@ -72,7 +72,6 @@ export class TestWorlds {
     return (this.#base ??= this.#engine())
   }
 
-  /** The caller intercepts, in the asynchronous context of the test. */
   async begin(test: TestName): Promise<WorldOfTest> {
     const engine = await (await this.prepare()).fork()
     internalsOf(engine).keepStatements()
@@ -102,15 +101,14 @@ export class TestWorlds {
     try {
       return { recording: await engine.record(path, { test: name, failure }), unrecorded: undefined }
     } catch (error) {
-      // The failure of the test matters more.
+      // The test's own failure matters more.
       return { recording: undefined, unrecorded: error instanceof Error ? error.message : String(error) }
     }
   }
 
-  /** The caller closes an engine given as such. */
+  /** Leaves the caller's engine open. */
   async close(): Promise<void> {
     const made = this.#base
-    // The next test file makes its own.
     this.#base = undefined
     const base = await made?.catch(() => undefined)
     if (base !== undefined && base !== this.#source) await base.close()

@@ -1,9 +1,7 @@
-/**
- * CORS: headers for pages of other origins, and the answer to a preflight request (Fetch standard, "CORS protocol").
- */
+/** Writes the headers that let pages of other origins read answers, also for a preflight request (Fetch standard, "CORS protocol"). */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 
-/** As browsers write origins: `https://app.example.test`. `true` and `'*'`: every origin. */
+/** `https://app.example.test`; `true` and `'*'`: every origin. */
 export type CorsOrigins = string | readonly string[] | true
 
 const EXPOSED = 'Location, Allow, Accept-Query, ETag, WWW-Authenticate, Retry-After'
@@ -48,7 +46,7 @@ export class Cors {
     if (!Cors.isPreflight(method, requested)) {
       const exposedByWire = headers['access-control-expose-headers']
       const exposed = headers['x-total-count'] === undefined ? EXPOSED : EXPOSED_OF_PAGES
-      // The wire may expose headers of its own.
+      // The wire may expose its own.
       headers['access-control-expose-headers'] = typeof exposedByWire === 'string' ? addNames(exposed, exposedByWire) : exposed
       // Resource Timing, "Timing-Allow-Origin".
       if (headers['server-timing'] !== undefined) headers['timing-allow-origin'] = headers['access-control-allow-origin']
@@ -56,7 +54,7 @@ export class Cors {
     }
     headers['access-control-allow-methods'] = this.#methods
     headers['access-control-max-age'] = MAX_AGE
-    // `*` would not cover Authorization, so the wanted names are repeated.
+    // `*` would not cover Authorization.
     const wanted = requested['access-control-request-headers']
     if (wanted !== undefined) headers['access-control-allow-headers'] = wanted
     addVary(headers, 'Access-Control-Request-Headers')
@@ -82,7 +80,7 @@ function addVary(headers: OutgoingHttpHeaders, name: string): void {
   headers['vary'] = vary === undefined ? name : `${vary}, ${name}`
 }
 
-/** With credentials for all pages, every page could act as the user. */
+/** The error for credentials with every origin: each page could act as the user. */
 function describeOpen(origin: string, isTrue: boolean): string {
   const who =
     origin === 'null'
@@ -114,7 +112,7 @@ function findOrigin(text: string): string | undefined {
   const isLocal = host !== undefined && (port !== undefined || /^localhost$|^[\d.]+$/i.test(host))
   const given = host === undefined ? text.replace(/^ws(?=s?:\/\/)/i, 'http') : `http${isLocal ? '' : 's'}://${text}`
   const url = URL.parse(given)
-  // `URL` gives the origin "null" to unknown schemes, such as those of browser extensions.
+  // Unknown schemes, as of browser extensions, have the origin "null".
   return url === null ? undefined : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
 }
 

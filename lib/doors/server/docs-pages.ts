@@ -22,7 +22,7 @@ export interface DocumentedEngine {
   describe(options: { readonly version: string; readonly details: true }, isReadOnly: boolean, base: string): Promise<OpenApiDocument>
   readonly envelope: DescribedEnvelope | undefined
   describeDiagram(version: string): Promise<Diagram>
-  /** Members of a log-in's body. `undefined`: no log-in, or an application's body. */
+  /** `undefined`: no log-in, or a body of the application. */
   readonly logInNames: readonly [string, string] | undefined
   readonly logInPath: string | undefined
   readonly hasLogIn: boolean
@@ -40,7 +40,7 @@ interface SentPageRequest {
 
 const METHODS = 'GET, HEAD, OPTIONS'
 const PATH = `/${DOCS}`
-/** The document with all details, for tools. */
+/** The document in full, for tools. */
 const DOCUMENT = `${PATH}/${DESCRIPTION}`
 const FILES: ReadonlyMap<string, { readonly type: string; readonly read: () => Promise<string> }> = new Map([
   [`${PATH}/page.css`, { type: 'text/css', read: async () => (await import('../../description/docs-page/style.ts')).PAGE_STYLE }],
@@ -62,7 +62,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
   if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
-  // The page has had this address.
+  // The former address of the page.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
   if (file === undefined)

@@ -1,4 +1,4 @@
-/** Answers a WHATWG `Request` with a `Response`, without a socket. */
+/** `engine.fetch`: answers a WHATWG `Request` with a `Response`, without a socket. */
 import { originForm, written, type ReceivedRequest, type TransportEngine, type TransportResponse } from './transport.ts'
 import { WholeClient } from '../../foundation/async/abort.ts'
 import { RestError, isConnectionLost } from '../../foundation/errors/errors.ts'
@@ -12,7 +12,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
   const isEndless = (typeof asked === 'string' || asked instanceof URL) && !init?.signal
   const signal = isEndless ? undefined : request.signal
   const headers = Object.fromEntries(request.headers)
-  // A fragment in the URL is never sent.
+  // A fragment is never sent.
   const target = originForm(request.url.split('#', 1)[0] ?? '')
   const { wire } = engine
   const received = { method: request.method, path: target, headers, wire }
@@ -30,7 +30,7 @@ export async function answer(engine: TransportEngine, asked: Request | URL | str
     const client = new WholeClient(headers, signal, request.url, wire)
     return write(engine, await engine.ask(request.method, target, undefined, body, client), received)
   } catch (cause) {
-    // The real `fetch` rejects so.
+    // As the real `fetch` rejects.
     throw isConnectionLost(cause) ? new TypeError('fetch failed', { cause }) : cause
   }
 }
@@ -65,7 +65,6 @@ function write(engine: TransportEngine, answer: TransportResponse, request: Rece
     // For HEAD and 204, the constructor allows no body.
     return new Response(stream === undefined ? (text ?? null) : toStream(stream.bytes()), { status, headers: all })
   } catch (error) {
-    // `Response` does not take every status and header.
     const refusal = engine.refuse(error, { ...request, wire: undefined })
     return new Response(JSON.stringify(refusal.body), { status: refusal.status, headers: refusal.headers })
   }

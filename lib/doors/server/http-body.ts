@@ -1,4 +1,4 @@
-/** Reads a body from the socket, and answers a client that still sends. */
+/** Reads the body of a `node:http` request, and answers a client that still sends a body. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
@@ -7,7 +7,6 @@ import type { MountedRequest } from './mount.ts'
 
 const LINGER_MS = 1_000
 
-/** Rejects when the client goes away early. */
 export function readBody(request: MountedRequest, client: LazyClient, taker: BodyTaker): Promise<unknown> {
   // A body parser in front may end an empty body without reading.
   if (request.readableDidRead || request.readableEnded) return takeParsed(request, taker, client.wire)
@@ -33,7 +32,7 @@ export function readBody(request: MountedRequest, client: LazyClient, taker: Bod
   })
 }
 
-/** Bytes and texts of a parser are JSON texts, other values JSON values. */
+/** Takes what a body parser has made: JSON texts, or JSON values. */
 async function takeParsed({ body, headers, method }: MountedRequest, taker: BodyTaker, wire: Wire | undefined): Promise<unknown> {
   const { 'content-encoding': _, ...decoded } = headers
   const json = new JsonBody(decoded, rulesOf(taker, method, wire))

@@ -1,4 +1,4 @@
-/** Orders the requests of a connection, and breaks connections. */
+/** Orders the requests of one HTTP connection, and breaks connections. */
 import type { Socket } from 'node:net'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
@@ -12,7 +12,7 @@ export class HttpConnection {
     return this.#running === 0 && this.#waiting.length === 0
   }
 
-  /** A write waits for all earlier requests, a read for earlier writes: who sends without waiting sees own writes. */
+  /** A write waits for all earlier requests, a read for earlier writes: clients that send without waiting see their own writes. */
   take(writes: boolean): boolean {
     if (this.#waiting.length > 0 || !this.#mayBegin(writes)) return false
     this.#count(writes)

@@ -1,4 +1,4 @@
-/** HTTP: a `node:http` server around the request listener: order, idle connections, input that is not HTTP. */
+/** A `node:http` server of an engine: around the request listener, the order of requests, idle connections, and input that is not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -26,7 +26,7 @@ export function createServer(engine: WorldEngine, options: ServerOptions = {}): 
   return new EngineServer(engine, options).server
 }
 
-/** @param settled comes before an answer is sent; its error is answered instead */
+/** @param settled awaited before an answer is sent; its error is answered instead */
 export function createWaitingServer(engine: WorldEngine, options: ServerOptions, settled: () => Awaitable<void>): Server {
   checkServerOptions(options)
   return new EngineServer(engine, options, settled).server
@@ -36,7 +36,7 @@ export function createShownServer(engine: WorldEngine, workbench: ShownWorkbench
   return new EngineServer(engine, { workbench }).server
 }
 
-/** Milliseconds, from Node 22.19 on: idle connections outlive the header `keep-alive`, for clients held up by a busy machine. */
+/** Milliseconds: idle connections outlive the header `keep-alive`, for clients held up by a busy machine. */
 const KEPT_LONGER = 60_000
 
 class EngineServer {
@@ -50,7 +50,7 @@ class EngineServer {
   #closing = false
 
   constructor(engine: WorldEngine, options: ServerOptions, settled?: () => Awaitable<void>) {
-    // Without a Host, Node itself would answer, without an error's body.
+    // Without a Host, Node itself would answer, without a body.
     const server = new builtin.http.Server({ requireHostHeader: false, keepAliveTimeoutBuffer: KEPT_LONGER })
     this.server = server
     this.#engine = engine
@@ -60,7 +60,7 @@ class EngineServer {
     server.once('close', () => void listener.close())
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response))
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // A body over the limit is refused before the client sends the body.
+      // Refuses a body over the limit before the client sends the body.
       if (Number(request.headers['content-length'] ?? 0) <= engine.limits.maxBodyBytes) response.writeContinue()
       this.#receive(request, response)
     })

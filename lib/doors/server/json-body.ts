@@ -1,6 +1,7 @@
 /**
- * JSON body: one rule for bodies of every transport. Gives the JSON value, undefined for no body, a FormBody, or for a wire or QUERY a text
- * or bytes. Refuses with body_too_large during the reading, at the end with media_type_unsupported, json_malformed or body_invalid.
+ * Reads the body of a request, with the same rules for every transport. Gives a JSON value, undefined for no body, a FormBody, or for a
+ * wire or QUERY a text or bytes. Refuses with body_too_large during the reading, at the end with media_type_unsupported, json_malformed or
+ * body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -145,7 +146,7 @@ function checkQueryType(headers: BodyHeaders): void {
   }
 }
 
-/** An empty value gets no `=`: the client may have sent `?flag`. */
+/** Leaves out the `=` of an empty value: the client may have sent `?flag`. */
 function writeForm(value: unknown): string {
   return Object.entries((value ?? {}) as Readonly<Record<string, unknown>>)
     .flatMap(([name, given]) =>
@@ -215,8 +216,8 @@ function readJson(bytes: Uint8Array): unknown {
 const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{200}/
 
 /**
- * JSON.parse makes Infinity, no JSON value, of a number beyond the range; RFC 8259 section 6 allows a limit. Without recursion: a body may
- * be nested deeper than the stack.
+ * JSON.parse makes Infinity of numbers beyond the range (RFC 8259 section 6 allows a limit). Without recursion: a body may be nested deeper
+ * than the stack.
  */
 function refuseInfinity(value: unknown): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]

@@ -1,4 +1,4 @@
-/** Listener: the engine in another app: Express, Connect, Vite, Fastify, NestJS, `node:http`. */
+/** Mounts the engine in another app, such as Express, Connect, Vite, Fastify or NestJS. */
 import type { ServerResponse } from 'node:http'
 import type { MountedRequest } from './mount.ts'
 import { RequestListener } from './request-listener.ts'

@@ -6,9 +6,9 @@ import { originForm } from './transport.ts'
 export interface MountedRequest extends IncomingMessage {
   /** The URL as sent. */
   readonly originalUrl?: string
-  /** Express tells the cut part. */
+  /** The cut part, in Express. */
   readonly baseUrl?: string
-  /** What a body parser has made. */
+  /** The value of a body parser. */
   readonly body?: unknown
 }
 
@@ -18,7 +18,7 @@ interface MountedAddress {
 }
 
 /**
- * A mount path replaces the engine's base. Where the app has cut off the whole path, the listener's base is the base.
+ * Where the app has cut off the whole path, the listener's base is the base.
  *
  * @param listenerBase follows the mount path
  */
@@ -26,7 +26,7 @@ export function findAddress(request: MountedRequest, listenerBase: string | unde
   const { url = '/', originalUrl } = request
   if (originalUrl === undefined || originalUrl === url) return { target: originForm(url), base: listenerBase ?? base }
   const mount = findMount(readPath(originForm(originalUrl)), readPath(originForm(url)), request.baseUrl)
-  // Links that begin with "//" would lead to another host.
+  // Links with "//" in front would lead to another host.
   if (mount.includes('//')) return { target: originForm(originalUrl), base: listenerBase ?? base }
   const target = mount + originForm(url)
   // NestJS matches a middleware by the whole path: no part is a mount path.
@@ -38,7 +38,6 @@ export function findAddress(request: MountedRequest, listenerBase: string | unde
 function findMount(whole: string, rest: string, baseUrl: string | undefined): string {
   if (rest === '/' && !whole.endsWith('/')) return whole
   if (whole.endsWith(rest)) return whole.slice(0, whole.length - rest.length)
-  // The app has rewritten the URL.
   return baseUrl ?? ''
 }
 

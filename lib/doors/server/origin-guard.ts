@@ -9,10 +9,7 @@ import { builtin } from '../../foundation/base/builtins.ts'
 import type { Cors } from './cors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 
-/**
- * Names that a server answers to beside the local names: a name, a list (`.example.test` stands for a name and all names below), or `true`
- * for all.
- */
+/** Names beside the local names: a name, a list (`.example.test` stands for a name and all names below), or `true` for all. */
 export type AllowedHosts = string | readonly string[] | true
 
 let loopback: BlockList | undefined
@@ -32,10 +29,10 @@ export type RequestTarget = 'read' | 'write' | 'control'
 export class OriginGuard {
   readonly #allowed: readonly string[] | undefined
   readonly #checksEveryAddress: boolean
-  /** Whether the server listens on loopback; `undefined`: not known yet. */
+  /** Whether the server listens on loopback; `undefined`: unknown. */
   #isLocal: boolean | undefined
   readonly #cors: Cors | undefined
-  /** Remembered: most clients send the same header again. */
+  /** Remembered: most clients repeat the header. */
   #lastGoodHost: string | undefined
 
   constructor(allowed: AllowedHosts | undefined, cors: Cors | undefined) {
@@ -46,7 +43,7 @@ export class OriginGuard {
     this.#cors = cors
   }
 
-  /** No page reaches a socket of the file system. */
+  /** Undefined for a socket of the file system, out of reach for pages. */
   listen(address: AddressInfo | string | null): void {
     this.#isLocal = typeof address === 'object' && address !== null ? isLoopback(address.address) : undefined
   }
@@ -75,7 +72,7 @@ export class OriginGuard {
       this.#lastGoodHost = host
       return
     }
-    // No name has led the client here.
+    // An address, not a name, has led the client here.
     if (name !== undefined && name === request.socket.localAddress?.toLowerCase().replace('::ffff:', '')) return
     const shown = host.slice(0, 100)
     throw restError(

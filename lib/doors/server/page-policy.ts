@@ -1,4 +1,4 @@
-/** Page policy: pages load nothing from other hosts, run no inline script or style, and stand in no frame. */
+/** Headers for the library's pages, which load nothing from other hosts, run no inline script or style, and stand in no frame. */
 
 const POLICY = [
   `default-src 'none'`,

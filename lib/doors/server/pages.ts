@@ -1,5 +1,5 @@
 /**
- * Answers with the docs page, unless the engine has the path, and leads browsers from the root address to the workbench, else to the docs
+ * Answers with the docs page, unless the engine owns the path. Leads browsers from the root address to the workbench, else to the docs
  * page.
  */
 import type { LazyClient } from '../../foundation/async/abort.ts'
@@ -17,7 +17,7 @@ interface OwningEngine extends DocumentedEngine {
 interface OpenedAddress {
   readonly request: MountedRequest
   readonly client: LazyClient
-  /** Path and query; `below` the base. */
+  /** Path and query; `below` without the base. */
   readonly target: string
   readonly below: string | undefined
   readonly base: string

@@ -1,4 +1,4 @@
-/** Makes a FormBody of bytes, or of an app's parsed value. Refuses unreadable forms and files with body_invalid. */
+/** Makes a FormBody of a form's bytes, or of a value that the app has parsed. Refuses unreadable forms and files with body_invalid. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -10,7 +10,7 @@ export function isForm(type: string): boolean {
   return type === TEXT || type === PARTS
 }
 
-/** @param header `Content-Type`, with what separates parts */
+/** @param header `Content-Type`, with the boundary of parts */
 export function readForm(header: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => string): FormBody {
   return header.trim().toLowerCase().startsWith(PARTS) ? readParts(header, bytes, decode) : readFields(decode(bytes))
 }
@@ -91,7 +91,7 @@ function addPart(form: FormBody, head: string, isEmpty: boolean, text: () => str
   const file = readParameter(disposition, 'filename') ?? (/;\s*filename\*/i.test(disposition) ? '*' : undefined)
   const type = /^content-type\s*:\s*(\S*)/im.exec(head)?.[1] ?? 'text/plain'
   if (file === undefined && /^text\//i.test(type)) return form.add(name, text())
-  // An input of a page, with no file chosen.
+  // An input without a chosen file.
   if ((file ?? '') === '' && isEmpty) return
   throw restError(
     'body_invalid',

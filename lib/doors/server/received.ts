@@ -1,4 +1,4 @@
-/** Received: a request of `node:http`, for answers to failures. */
+/** A `node:http` request as error answers need it. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'
@@ -18,7 +18,6 @@ export class Received implements ReceivedRequest {
     this.#request = request as HeaderSource
   }
 
-  /** Node makes the headers at the first reading. */
   get headers(): ReceivedRequest['headers'] {
     return this.#request.headers
   }

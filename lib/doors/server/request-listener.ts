@@ -1,6 +1,6 @@
 /**
- * Reads target and body of a `node:http` request, asks the engine, and writes the answer with one `end`. Passes on requests of others,
- * where asked to.
+ * Takes a `node:http` request, asks the engine, pages, files or test controls, and writes the answer. Passes on requests of others, where
+ * asked to.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -36,12 +36,11 @@ interface SentRequest {
   readonly request: MountedRequest
   readonly response: ServerResponse
   readonly client: LazyClient
-  /** By performance.now(); 0 where nothing is measured. */
+  /** By performance.now(); 0: not measured. */
   readonly started: number
-  /** Path and query, with the mount path of the app. */
+  /** With the mount path of the app. */
   readonly target: string
   readonly base: string
-  /** `undefined`: the target is not below the base. */
   readonly below: string | undefined
 }
 
@@ -75,7 +74,7 @@ export class RequestListener {
 
   /**
    * @param where begins the texts of errors
-   * @param settled comes before an answer is sent; its error is answered instead
+   * @param settled awaited before an answer is sent; its error is answered instead
    */
   constructor(
     engine: WorldEngine,
@@ -128,7 +127,7 @@ export class RequestListener {
     const isPlain = this.#workbench !== undefined && isOfWorkbench(request.headers, below)
     const wire = isPlain || this.#isOfTests(below) ? undefined : this.#wire
     const wayIn = { budget: HTTP_TIMEOUT, base, readOnly: this.#readOnly, isPlain, wire }
-    // Only Set-Cookie comes as a list, and no request needs Set-Cookie.
+    // Only Set-Cookie comes as a list, never in requests.
     const client = new LazyClient(request as HeaderSource, { ...wayIn, isSecure: isEncrypted(request), trusts: this.#cors?.trusts })
     const sent = { request, response, client, started, target, base, below }
     const writes = WRITE_METHODS.includes(request.method ?? '')
@@ -157,7 +156,7 @@ export class RequestListener {
     }
     const settled = this.#settled
     if (settled !== undefined) answering = Promise.resolve(answering).then(async answer => (await settled(), answer))
-    // An immediate answer is written at once: promises in between would cost as much as reading a record.
+    // Promises in between would cost as much as reading a record.
     if (answering instanceof Promise) void this.#answerLater(sent, answering)
     else this.#deliver(sent, answering, false)
   }
@@ -218,7 +217,7 @@ export class RequestListener {
     return status
   }
 
-  /** A database that explains nothing, as a locked file, must not end the server. */
+  /** A failing explanation must not end the server. */
   #explain(request: MountedRequest): Awaitable<Explanation | undefined> {
     const fail = (error: unknown): undefined => {
       warn(error)
@@ -243,7 +242,7 @@ export class RequestListener {
     })
   }
 
-  /** Answers what is no matter of the engine. */
+  /** Answers a preflight, or OPTIONS of the server. */
   #answerHere(sent: SentRequest): TransportResponse | undefined {
     const { request } = sent
     const { method = '' } = request

@@ -1,4 +1,4 @@
-/** Server options: of servers and listeners, with their check. */
+/** The options of `createServer` and `listener`, with their check. */
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
@@ -13,57 +13,46 @@ import type { TestControlOptions } from './controls/test-controls.ts'
 export interface ServerOptions {
   /** The path before the version. Default: the engine's base. */
   base?: string
-  /**
-   * Origins whose pages may read answers and, on a loopback address, write: an origin, a list, or `true` for all. Default: none, so that
-   * browsers keep other origins out.
-   */
+  /** Origins whose pages may read answers and, on a loopback address, write: an origin, a list, or `true` for all. Default: none. */
   cors?: CorsOrigins
   /**
-   * Let pages of these origins send the user's cookies and other credentials (`fetch(url, { credentials: 'include' })`). Origins must be
-   * named: `true` and `'*'` are refused. Default: false.
+   * Let pages of these origins send the user's cookies (`fetch(url, { credentials: 'include' })`). `cors` must name the origins. Default:
+   * false.
    */
   corsCredentials?: boolean
   /**
    * Names for `Host` beside the local names: a name, a list (`.example.test` stands for a name and all names below), or `true` for all.
-   * Default: a server on a loopback address answers to local names alone, a server on another address to all.
+   * Default: none on a loopback address, else all.
    */
   allowedHosts?: AllowedHosts
   /**
-   * Answer `/docs` with a page for browsers: the model as a diagram, attributes, filters, and `curl` commands. A resource or a custom route
-   * of the same path comes first. Default: false.
+   * Answer `/docs` with a page for browsers: diagram, attributes, filters, `curl` commands. A resource or custom route of the path comes
+   * first. Default: false.
    */
   docs?: boolean
   /**
-   * Answer GET and HEAD outside of the API with the files of this folder, for a front end: `index.html` for a folder, and for the paths of
-   * a single-page app that a browser opens. Default: none.
+   * Answer GET and HEAD outside of the API with the files of this folder; paths of a single-page app with its `index.html`. Default: none.
    */
   static?: string
   /** The grammar of requests and answers. Default: the engine's `wire`, or its own grammar. */
   wire?: Wire
   /** Answer POST, PUT, PATCH and DELETE with 405, apart from logging in and out. Default: false. */
   readOnly?: boolean
-  /**
-   * Delay every request by milliseconds, in every world, but no test control. Unlike `engine.delay`, outlasts a reset, and ends when the
-   * server is closed. Default: 0.
-   */
+  /** Delay every request by milliseconds, in every world, but no test control. Outlasts a reset, unlike `engine.delay`. Default: 0. */
   delay?: number
   /**
-   * Let other processes reset, seed, fail and hold by `/_test/...` routes, and have worlds of their own by the header or cookie `X-World`.
+   * Let other processes reset, seed, fail and hold by `/_test/...` routes, each in a world of its own by the header or cookie `X-World`.
    * For tests only: whoever reaches the server needs no token. Default: false.
    */
   testControls?: boolean | TestControlOptions
   /**
    * Answer `/_ui` with the workbench, a page to look at data, requests and worlds, and lead browsers from the root address there. Implies
-   * `testControls`, and is for tests and trying only: whoever reaches the server needs no token. `title` is the name on the page; default:
-   * the database. Default: false.
+   * `testControls`: whoever reaches the server needs no token. `title` is the name on the page, by default the database. Default: false.
    */
   workbench?: boolean | { readonly title?: string }
-  /** Tell `onRequest` the statements, query plans and missing indexes of each request, found after the answer is sent. Default: false. */
+  /** Tell `onRequest` the statements, query plans and missing indexes of each request. Default: false. */
   explain?: boolean
-  /**
-   * Called when an answer has been handed to the socket; not for a client that hung up before, nor for a connection that a test has lost.
-   * Default: no report.
-   */
+  /** Called with each answered request, not where the client or a fault has ended the connection. Default: no report. */
   onRequest?: (line: RequestLine) => void
 }
 
@@ -76,8 +65,8 @@ export interface ShownWorkbench {
 /** The options of `listener`. */
 export interface ListenerOptions extends Omit<ServerOptions, 'static'> {
   /**
-   * Hand a request on to `next` where the path below the base names no version (without versions: no resource), no custom route and no test
-   * control. Default: false, so that the answer is 404.
+   * Hand a request on to `next` where the path below the base names no version (without versions: no resource), custom route or test
+   * control. Default: false.
    */
   fallthrough?: boolean
 }
@@ -90,7 +79,7 @@ export interface RequestLine {
   readonly status: number
   /** Milliseconds from the head of the request to the answer. */
   readonly duration: number
-  /** With the option `explain`, for answers of the engine; absent when the engine was closed meanwhile. */
+  /** With the option `explain`; absent when the engine was closed meanwhile. */
   readonly explanation?: Explanation
 }
 

@@ -1,6 +1,6 @@
 /**
- * Answers GET and HEAD with a file, a folder's `index.html`, a redirect to a folder's path, or the page of a single-page app. No path leads
- * out of the folder, neither by encoded dots, nor by a link.
+ * Answers GET and HEAD with files of the option `static`: a file, a folder's `index.html`, a redirect to a folder's path, or the page of a
+ * single-page app. No path leads out of the folder, neither by encoded dots, nor by a link.
  */
 import { createReadStream, realpathSync, statSync, type Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
@@ -17,10 +17,8 @@ interface FileHeaders {
 const INDEX = 'index.html'
 
 export class StaticFiles {
-  /** The folder, with links in the path followed. */
   readonly #root: string
 
-  /** @throws TypeError when the folder does not exist. */
   constructor(folder: unknown, where: string) {
     if (typeof folder !== 'string' || folder === '') throw new TypeError(`${where}: "static" must be the path of a folder.`)
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -52,7 +50,7 @@ export class StaticFiles {
     return { status: 301, headers: { location: `${path}/${query === undefined ? '' : `?${query}`}`, 'cache-control': 'no-cache' } }
   }
 
-  /** The page at the top, where a browser opens a path unlike a file. */
+  /** The app's page, where a browser opens a path unlike a file. */
   async #findPage(segments: readonly string[], headers: FileHeaders): Promise<TransportResponse | undefined> {
     if (!acceptsHtml(headers.accept) || segments.at(-1)?.includes('.') === true) return undefined
     const index = await this.#findFile(INDEX)
@@ -77,7 +75,7 @@ interface FoundFile {
   readonly stats: Stats
 }
 
-/** Only a browser that opens a page asks for HTML by name. */
+/** Browsers ask for HTML by name when opening a page. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(accept)
 }
@@ -131,7 +129,7 @@ class FileStream extends TextStream {
     this.#size = size
   }
 
-  /** Sends no more than announced: the file may have grown. */
+  /** The file may have grown since the announced length. */
   override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of createReadStream(this.#file, { end: this.#size - 1 })) yield chunk as Uint8Array
   }

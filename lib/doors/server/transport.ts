@@ -1,4 +1,4 @@
-/** Transport: what transports (http.ts, fetch.ts, intercept/) share, and call of an engine. */
+/** The types that all transports (http.ts, fetch.ts, intercept/) share, their view of an engine, and the text of an answer. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { LazyClient } from '../../foundation/async/abort.ts'
 import { TextStream, WholeText } from '../../foundation/http/text-stream.ts'
@@ -30,7 +30,7 @@ export interface TransportEngine {
   readonly takesForms: boolean
   /** For ways in without a wire of their own. */
   readonly wire: Wire | undefined
-  /** As `handle`, but gives an immediate answer without a promise, and may throw. */
+  /** As `handle`, but an immediate answer comes without a promise; may throw. */
   ask(method: string, path: string, query: undefined, body: unknown, sender: LazyClient | WholeSender): Awaitable<TransportResponse>
   /**
    * Answers an error, and reports a fault of the server.
@@ -47,7 +47,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** `text` is undefined where nothing, or a stream, is to be written. */
+/** `text` is undefined for an empty body, and for a stream. */
 export interface WrittenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ export interface WrittenResponse {
   readonly stream?: TextStream
 }
 
-/** A body too long, or without a JSON form, becomes a reported 500: an error during writing ends the process. */
+/** A body too long, or without JSON form, becomes a reported 500: an error during writing ends the process. */
 export function written(engine: TransportEngine, answer: TransportResponse, request: ReceivedRequest): WrittenResponse {
   const { status, headers, body } = answer
   if (body instanceof TextStream) {

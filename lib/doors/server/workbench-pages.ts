@@ -1,6 +1,6 @@
 /**
- * Answers `/_ui` and below; the guard has checked the origin, as for a test control. Refuses with method_not_allowed, path_unknown,
- * version_unknown and body_invalid.
+ * Answers `/_ui` and below with the workbench and its data. The guard has checked the origin, as for a test control. Refuses with
+ * method_not_allowed, path_unknown, version_unknown and body_invalid.
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import { drawDiagram, escapeText } from '../../description/diagram/svg.ts'
@@ -39,7 +39,7 @@ interface SentWorkbenchRequest {
   readonly client: LazyClient
   readonly readOnly: boolean
   readonly title: string | undefined
-  /** The address of the list of engines that shows this engine. */
+  /** The address of the list that shows this engine. */
   readonly home: string | undefined
   readonly docs: boolean
 }
@@ -48,7 +48,7 @@ const PATH = `/${WORKBENCH}`
 const READS = 'GET, HEAD, OPTIONS'
 const MAX_COUNTS = 500
 const SAFE = { ...PAGE_POLICY, 'cross-origin-opener-policy': 'same-origin' }
-/** `look`: a GET of the page itself. `plain`: a request of the user. Both get the engine's own form: the page knows no other. */
+/** `look`: a GET of the page itself; `plain`: a request of the user. Both get the engine's own form. */
 const HEADER = 'x-workbench'
 
 export function isWorkbenchPath(target: string): boolean {
@@ -56,7 +56,7 @@ export function isWorkbenchPath(target: string): boolean {
   return path === PATH || path.startsWith(`${PATH}/`)
 }
 
-/** Such a request has no journal entry, and meets no fault. */
+/** A look has no journal entry, and meets no fault. */
 export function isLook(method: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   return method === 'GET' && headers[HEADER] === 'look'
 }
@@ -186,7 +186,7 @@ function json(body: object): TransportResponse {
 interface WorkbenchFiles {
   readonly script: string
   readonly style: string
-  /** By file name. A name changes with the content: browsers may keep the file. */
+  /** By file name, which changes with the content: browsers may keep the file. */
   readonly texts: ReadonlyMap<string, string>
 }
 

@@ -1,4 +1,4 @@
-/** Write response: a text with one `end`, or a stream. */
+/** Writes an answer to a `node:http` response: a text with one `end`, or a stream. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { linger } from './http-body.ts'

@@ -1,4 +1,4 @@
-/** Abort: ends a request early when the client leaves, the world is replaced, or time is up. */
+/** The client of a request. `RequestAbort` throws when the client has left, the world is replaced, or the time budget is used up. */
 import { restError } from '../errors/errors.ts'
 import type { Wire } from '../base/wire.ts'
 
@@ -7,9 +7,8 @@ interface RequestClient {
 }
 
 export interface HeaderSource {
-  /** Names in lower case. May be made on first use. */
   readonly headers: Readonly<Record<string, string>>
-  /** Names as sent, and values, by turns: `['Host', 'a.example']`. */
+  /** As sent, names and values by turns: `['Host', 'a.example']`. */
   readonly rawHeaders?: readonly string[]
 }
 
@@ -18,7 +17,7 @@ export interface Connected {
   readonly isSecure?: boolean
   /** The host of the URL, if known beside the header `Host`. */
   readonly host?: string
-  /** Whether an origin's pages have the rights of the server's own. Default: no. */
+  /** Whether pages of an origin have the rights of the server's own. Default: no. */
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
 
@@ -50,11 +49,10 @@ interface WayIn extends Connected {
   readonly readOnly?: boolean
   /** Answers keep the engine's form, in spite of `envelope` and `wire`. */
   readonly isPlain?: boolean
-  /** Undefined: the engine's own grammar. */
   readonly wire?: Wire | undefined
 }
 
-/** Makes signal and headers on first use: most requests need neither. */
+/** A client of HTTP. Makes signal and headers on first use: most requests need neither. */
 export class LazyClient implements RequestClient, Connected {
   readonly #source: HeaderSource
   #controller: AbortController | undefined
@@ -62,9 +60,9 @@ export class LazyClient implements RequestClient, Connected {
   #isGone = false
   #whenGone: (() => void) | undefined
 
-  /** Milliseconds for a request, unless the engine's limits say otherwise. Undefined: no limit. */
+  /** Milliseconds for a request, unless the engine's limits name others. */
   readonly budget: number | undefined
-  /** The path before the version, such as `/api`. Undefined: the engine's. */
+  /** The path before the version. Undefined: the engine's. */
   readonly base: string | undefined
   readonly readOnly: boolean
   readonly isSecure: boolean
@@ -87,7 +85,7 @@ export class LazyClient implements RequestClient, Connected {
     return this.#source.headers
   }
 
-  /** Makes no other header; joins repeated headers. */
+  /** Reads a header without making all others; joins repeated headers. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#source
     if (rawHeaders === undefined) return this.#source.headers[name]
@@ -128,7 +126,7 @@ export class LazyClient implements RequestClient, Connected {
   }
 }
 
-/** Undefined: the engine's own grammar, as for `engine.handle`. */
+/** Undefined: the engine's own grammar. */
 export function findWire(context: object | undefined): Wire | undefined {
   return context instanceof LazyClient || context instanceof WholeClient ? context.wire : undefined
 }
@@ -154,9 +152,9 @@ export class RequestAbort {
   /** By performance.now(). Undefined: no limit. */
   readonly deadline: number | undefined
   readonly #budget: number
-  /** For the text of a timeout. A function would keep each request alive until a full garbage collection. */
+  /** For the message of a timeout. A function would keep each request alive until a full garbage collection. */
   asked: ReadingParameters | undefined
-  /** The present reading: `rows`, `count`, or a relation. */
+  /** `rows`, `count`, or a relation. */
   about: string | undefined
 
   /** @param budget milliseconds for the request; 0: no limit */
@@ -185,7 +183,7 @@ export class RequestAbort {
     throw restError('timeout', `The request took longer than the ${this.#budget} ms that it may take; nothing was written.${what}`)
   }
 
-  /** Made on first use, by work that waits: a signal costs more than reading a record. */
+  /** Made on first use, by work with waits: a signal costs more than reading a record. */
   get signal(): AbortSignal {
     if (this.#both !== undefined) return this.#both
     const { signal } = this.#sender

@@ -1,6 +1,4 @@
-/**
- * Awaitable values, and coroutines. A turn of the promise queue costs as much as reading a record, so synchronous values are used at once.
- */
+/** Values, perhaps promises. `chain` and coroutines use values at once: a turn of the promise queue costs as much as reading a record. */
 
 import { bindSurroundings, keepSurroundings } from './surroundings.ts'
 
@@ -18,8 +16,8 @@ export function chain<T, U>(value: Awaitable<T>, then: (value: T) => Awaitable<U
 export type Coroutine<T> = Generator<Promise<unknown>, T>
 
 /**
- * `const value = yield* wait(awaitable)` waits inside a coroutine. A generator for each value would cost more than the work between, so the
- * iterator is its own result.
+ * `const value = yield* wait(awaitable)` waits inside a coroutine. An iterator is its own result: a generator for each value would cost
+ * more than the work between.
  */
 export function wait<T>(value: Awaitable<T>): Iterable<Promise<unknown>, T> {
   return value instanceof Promise ? new Pending(value) : new Ready(value)

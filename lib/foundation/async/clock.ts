@@ -1,4 +1,4 @@
-/** Clock: the time of an engine. */
+/** The time of an engine. Tests freeze and move the time. */
 
 export const DAY_MS = 86_400_000
 
@@ -25,7 +25,7 @@ function isNative(made: object): boolean {
   return Function.prototype.toString.call(made).endsWith('{ [native code] }')
 }
 
-/** The setting of a clock, in a snapshot. */
+/** A snapshot's setting of a clock. */
 export interface ClockSetting {
   /** Milliseconds since 1970. Undefined: the clock runs. */
   readonly frozen: number | undefined
@@ -33,7 +33,7 @@ export interface ClockSetting {
   readonly ahead: number
 }
 
-/** The clock of an engine, which gives every timestamp and expiry: `engine.clock.set(date)`, `engine.clock.advance('2h')`. */
+/** Gives every timestamp and expiry of an engine: `engine.clock.set(date)`, `engine.clock.advance('2h')`. */
 export class Clock {
   readonly #source: (() => Date) | undefined
   #frozen: number | undefined
@@ -53,12 +53,11 @@ export class Clock {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Whether the clock shows the system's time. */
   get isSystem(): boolean {
     return this.#source === undefined && this.#frozen === undefined && this.#ahead === 0 && !isDateReplaced()
   }
 
-  /** The `time()` of a frozen clock, or of an application's source. Undefined: the clock follows the system's time. */
+  /** The `time()` of a frozen clock or of an application's source. Undefined: the system's time. */
   get standing(): number | undefined {
     return this.#frozen === undefined && this.#source === undefined ? undefined : this.time()
   }
@@ -115,7 +114,6 @@ export class Clock {
     if (isMoved) this.#moved()
   }
 
-  /** Returns to the source's time. */
   reset(): void {
     this.restore({ frozen: undefined, ahead: 0 })
   }

@@ -1,4 +1,4 @@
-/** Lock: one holder at a time, first come first served. An aborted waiter leaves the queue. */
+/** One holder at a time, such as a write to a SQLite file. Others wait in order; an aborted waiter leaves the queue. */
 import type { Awaitable } from './awaitable.ts'
 
 /** Milliseconds between calls of `inVain`. */

@@ -1,10 +1,9 @@
 /**
- * Surroundings: the request or transaction of running work, across calls and waits. One context for the process: Node copies all contexts
- * with each entry, which would take all the time of a process with hundreds of forks.
+ * Gives running work a value across calls and waits: the present request, the present transaction. All share one AsyncLocalStorage: Node
+ * copies every storage at each entry, too slow with hundreds of forks.
  */
 import { runtime, type Runtime, type WorkContext } from '../runtime/runtime.ts'
 
-/** An owner occurs once in a chain. */
 interface SurroundingFrame {
   readonly owner: object
   readonly value: unknown
@@ -13,16 +12,14 @@ interface SurroundingFrame {
 
 let frames: WorkContext<SurroundingFrame> | undefined
 
-/** Of synchronous work. Undefined: the context has the frame. */
+/** Undefined: the frame is in `frames`. */
 let now: SurroundingFrame | undefined
 
-/** Acts like an AsyncLocalStorage of its own. */
 export class Surroundings<T extends object | true> {
   get current(): T | undefined {
     return find(now ?? frames?.getStore(), this)?.value as T | undefined
   }
 
-  /** All calls and waits find the value. */
   run<Result, Arguments extends unknown[]>(value: T, work: (...args: Arguments) => Result, ...args: Arguments): Result {
     const inner = this.#enter(value)
     return inner === frames?.getStore() ? work(...args) : runWithin(inner, work, ...args)
@@ -47,7 +44,7 @@ export class Surroundings<T extends object | true> {
   }
 }
 
-/** Keeps values of `runAtOnce`, for work that may wait or is the application's. */
+/** Keeps values of `runAtOnce`, for waiting work and code of the application. */
 export function keepSurroundings<Result>(work: () => Result): Result {
   return now === undefined ? work() : runWithin(now, work)
 }
@@ -75,7 +72,7 @@ function find(frame: SurroundingFrame | undefined, owner: object): SurroundingFr
   return each
 }
 
-/** Endless work must not grow the chain. */
+/** The chain without a frame: else the chain of endless work would grow. */
 function without(left: SurroundingFrame, frame: SurroundingFrame): SurroundingFrame | undefined {
   return frame === left ? frame.outer : { ...frame, outer: without(left, frame.outer!) }
 }

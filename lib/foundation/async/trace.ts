@@ -1,4 +1,7 @@
-/** Trace: a request is always at a single stage, so times add up to the total. */
+/**
+ * Measures the time of a request by stages, and keeps the SQL statements: for the journal and `engine.explain`. A request is always at a
+ * single stage, so times add up to the total.
+ */
 import { chain, type Awaitable } from './awaitable.ts'
 import { Surroundings } from './surroundings.ts'
 
@@ -24,7 +27,7 @@ export class Trace {
   cached: boolean | undefined
   /** Undefined: statements are only counted. */
   readonly statements: RunStatement[] | undefined
-  /** By what each write was written. Filled where statements are kept. */
+  /** How each write was made: by statements, or by MikroORM, and why. Filled where statements are kept. */
   readonly ways: Awaitable<string>[] = []
   readonly #begun = performance.now()
   #since = this.#begun
@@ -97,7 +100,6 @@ export class Trace {
     }
   }
 
-  /** For rows read singly. */
   streamed(statement: RunStatement): void {
     this.count++
     this.statements?.push(statement)
@@ -110,7 +112,7 @@ export class Trace {
   }
 }
 
-/** Rounds down to microseconds, so that the sum never exceeds the total. */
+/** Rounds down to microseconds: the sum never exceeds the total. */
 export function summarizeTimes({ spent }: Trace): Record<string, number> {
   return Object.fromEntries([...spent].map(([stage, duration]) => [stage, Math.floor(duration * 1000) / 1000]))
 }

@@ -1,4 +1,4 @@
-/** Turns: lets the event loop run during long synchronous work, so that other requests can time out, hang up or queue. */
+/** Lets the event loop run during long synchronous work: other requests can time out, hang up or queue. */
 import { runtime } from '../runtime/runtime.ts'
 
 /** Milliseconds of work between two turns. */

@@ -1,6 +1,6 @@
-/** `a` or `an` before a name, by pronunciation. */
+/** Puts `a` or `an` before a name, by pronunciation: `a user`, `an hour`. */
 
-/** Vowel letter, consonant sound: user, unit, euro, one. */
+/** Vowels that sound like consonants: user, unit, euro, one. */
 const CONSONANT = /^(?:eu|ewe|one(?![a-z])|once|u(?:ni(?![mn])|[str][aeiou]|biq))/i
 const VOWEL = /^(?:[aeiou]|hour|hono|hone(?=st)|heir)/i
 

@@ -1,6 +1,6 @@
-/** Builtins: loads slow modules of Node on first use. `node:http` and `node:crypto` load slower than this library. */
+/** Loads modules of Node on first use, since `node:http` and `node:crypto` load slower than the library. */
 
-/** False in a browser, where a bundler may define a `process` without `getBuiltinModule`. */
+/** False in a browser: a bundler may define a `process` without `getBuiltinModule`. */
 export const hasBuiltins = 'process' in globalThis && 'getBuiltinModule' in process
 
 const lazy = <Module>(load: () => Module): (() => Module) => {

@@ -1,4 +1,4 @@
-/** Generated code: whether texts may become code. A page's CSP (Level 3) may forbid code: `'unsafe-eval'`. */
+/** Says whether `new Function` works, or a page's Content Security Policy forbids generated code. */
 let isAllowed: boolean | undefined
 
 export function mayGenerateCode(): boolean {

@@ -1,5 +1,5 @@
 /**
- * Checks headers where the application sets headers: a server could only break off. Not by `node:http`: the typed client has the same
+ * Refuses an application's headers before a server breaks off at a wrong name or value. Without `node:http`: the typed client has the same
  * errors in browsers.
  */
 

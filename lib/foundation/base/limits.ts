@@ -4,19 +4,19 @@ export interface Limits {
   readonly defaultLimit: number
   /** Largest page size; clamps a larger `limit`. Default 1000. */
   readonly maxLimit: number
-  /** Relations in one path of a filter, sort key, expand or attributes. Default 5. */
+  /** Relations in a path of a filter, sort key, expand or attributes. Default 5. */
   readonly maxPathRelations: number
   /** Filters, flags and custom parameters of a request together. Default 50. */
   readonly maxFilters: number
   /** Values in the comma-separated list of a filter. Default 1000. */
   readonly maxListValues: number
-  /** Wildcard stars in one value of a filter. Default 10. */
+  /** Wildcard stars in a filter's value. Default 10. */
   readonly maxStars: number
   /** Keys of `sort`. Default 20. */
   readonly maxSortKeys: number
-  /** Paths in one filter, separated by `|`. Default 20. */
+  /** Paths in a filter, separated by `|`. Default 20. */
   readonly maxOrPaths: number
-  /** Names of one path inside a JSON value. Default 20. */
+  /** Names of a path inside a JSON value. Default 20. */
   readonly maxJsonNames: number
   /** Names in `attributes`. Default 1000. */
   readonly maxAttributes: number
@@ -24,11 +24,11 @@ export interface Limits {
   readonly maxExpand: number
   /** Characters of all names and values of a query. Default 1048576. */
   readonly maxQueryLength: number
-  /** Records of all levels of an answer; ten IDs of a list count as one. Default 100000. */
+  /** Records of all levels of an answer; ten IDs of a list count as a record. Default 100000. */
   readonly maxRecords: number
   /** Estimated bytes of an answer. Default 67108864 (64 MiB). */
   readonly maxAnswerBytes: number
-  /** Records that a body creates or links, beside the record of the path. Default 1000. */
+  /** Records created or linked by a body, beside the record of the path. Default 1000. */
   readonly maxBodyRecords: number
   /** Records of a posted array. Default 1000. */
   readonly maxBulk: number
@@ -40,7 +40,6 @@ export interface Limits {
   readonly timeout: number | undefined
 }
 
-/** The default of `limits.timeout` over HTTP, in milliseconds. */
 export const HTTP_TIMEOUT = 5000
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({

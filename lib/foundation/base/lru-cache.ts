@@ -1,10 +1,10 @@
 /**
- * LRU cache: has two generations. A full young generation replaces the old, whose unused entries are dropped. Bounded by number, and by
- * weight where clients decide about sizes.
+ * Keeps recently used values, such as compiled plans. A full young generation replaces the old, dropping unused entries. Bounded by number,
+ * and by weight where clients decide about sizes.
  */
 
 interface Weights<T> {
-  /** Always kept; the cache holds up to twice as many. A heavier entry is not kept. */
+  /** As `size`, in bytes. A heavier entry is not kept. */
   readonly bytes: number
   /** Called again when an entry returns from the old generation: must be cheap. */
   readonly weigh: (value: T, key: string) => number

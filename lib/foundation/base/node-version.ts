@@ -1,7 +1,7 @@
-/** Rejects a Node on which database drivers silently end the process. */
+/** Refuses an old Node, where database drivers silently end the process. */
 import { hasBuiltins } from './builtins.ts'
 
-/** Stands in `engines`, too. */
+/** As `engines` in package.json says. */
 const LEAST = [22, 17, 0]
 
 /** @throws Error for an older version. A page has no Node. */

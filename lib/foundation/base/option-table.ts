@@ -1,4 +1,4 @@
-/** Option table: a call's options by name, each with rule and default. */
+/** Checks the options of a public call, such as `intercept({ strict: true })`, by a table of names, rules and defaults. */
 import { checkNames } from './suggest.ts'
 
 /**
@@ -20,8 +20,6 @@ type Completed<Options, Table> = Options & {
 }
 
 /**
- * Checks the options of a call, and adds the defaults.
- *
  * @param habits names of other libraries, with the names used here
  * @throws TypeError, RangeError for an unknown name, and for a value that breaks its rule
  * @example readOptions(given, { strict: [flag, false], signal: [anything] }, 'intercept')
@@ -61,7 +59,7 @@ function printGiven(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
-/** Takes a value that its reader checks. */
+/** For values checked elsewhere. */
 export const anything: OptionRule = () => {}
 export const flag: OptionRule = (value, place) => {
   if (typeof value !== 'boolean') throw new TypeError(`${place} must be true or false, got ${printGiven(value)}.`)

@@ -1,7 +1,7 @@
-/** Query input: the query argument of `handle`. */
+/** The query argument of `handle`. */
 
 export type QueryInput = string | URLSearchParams | QueryConditions
-/** A value of a query that is given as an object: `{ limit: 5, name: ['Ann', 'Bob'], user: null }`. */
+/** A value in a query object: `{ limit: 5, name: ['Ann', 'Bob'], user: null }`. */
 export type QueryValue = string | number | bigint | boolean | null
 /** Parameters by name, and groups: `{ 'age>=': 18, '|': [{ role: 'admin' }, { role: 'guest' }] }`. */
 export interface QueryConditions {

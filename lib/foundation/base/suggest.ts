@@ -1,4 +1,4 @@
-/** Suggest: finds the meaning of misspelt names. */
+/** Finds the known name nearest to a misspelt name, for errors: `Did you mean "email"?` */
 import leven from 'leven'
 
 /**
@@ -22,7 +22,6 @@ export function findNearest(name: string, known: Iterable<string>): string | und
   return best
 }
 
-/** ` Did you mean "email"?`, or an empty text. */
 export function formatHint(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
 }

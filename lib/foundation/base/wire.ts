@@ -1,6 +1,4 @@
-/**
- * Wire: the public types of the option `wire`. A folder of `lib/wires/` imports nothing else.
- */
+/** The public types of the option `wire`. A folder of `lib/wires/` imports nothing else. */
 
 import type { QueryInput } from './query-input.ts'
 
@@ -26,13 +24,13 @@ export interface WireRequest {
 export interface WireAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A string and a Uint8Array go out as they are; any other value as JSON. */
+  /** A string or Uint8Array goes out unchanged, any other value as JSON. */
   readonly body?: unknown
   /** Marks a refused write of a repeatable wire: another request was faster, so `answer` is asked once more, in a new transaction. */
   readonly again?: boolean
 }
 
-/** An attribute that records of a resource have. */
+/** An attribute of a resource. */
 export interface WireAttribute {
   readonly name: string
   readonly kind: 'scalar' | 'embedded' | 'toOne' | 'toOneOf' | 'toMany'
@@ -43,17 +41,16 @@ export interface WireAttribute {
   readonly column: string | undefined
   /** The name of the linked resource. */
   readonly target: string | undefined
-  /** The key that a JSON file, or the model, has for the IDs of a relation: `authorId`. Undefined: the name. */
+  /** The key of a relation's IDs in a JSON file or the model: `authorId`. Undefined: the name. */
   readonly ids: string | undefined
-  /** Whether bodies of the resource say the value: of a link, whether this side holds it. */
+  /** Whether bodies of the resource may set the attribute; of a link, whether this side holds the link. */
   readonly writable: boolean
-  /** The attribute of the linked resource that is the other side. */
+  /** The other side: an attribute of the linked resource. */
   readonly inverse: string | undefined
   /** The table between two resources, of links of many to many. */
   readonly through: string | undefined
 }
 
-/** A resource, as paths and tables name it. */
 export interface WireResource {
   /** In the plural: `posts`. */
   readonly name: string
@@ -63,21 +60,21 @@ export interface WireResource {
   readonly single: boolean
   /** Whether records may lack attributes (see `FromJsonOptions.exact`): `update` with `undefined` takes an attribute away. */
   readonly exact: boolean
-  /** Names of the attributes that make the ID. */
+  /** The attributes of the ID. */
   readonly key: readonly string[]
-  /** Names of attributes that are unique together, beside the key. */
+  /** Attributes unique together, beside the key. */
   readonly uniques: readonly (readonly string[])[]
   readonly attributes: readonly WireAttribute[]
 }
 
-/** What `api.list` is asked for. */
+/** The query of `api.list`. */
 export interface WireQuery {
   /**
-   * A query object of MikroORM, by the names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Knows what the caller can
-   * see: hidden, private and closed attributes are unknown. Default: all records.
+   * A query object of MikroORM with names of attributes: `{ views: { $gte: 10 }, author: { name: 'Ann' } }`. Attributes hidden from the
+   * caller are unknown. Default: all records.
    */
   readonly where?: object
-  /** Keys of the engine's `sort`: `['views.desc', 'id']`. Default: that of the resource. */
+  /** Keys of the engine's `sort`: `['views.desc', 'id']`. Default: the resource's. */
   readonly sort?: readonly string[]
   /** Default: the resource's, at most `limits.maxLimit`. */
   readonly limit?: number
@@ -86,22 +83,22 @@ export interface WireQuery {
   /** Default: all. */
   readonly attributes?: readonly string[]
   /**
-   * Paths of relations: `['author', 'comments.author']`; of a relation with a query of its own an object:
-   * `{ comments: { where: { isSpam: false }, sort: ['id.desc'], limit: 3 } }`. Default: none, and relations are IDs.
+   * Paths of relations: `['author', 'comments.author']`; with a query, an object: `{ comments: { where: { isSpam: false }, sort:
+   * ['id.desc'], limit: 3 } }`. Default: none, and relations are IDs.
    */
   readonly expand?: readonly (string | Readonly<Record<string, WireExpanded>>)[]
 }
 
-/** A relation to one record takes `where`, `attributes` and `expand`; a record that does not match is null. */
+/** A relation to a single record takes `where`, `attributes` and `expand`; without a match, null. */
 export interface WireExpanded extends WireQuery {
-  /** Shows the number of the records that `where` meets in the place of the list. */
+  /** Shows the number of records in the place of the list. */
   readonly count?: true
 }
 
 /** A page of records. */
 export interface WireList {
   readonly records: readonly Readonly<Record<string, unknown>>[]
-  /** The number of all records that meet the condition. */
+  /** The number of all matching records. */
   readonly count: number
 }
 
@@ -109,7 +106,7 @@ export interface WireList {
 export interface WireLogIn {
   /** The resource of the users. */
   readonly users: string
-  /** What a log-in sends, unless the application reads credentials of its own. */
+  /** The names of a log-in's members, unless the application reads credentials of its own. */
   readonly identifier: string
   readonly password: string
   /** The life of a token, in seconds. */
@@ -130,7 +127,6 @@ type IdOfWire = IdPart | readonly IdPart[]
  * limits and hooks hold. A refusal is a `RestError` with `status`, `code`, `message` and `errors`.
  */
 export interface WireApi {
-  /** The resources that somebody may ask for. */
   readonly resources: readonly WireResource[]
   /** `undefined` without log-in. */
   readonly logIn: WireLogIn | undefined
@@ -140,15 +136,14 @@ export interface WireApi {
   create(resource: Named, body: unknown): Promise<unknown>
   /** Changes the attributes of `body` alone. */
   update(resource: Named, id: IdOfWire, body: unknown): Promise<Readonly<Record<string, unknown>>>
-  /** Gives the record as it was. */
   remove(resource: Named, id: IdOfWire): Promise<unknown>
-  /** Any request, below the version: `ask('POST', '/login', undefined, { email, password })`. Gives what `ctx.ask` gives. */
+  /** Any request, below the version: `ask('POST', '/login', undefined, { email, password })`. Gives the result of `ctx.ask`. */
   ask(method: string, path: string, query?: QueryInput, body?: unknown): Promise<unknown>
   /** The same for another caller, by the headers of the request: `api.as({ authorization: 'Bearer ...' })`. */
   as(headers: Readonly<Record<string, string>>): WireApi
 }
 
-/** A refusal, of which a wire makes an answer. */
+/** A refusal, for a wire to answer. */
 export interface WireError {
   readonly status: number
   /** `record_not_found`, `validation_failed`, ...: see the reference of errors. */
@@ -175,13 +170,13 @@ export interface WireError {
  * }
  */
 export interface Wire {
-  /** A request that writes is one transaction, taken back where the status is 400 or more. */
+  /** A write is one transaction, undone where the status is 400 or more. */
   answer(request: WireRequest, api: WireApi): WireAnswer | Promise<WireAnswer>
-  /** Answers a request that never reached `answer`, or an error thrown there. */
+  /** Answers a request refused before `answer`, and an error of `answer`. */
   refuse(error: WireError, request: WireRequest): WireAnswer
   /**
-   * Whether `answer` may run again where its transaction met another write, as PostgreSQL has: without effects outside of the database.
-   * Default: no, and such a write is a 503.
+   * Whether `answer` may run again after a conflict with another write on PostgreSQL: without effects outside of the database. Default: no,
+   * and the conflict is a 503.
    */
   readonly repeatable?: boolean | ((request: WireRequest) => boolean)
   /** Bodies beside JSON; others are refused with 415. Default: none. */

@@ -1,6 +1,4 @@
-/**
- * Errors: all error codes, and the class of refusals. Only respond.ts makes bodies. A retired code stays as a comment.
- */
+/** All error codes, and the class of refusals. Only respond.ts makes bodies. A retired code stays as a comment. */
 import { checkHeaders } from '../base/headers.ts'
 import type { RestResponse } from '../base/response.ts'
 
@@ -97,7 +95,7 @@ export const FIELD_ERRORS = {
 /** The code of an entry of `errors`, such as `required` or `not_unique`. */
 export type FieldErrorCode = keyof typeof FIELD_ERRORS
 
-/** One entry of `errors` in the body of a refusal: `{ code: 'required', attribute: 'name', detail: ... }`. */
+/** An entry of `errors` in a refusal: `{ code: 'required', attribute: 'name', detail: ... }`. */
 export interface FieldError {
   readonly code: FieldErrorCode
   readonly detail: string
@@ -119,7 +117,8 @@ export interface RefusalDetails {
 }
 
 /**
- * A refusal with an HTTP status. Hooks and handlers may throw one: `throw new RestError(403, 'not_yours', 'Only the author may do that.')`.
+ * A refusal with an HTTP status, also for hooks and handlers to throw: `throw new RestError(403, 'not_yours', 'Only the author may do
+ * that.')`.
  *
  * @throws RangeError when `status` is not an error status (400 to 599); TypeError for a header that cannot be sent.
  */
@@ -141,7 +140,6 @@ export class RestError extends Error {
     this.headers = details.headers === undefined ? {} : checkHeaders(details.headers, 'RestError')
   }
 
-  /** The message, as answers call it. */
   get detail(): string {
     return this.message
   }
@@ -149,7 +147,7 @@ export class RestError extends Error {
 
 /** The refusal of an inner request, passed on by the outer request unless caught. */
 export class AskedError extends RestError {
-  /** The answer to pass on. Undefined: the engine's own form of errors is made anew. */
+  /** Undefined: the engine's own form of errors. */
   readonly answer: RestResponse | undefined
 
   constructor(status: number, code: string, detail: string, details: RefusalDetails, answer?: RestResponse) {

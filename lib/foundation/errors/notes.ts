@@ -1,4 +1,4 @@
-/** Notes: sentences about mapped, omitted and guessed things. */
+/** Collects the sentences of `engine.notes`, on mapped, omitted and guessed parts of a model. */
 
 /** A file with a million odd records must not fill the memory. */
 const MAX_NOTES = 1000
@@ -13,7 +13,7 @@ export class Notes {
     for (const text of texts) this.add(text)
   }
 
-  /** The sentence begins with its place: `User.tags: ...`. */
+  /** @param text begins with a place: `User.tags: ...` */
   add(text: string): void {
     if (this.#texts.has(text)) return
     if (this.#texts.size < MAX_NOTES) this.#texts.add(text)
@@ -31,7 +31,7 @@ export class Notes {
     for (const listener of this.refusalListeners) listener(sentence)
   }
 
-  /** The refusal comes first. The last sentence counts notes above the limit. */
+  /** The refusal first; at the end, the number of notes above the limit. */
   get list(): readonly string[] {
     const first = this.#refusal === undefined ? [] : [this.#refusal]
     const last = this.#left === 0 ? [] : [`${this.#left} more notes were left out.`]

@@ -1,8 +1,7 @@
-/** Report failure: reports errors to `onError`, by default to standard error: the answer of a 500 gives no reason. */
+/** Reports errors to `onError`, by default to standard error: the answer of a 500 gives no reason. */
 import { RestError } from './errors.ts'
 import { runtime } from '../runtime/runtime.ts'
 
-/** The request of an error, for `onError`. */
 export interface FailedRequest {
   readonly method: string
   readonly path: string
@@ -17,7 +16,7 @@ export function findReason(error: unknown): unknown {
 
 export const printFailure: OnError = (error, { method, path }) => {
   const reason = findReason(error)
-  // A path may have characters that control a terminal.
+  // A path may have control characters of a terminal.
   const shown = `${method} ${path}`.replaceAll(/[^\u0020-\u007e]/g, encodeCharacter)
   if (reason !== undefined) console.error(`mikro-rest: ${shown} failed:`, reason)
 }
@@ -40,7 +39,6 @@ export function warn(error: unknown): void {
   runtime.warn(error instanceof Error ? error : String(error))
 }
 
-/** A lone surrogate becomes the replacement character. */
 function encodeCharacter(character: string): string {
   return character.isWellFormed() ? encodeURIComponent(character) : '%EF%BF%BD'
 }

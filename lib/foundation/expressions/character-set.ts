@@ -1,4 +1,4 @@
-/** Character set: `[a-z]`, `\w` and the like, as ranges of code points: the same on all databases. */
+/** `[a-z]`, `\w` and the like as ranges of code points, the same on all databases. */
 
 /** First and last code point. */
 export type CharacterRange = readonly [number, number]

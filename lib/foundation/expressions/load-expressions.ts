@@ -1,6 +1,6 @@
 /**
- * Load expressions: loads the parser and the matcher of regular expressions at the first condition with an expression: few engines have
- * such a condition, and no page should load the code beforehand.
+ * Loads the parser and the matcher of regular expressions at the first condition with `$re` or `$ire`: few engines have such a condition,
+ * and no page should load the code beforehand.
  */
 import { isThenable, type Awaitable } from '../async/awaitable.ts'
 
@@ -11,7 +11,7 @@ interface Expressions {
 
 let loaded: Expressions | undefined
 
-/** Waits for the code, where a condition has an expression: readers of conditions cannot wait. */
+/** Waits for the code where the condition has an expression: the readers of conditions cannot wait. */
 export function whenReadable<T>(condition: Awaitable<T>): Awaitable<T> {
   if (loaded !== undefined) return condition
   if (isThenable(condition)) return Promise.resolve<Awaited<T>>(condition).then(given => whenReadable(given) as Awaitable<Awaited<T>>)

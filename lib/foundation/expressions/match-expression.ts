@@ -1,7 +1,7 @@
 /**
- * Match expression: finds a match in a part of a text. All ways through the expression are followed at once, character by character
- * (Thompson): a text takes its length times the expression's size, at most. A set of places keeps the sets to follow, by character: most
- * characters then take a look-up.
+ * Finds a match of `$re` or `$ire` in a text. Follows all ways through the expression at once, character by character (Thompson): the time
+ * is at most the text's length times the expression's size. A set of places keeps the next sets by character: most characters take a
+ * look-up.
  */
 import { LruCache } from '../base/lru-cache.ts'
 import type { CharacterSet } from './character-set.ts'
@@ -14,7 +14,7 @@ type ExpressionPlace =
   | { readonly kind: 'fork'; readonly next: number[] }
   | { readonly kind: 'match' }
 
-/** Places reached together, and the places to follow by kind of character. */
+/** Places reached together, and the next sets by kind of character. */
 interface Reached {
   readonly places: Uint16Array
   readonly isMatch: boolean
@@ -56,7 +56,7 @@ class Automaton {
   readonly #setOf = new Map<string, number>()
   readonly #fold: boolean
   readonly #first: number
-  /** Characters in the same sets are of one kind. */
+  /** Characters of a kind are in the same sets. */
   readonly #kinds = new Map<string, number>()
   readonly #members: (readonly boolean[])[] = []
   readonly #kindOf = new Map<number, number>()
@@ -187,7 +187,7 @@ class Automaton {
     if (reached !== undefined) return reached
     this.#kept += places.length + this.#members.length + 1
     if (this.#kept > MAX_KEPT) {
-      // The search goes on from this set alone.
+      // The search goes on from the new set alone.
       this.#known.clear()
       this.#kept = places.length
     }

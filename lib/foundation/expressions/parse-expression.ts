@@ -1,6 +1,6 @@
 /**
- * Parse expression: `$re` and `$ire`, a part of PostgreSQL's regular expressions with the same meaning on all databases. Refuses malformed
- * and too complex texts, in PostgreSQL's words, and other parts, such as back-references.
+ * Parses the regular expressions of `$re` and `$ire`, the part of PostgreSQL's with the same meaning on all databases. Refuses malformed,
+ * too complex and other expressions, such as back-references, in PostgreSQL's words.
  */
 import { complementRanges, findClass, joinRanges, type CharacterRange } from './character-set.ts'
 import { checkWeight, TOO_COMPLEX, type RegularExpression } from './regular-expression.ts'
@@ -12,7 +12,7 @@ const MAX_RANGES = 50_000
 /** As in PostgreSQL: `a{255}`. */
 const MAX_REPEATS = 255
 
-/** PostgreSQL's words. */
+/** As PostgreSQL says. */
 const OPEN_BRACKET = 'brackets [] not balanced'
 const OPEN_GROUP = 'parentheses () not balanced'
 const OPEN_BRACE = 'braces {} not balanced'

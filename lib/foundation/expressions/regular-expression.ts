@@ -1,4 +1,7 @@
-/** Regular expression: `^An*` is a start, a letter, and a letter repeated. Refuses expressions that PostgreSQL would read for seconds. */
+/**
+ * A parsed regular expression, for `^An*` a start, a letter, and a repeated letter. `checkWeight` refuses expressions that PostgreSQL would
+ * read for seconds.
+ */
 import type { CharacterSet } from './character-set.ts'
 
 export type RegularExpression =
@@ -10,13 +13,13 @@ export type RegularExpression =
 
 /** Limits characters and groups, with repetitions written out. */
 const MAX_SIZE = 1000
-/** Limits parts that may be empty, with repetitions written out: PostgreSQL takes half a minute for `((a?){30}){30}`. */
+/** Limits parts with an empty match, with repetitions written out: PostgreSQL takes half a minute for `((a?){30}){30}`. */
 const MAX_OPTIONAL = 256
 
 /** In PostgreSQL's words. */
 export const TOO_COMPLEX = 'regular expression is too complex'
 
-/** Limits `^` and `$` on one way: PostgreSQL reads `(^|$|a?)` eight times in milliseconds, twelve times in seconds. */
+/** Limits `^` and `$` in a row: PostgreSQL reads `(^|$|a?)` eight times in milliseconds, twelve times in seconds. */
 const MAX_BORDERS = 8
 
 export function checkWeight(expression: RegularExpression, refuse: (what: string) => Error): void {

@@ -1,8 +1,8 @@
 /**
- * Accept: RFC 9110 section 12.5.1. Ignores malformed elements: a preference is no reason to refuse a request.
+ * Weighs JSON, CSV and other formats by the header `Accept` (RFC 9110 section 12.5.1). Ignores malformed elements: a preference is no
+ * reason to refuse a request.
  */
 
-/** In lower case, with parameters for clients to ask for. */
 export interface MediaType {
   /** `text/csv` */
   readonly name: string
@@ -44,7 +44,6 @@ export class Accept {
     this.#ranges = split(header, ',').flatMap(element => parseRange(element) ?? [])
   }
 
-  /** The most specific range decides. */
   preferenceFor(type: MediaType): Preference {
     let found = NONE
     let best = -1

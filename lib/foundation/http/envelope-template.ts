@@ -1,14 +1,16 @@
-/** Envelope template: the application's form of answers. Refuses an invalid template with TypeError. */
+/**
+ * The application's form of answers, by the option `envelope`: `{ data: 'records', total: 'count' }`. Refuses an invalid template with
+ * TypeError.
+ */
 import { findNearest, formatHint } from '../base/suggest.ts'
 import { HOLES, nameKeys, readTemplate, TEMPLATE_PARTS } from './template-tree.ts'
 import type { ListPart, Part, Parts, RecordPart, RemovedPart, TemplateNames, Tree, TemplateKind } from './template-tree.ts'
 
-/** Keys with the parts of answers. Keys may hold `{plural}` and `{singular}`. */
+/** Parts of answers by key. Keys may hold `{plural}` and `{singular}`. */
 export interface EnvelopeTemplate<P extends string = Part> {
   readonly [key: string]: P | EnvelopeTemplate<P>
 }
 
-/** Templates of lists, records and deletions; `'bare'`: records alone. */
 export interface EnvelopeTemplates {
   readonly list?: EnvelopeTemplate<ListPart> | 'bare'
   readonly record?: EnvelopeTemplate<RecordPart> | 'bare'
@@ -41,7 +43,6 @@ export class CompiledTemplate {
     return tree
   }
 
-  /** Undefined if the template lacks the part. */
   pathOf(part: Part, names: TemplateNames): readonly string[] | undefined {
     if (this.tree === undefined) return this.parts.has(part) ? [] : undefined
     return findPath(this.named(names), part)

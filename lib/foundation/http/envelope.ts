@@ -1,4 +1,4 @@
-/** Envelope: keys of the engine's answers, no names of resources. */
+/** The keys of the engine's answers, beside the records. No resource may have such a name. */
 
 const KEYS = [
   'success',

@@ -1,12 +1,11 @@
 /**
- * Form body: `address[city]`, `tags[]`, `sites[0][name]`. All values are texts. Refuses unreadable and contradictory names with
- * body_invalid.
+ * Nests the fields of an HTML form by names such as `address[city]`, `tags[]`, `sites[0][name]`. All values are texts. Refuses unreadable
+ * and contradictory names with body_invalid.
  */
 import { restError } from '../errors/errors.ts'
 
 export interface FormField {
   readonly texts: string[]
-  /** Whether a name ended with empty brackets: `tags[]`. */
   isList: boolean
   readonly members: Map<string, FormField>
 }
@@ -41,7 +40,7 @@ export class FormBody {
     at.texts.push(text)
   }
 
-  /** The form as JSON with texts as values, without a model. */
+  /** As JSON with texts as values, without a model. */
   plain(): Readonly<Record<string, unknown>> {
     return Object.fromEntries([...this.fields].map(([name, field]) => [name, plainField(field)]))
   }

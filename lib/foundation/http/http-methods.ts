@@ -1,4 +1,4 @@
-/** HTTP methods: the methods of resources; custom routes may take others. */
+/** The methods of resources, reading or writing, with or without a body. Custom routes may take others. */
 import { restError, type RestError } from '../errors/errors.ts'
 
 /** `hasBody`: the body is read. QUERY is RFC 10008. */

@@ -1,4 +1,4 @@
-/** Refused: an answer of 400 or above undoes its transaction, without an error for the caller. */
+/** Undoes the transaction of an answer of 400 or above, and gives the caller the answer instead of an error. */
 import type { RestResponse } from '../base/response.ts'
 
 type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>

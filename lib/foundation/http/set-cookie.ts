@@ -1,6 +1,6 @@
 /**
- * Set-Cookie: the only header without lists (RFC 6265bis section 3.2). Within the engine, cookies are joined by `, `, as by `Headers.get`
- * of fetch.
+ * Joins an answer's cookies by `, ` within the engine, as `Headers.get` of fetch, and separates them for servers: HTTP joins no Set-Cookie
+ * (RFC 6265bis section 3.2).
  */
 
 /** A comma before a name, not within a date. */

@@ -1,4 +1,7 @@
-/** Template tree: reads bodies without knowing the resource, for the typed client in browsers, too. */
+/**
+ * Finds records, count and other parts in a body of an envelope template, without knowing the resource. Also for the typed client in
+ * browsers.
+ */
 
 export const TEMPLATE_PARTS = {
   list: ['records', 'count', 'offset', 'limit', 'sort', 'filter', 'previous', 'next', 'page', 'pages', 'resource', 'success', 'timestamp'],
@@ -16,14 +19,13 @@ export interface TemplateNames {
   readonly singular: string
 }
 
-/** An undefined part leaves its key out. */
+/** An undefined part leaves out the key. */
 export type Parts = { readonly [part in Part]?: unknown }
 
 export type Tree = readonly (readonly [key: string, part: Part | Tree])[]
 
 export const HOLES = /\{(plural|singular)\}/g
 
-/** Does not check the template. */
 export function toTree(template: object): Tree {
   return Object.entries(template).map(([key, part]: [string, unknown]) => [
     key,
@@ -48,7 +50,7 @@ export function nameKeys(tree: Tree, names: TemplateNames): Tree {
   ])
 }
 
-/** Parts that an answer may lack. */
+/** Parts absent from some answers. */
 const OPTIONAL: ReadonlySet<unknown> = new Set<Part>(['status'])
 
 function readTree(tree: Tree, body: unknown, parts: Partial<Record<Part, unknown>>): boolean {

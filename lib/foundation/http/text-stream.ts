@@ -1,6 +1,6 @@
 const utf8 = new TextEncoder()
 
-/** Text stream: a body made while sent, each piece after the client has taken the previous. Read once. */
+/** A body made during sending, each piece after the client has taken the previous. Read once. */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>
 
@@ -24,7 +24,6 @@ export class TextStream implements AsyncIterable<string> {
   }
 }
 
-/** A finished body of bytes: an image. */
 export class WholeBytes extends TextStream {
   readonly whole: Uint8Array
 
@@ -33,7 +32,7 @@ export class WholeBytes extends TextStream {
     this.whole = whole
   }
 
-  // oxlint-disable-next-line typescript/require-await -- a stream of one piece that is there
+  // oxlint-disable-next-line typescript/require-await -- a finished piece
   override async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     yield this.whole
   }
@@ -43,7 +42,6 @@ export class WholeBytes extends TextStream {
   }
 }
 
-/** A finished text that is not JSON: a page or a file. */
 export class WholeText extends TextStream {
   readonly whole: string
 
@@ -53,7 +51,7 @@ export class WholeText extends TextStream {
   }
 }
 
-// oxlint-disable-next-line typescript/require-await -- a stream of one piece that is there
+// oxlint-disable-next-line typescript/require-await -- a finished piece
 async function* givePiece(text: string): AsyncGenerator<string, void, undefined> {
   yield text
 }

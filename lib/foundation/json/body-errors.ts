@@ -1,6 +1,6 @@
 /**
- * Body errors: collects errors and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand errors, and each
- * description searches for the nearest name.
+ * Collects a body's errors, and counts records. Describes only `maxErrors`: a megabyte can have a hundred thousand, and each description
+ * searches for the nearest name.
  */
 import { briefError, restError, type FieldError, type RestError } from '../errors/errors.ts'
 import { isObject } from './json.ts'
@@ -13,7 +13,6 @@ export class FieldErrors {
   readonly #isLimit: boolean
   #others = 0
   #records = 0
-  /** Whether all errors are `not_unique`. */
   #onlyTaken = true
 
   /**
@@ -64,14 +63,14 @@ export class FieldErrors {
     if (errors.length === 0 && this.#others === 0) return undefined
     const rest =
       this.#others === 0 ? [] : [`And ${this.#others} more errors, which are not listed${this.#isLimit ? ' (limits.maxErrors)' : ''}.`]
-    // The attributes of a composite key share one sentence.
+    // The attributes of a composite key share a sentence.
     const distinct = errors.filter(({ code, detail }, index) => code !== 'not_unique' || detail !== errors[index - 1]?.detail)
     const detail = [...distinct.map(error => error.detail), ...rest].join(' ')
     return briefError(this.#onlyTaken ? 'unique_conflict' : 'validation_failed', detail, { errors })
   }
 }
 
-/** A text in an object in the wrong place may be a password, or its hash: the object is not repeated. */
+/** An object in the wrong place may hold a password: the error does not repeat the object. */
 function holdsText(value: unknown, within = false): boolean {
   if (typeof value === 'string') return within
   if (Array.isArray(value)) return value.some(item => holdsText(item, within))

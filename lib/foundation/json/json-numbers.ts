@@ -1,6 +1,4 @@
-/**
- * JSON numbers: finds numbers that JavaScript would round, such as 4634343214213523454, and repeated names.
- */
+/** Finds numbers in JSON beyond JavaScript's digits, such as 4634343214213523454, and repeated names. */
 
 /** Shorter numbers keep their digits: a double holds 15. */
 const MAY_ROUND = /\d[\d.]{15}/
@@ -18,7 +16,7 @@ export interface JsonFinding {
   readonly text: string
 }
 
-/** Finds the first rounded number. The text must be valid JSON. */
+/** The first rounded number. The text must be valid JSON. */
 export function findRounded(text: string): JsonFinding | undefined {
   return MAY_ROUND.test(text) ? findInJson(text, false, isRounded).next().value : undefined
 }
@@ -29,7 +27,7 @@ export function describeRounded({ path, text }: JsonFinding): string {
   return `${at}${text.slice(0, 100)} would become ${Number(text)}; send it as a string`
 }
 
-/** Finds integers beyond 2^53, rounded fractions, repeated names. The text must be valid JSON. */
+/** Integers beyond 2^53, rounded fractions, repeated names. The text must be valid JSON. */
 export function findOddities(text: string): Generator<JsonFinding, undefined> {
   return findInJson(text, true, token => isLongInteger(token) || isRounded(token))
 }
@@ -47,7 +45,7 @@ export function parseKept(text: string): unknown {
 // Missing in TypeScript's types.
 export const keepDigits = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
 
-/** Integers beyond 2^53 become texts, rounded or not: all have one type. */
+/** Integers beyond 2^53 become texts, rounded or not: all have the same type. */
 export function parseLong(text: string): unknown {
   return MAY_ROUND.test(text) ? parseWith(text, isLongInteger) : (JSON.parse(text) as unknown)
 }
@@ -72,7 +70,6 @@ export function isLongInteger(token: string): boolean {
   return isInteger(token) && !Number.isSafeInteger(Number(token))
 }
 
-/** Whether JavaScript would write other digits. */
 function isRounded(token: string): boolean {
   if (token.length < 16) return false
   const number = Number(token)
@@ -92,7 +89,6 @@ function normalize(token: string): string {
 }
 
 interface OpenHolder {
-  /** The names so far; undefined in an array. */
   readonly names: Set<string> | undefined
   /** Name or index. */
   at: string | number

@@ -23,7 +23,6 @@ const NUMBER_CUT = /-(?!\d)|-?(?:0|[1-9]\d*)(?:(?:\.\d+)?[eE][+-]?|\.)/y
 const ESCAPE_CUT = /\\(?:u[0-9a-fA-F]{0,3})?/y
 const LITERALS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' }
 
-/** Returns undefined for valid JSON. */
 export function findJsonError(text: string): JsonSyntaxError | undefined {
   const position = findErrorPosition(text)
   return position === undefined ? undefined : locate(text, position)
@@ -90,7 +89,6 @@ function findErrorPosition(text: string): number | undefined {
   }
 }
 
-/** The end of a token, or the place of its fault. */
 interface JsonEnd {
   readonly at: number
   readonly fault: boolean

@@ -1,10 +1,9 @@
-/** JSON: checks the values of callers, hooks and renderers. */
+/** Refuses an application's values without JSON form (`undefined`, NaN, circles), and too deep values of clients. */
 import { withArticle } from '../base/article.ts'
 import { restError } from '../errors/errors.ts'
 import { findQuote } from './json-numbers.ts'
 import { thresholds } from '../base/thresholds.ts'
 
-/** Levels of objects and arrays in a body. */
 const MAX_NESTING = 200
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -13,21 +12,20 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is JSON without members. */
 export function isPlain(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
 
 const texts = new WeakMap<object, string>()
 
-/** Remembers the text of a long value of allowed depth, which then needs no check. */
+/** Keeps the text of a long value of allowed depth: the value then needs no check and no second text. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (text.length >= thresholds.keptJson && typeof value === 'object' && value !== null && !exceedsNesting(text)) texts.set(value, text)
   return value
 }
 
-/** The value must be unchanged since its parsing. */
+/** The kept text of a value unchanged since parsing. */
 export function findText(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? texts.get(value) : undefined
 }
@@ -63,7 +61,7 @@ export function assertJson(value: unknown, place: string): void {
 }
 
 /**
- * A circular value is nested endlessly, so circles are searched for only in too deep values.
+ * A circular value is nested endlessly: circles are searched for in too deep values only.
  *
  * @param within objects around the value, and names on the way: shared by all calls
  */
@@ -123,7 +121,7 @@ export function nullNonFinite(key: string, value: unknown): unknown {
 }
 
 /**
- * Rejects values that JSON would lose.
+ * Rejects values lost in JSON.
  *
  * @param replace the replacer of `JSON.stringify`
  * @throws TypeError that names the place, for a value without JSON form.
@@ -139,7 +137,6 @@ export function toJson(value: unknown, place: string, replace = refuseLoss): unk
   return JSON.parse(text) as unknown
 }
 
-/** Puts a value only where the embedded object exists and has the key. */
 export function putInside(record: Readonly<Record<string, unknown>>, within: readonly string[], key: string, value: unknown): void {
   let holder: unknown = record
   for (const name of within) holder = (holder as Record<string, unknown> | null)?.[name]

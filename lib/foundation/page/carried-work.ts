@@ -1,7 +1,7 @@
 /**
- * Carried work: keeps a value for the calls of work in a page without AsyncLocalStorage. Asynchronous functions of the library carry
- * the value across waits: `scripts/bundle-page.ts` makes each function a generator for `carryWork`. A hook of the application keeps the
- * value until the first wait of the hook.
+ * Keeps a value for the calls of work in a page without AsyncLocalStorage. Asynchronous functions of the library carry the value across
+ * waits: `scripts/bundle-page.ts` makes each function a generator for `carryWork`. A hook of the application has the value until the first
+ * wait.
  */
 import type { WorkContext } from '../runtime/runtime.ts'
 

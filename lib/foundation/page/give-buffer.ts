@@ -1,4 +1,4 @@
-/** Give buffer: gives MikroORM the class Buffer, with which it copies values, where the page has none. */
+/** Gives a page the class Buffer, for MikroORM's copies of values. */
 
 const page = globalThis as { ['Buffer']?: { from(bytes: ArrayBuffer): Uint8Array<ArrayBuffer> } }
 

@@ -1,4 +1,4 @@
-/** Page assertion error: the error of a failed assertion, in the form of Node's `AssertionError`, for runners of tests in pages. */
+/** The error of a failed assertion in a page, in the form of Node's `AssertionError`, for runners of tests. */
 import type { makeAssertionError as makeOnNode } from '../runtime/assertion-error.ts'
 
 class AssertionError extends Error {

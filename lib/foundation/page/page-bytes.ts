@@ -1,8 +1,8 @@
-/** Page bytes: writes bytes as texts, and reads the texts, as Buffers do (RFC 4648). */
+/** Writes bytes as hex or base64, and reads such texts, as Buffers do (RFC 4648), in a page. */
 
 import type { BytesForm } from '../runtime/runtime.ts'
 
-/** Bytes for one call of `String.fromCharCode`: arguments are limited. */
+/** Bytes in a call of `String.fromCharCode`: arguments are limited. */
 const PART = 8192
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

@@ -1,4 +1,4 @@
-/** Page runtime: what `runtime.ts` is on Node, for a page: by the standards of the web, and synchronous hashes of @noble/hashes. */
+/** A page's `Runtime`, in the place of runtime.ts: standards of the web, and synchronous hashes of @noble/hashes. */
 import { md5, sha1 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'

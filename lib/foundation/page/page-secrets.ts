@@ -1,4 +1,4 @@
-/** Page secrets: what `secrets.ts` is on Node, for a page. Keys, marks, hashes and tokens are the same, byte by byte. */
+/** A page's keys, hashes and random numbers, in the place of secrets.ts, with the same results byte by byte. */
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'

@@ -1,6 +1,6 @@
-/** Same value: compares two values with their parts and classes, as `util.isDeepStrictEqual` of Node does. */
+/** Compares two values with their parts and classes in a page, as `util.isDeepStrictEqual` of Node does. */
 
-/** Pairs that are being compared: values may hold themselves. */
+/** Pairs under comparison: values may hold themselves. */
 type Compared = Map<object, object>
 
 export function isSameValue(a: unknown, b: unknown): boolean {

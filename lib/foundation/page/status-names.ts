@@ -1,4 +1,4 @@
-/** Status names: the reason phrases of HTTP, as Node has them. */
+/** The reason phrases of HTTP for pages, such as `Not Found`. */
 
 export const STATUS_NAMES: Readonly<Record<number, string>> = {
   100: 'Continue',

@@ -1,4 +1,4 @@
-/** Assertion error: the error of a failed assertion, for runners of tests: of `node:assert` on Node. */
+/** The error of a failed assertion, by `node:assert`, for runners of tests. */
 import { builtin } from '../base/builtins.ts'
 
 interface Mismatch {

@@ -1,5 +1,5 @@
 /**
- * Runtime: work beyond the language, by the program under the engine. Modules of Node are loaded on first use. `scripts/node-rooms.ts`
+ * The work of Node for the library, such as timers, hashes, contexts and warnings. Pages have page-runtime.ts. `scripts/node-rooms.ts`
  * lists the files with Node past this interface.
  */
 import { builtin } from '../base/builtins.ts'

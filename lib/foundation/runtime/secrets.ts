@@ -1,4 +1,4 @@
-/** Secrets: random numbers, keys, hashes, signatures. `node:crypto` on Node. */
+/** Random numbers, keys, hashes and signatures, by `node:crypto`. Pages have page-secrets.ts. */
 import { builtin } from '../base/builtins.ts'
 
 /** Names of RFC 7914 section 2. */

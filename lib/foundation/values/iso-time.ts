@@ -1,4 +1,4 @@
-/** Milliseconds since 1970 as ISO 8601 (UTC, milliseconds, `Z`), and parsing of usual forms. */
+/** Writes milliseconds since 1970 as ISO 8601 (`2026-01-31T12:00:00.000Z`), and parses the usual forms of dates and times. */
 import { DAY_MS } from '../async/clock.ts'
 
 /** Each part has the next character, as `07:`: fewer texts to join. */
@@ -57,7 +57,7 @@ export function parseLenientDatetime(text: string): number | undefined {
 /** A Date by JSON.stringify, on a day of every month: usual, and without further checks. */
 const EXACT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Cuts off digits finer than milliseconds, which a Date lacks. */
+/** Cuts off digits below a millisecond. */
 export function parseDatetime(text: string): number | undefined {
   if (EXACT.test(text)) return Date.parse(text)
   const match = DATETIME.exec(text)
@@ -74,7 +74,7 @@ export function parseDatetime(text: string): number | undefined {
   return Number.isNaN(value) ? undefined : value
 }
 
-/** As a PostgreSQL server writes what ISO 8601 has no form for: `infinity`, `0044-03-15 12:00:00+00 BC`. */
+/** A PostgreSQL server's forms beyond ISO 8601: `infinity`, `0044-03-15 12:00:00+00 BC`. */
 const SERVER_DATE = /^(\d{4,6})-(\d\d)-(\d\d)( BC)?$/
 const SERVER_TIME = /^(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:[+ ]00)?( BC)?$/
 const ENDLESS = /^-?infinity$/

@@ -1,4 +1,7 @@
-/** Rounded: doubles that `toFixed` shows as a decimal. */
+/**
+ * Finds the doubles of a decimal, for decimals stored as doubles in SQLite: the filter `price=1.10` means all doubles with the `toFixed(2)`
+ * 1.10.
+ */
 
 const bits = new BigInt64Array(1)
 const double = new Float64Array(bits.buffer)
@@ -16,7 +19,7 @@ export function findRoundedBound(text: string, scale: number, end: 'low' | 'high
   const isExact = /^0*$/.test(fraction.slice(scale))
   // Cut off, a number is nearer to zero.
   const units = sign === '-' ? -digits : digits
-  // Where doubles are coarser than the scale, `toFixed` shows digits that nobody has given.
+  // Where doubles are coarser than the scale, `toFixed` adds digits.
   const double = isExact ? Number(text) : Number.NaN
   if (end === 'low') {
     const bound = least(isExact || sign === '-' ? units : units + 1n, scale)

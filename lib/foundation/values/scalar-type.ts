@@ -1,12 +1,11 @@
 /**
- * Scalar types, and conversions between text (path, query), JSON (body), entities and the engine. The engine's values are those of
- * MikroORM's properties, but date-times are milliseconds since 1970, 64-bit integers are BigInts, decimals texts. Dialects convert stored
- * values, except for arrays and custom types (see Codec).
+ * The types of plain attributes, and conversions between text (path, query), JSON (body), entities and the engine. The engine's values are
+ * those of MikroORM's properties, but date-times are milliseconds since 1970, 64-bit integers BigInts, decimals texts. Dialects convert
+ * stored values, except for arrays and custom types (see Codec).
  */
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 import { runtime } from '../runtime/runtime.ts'
 
-/** The kinds of plain values that an attribute can have. */
 export type ScalarKind =
   | 'integer'
   | 'bigint'
@@ -20,7 +19,7 @@ export type ScalarKind =
   | 'uuid'
   | 'json'
   | 'blob'
-  /** A list of plain values in one column. */
+  /** Plain values in one column. */
   | 'array'
   /** A type of the application. */
   | 'custom'
@@ -29,7 +28,10 @@ export type ScalarKind =
   /** A column of a file without a declared type: text or number. */
   | 'any'
 
-/** For arrays and custom types. The engine holds and compares stored values. Functions return undefined for values of other types. */
+/**
+ * Conversions of an array or custom type: the engine holds and compares stored values. Functions return undefined for values of other
+ * types.
+ */
 export interface Codec {
   readonly toJson: (stored: unknown) => unknown
   readonly fromJson: (json: unknown) => ScalarValue | undefined
@@ -40,7 +42,7 @@ export interface Codec {
   /** SQL around a column to read, and around a parameter to compare. */
   readonly selectSql?: (column: string) => string
   readonly compareSql?: (placeholder: string) => string
-  /** 64-bit integers, which a JavaScript number may not hold exactly. */
+  /** 64-bit integers, too large for some JavaScript numbers. */
   readonly exact?: boolean
 }
 
@@ -62,17 +64,17 @@ export interface ScalarType {
   readonly codec?: Codec
   /** For custom types: the JSON type of values, if the model says so. */
   readonly json?: 'string' | 'number' | 'boolean'
-  /** An unusual type (`inet` for a text), which a strict database compares in its own form. */
+  /** An unusual type, such as `inet` for a text: a strict database compares in the form of the type. */
   readonly column?: string
-  /** Read from a file: the column may hold any value, shown as it is. Entities hold stored values. */
+  /** From a file: the column may hold any value, shown unchanged. Entities hold stored values. */
   readonly loose?: boolean
   /** For numbers of a file: other programs may have written texts, or integers beyond 2^53. */
   readonly ofFile?: boolean
-  /** A key of a file, whose column may hold other types, such as `A12` among integers. A rowid cannot. */
+  /** A key in a file: the column may hold other types, such as `A12` among integers. Never a rowid. */
   readonly strays?: boolean
   /** For loose types: the stored form of a value. */
   readonly toStored?: (value: unknown) => unknown
-  /** For dates and date-times: with `infinity`, and years beyond those of ISO 8601. */
+  /** For dates and date-times: `infinity`, and years beyond ISO 8601. */
   readonly endless?: boolean
   /** For text: by the column's collation, where the engine compares by code point. */
   readonly collated?: boolean

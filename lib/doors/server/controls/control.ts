@@ -1,4 +1,4 @@
-/** Control: test controls, and the reading of their requests. */
+/** Describes one test control, such as `POST /_test/reset`, and reads its request. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -18,7 +18,6 @@ export interface ControlRequest {
   readonly signal: AbortSignal
   readonly base: string
   readonly origin: string
-  /** The last event's ID, from a client that comes again. */
   readonly lastEvent: string | undefined
 }
 
@@ -38,11 +37,10 @@ export interface Control {
   readonly does: string
   /** Query parameters beside `world`. */
   readonly parameters: readonly string[]
-  /** Gives the body; `undefined`: the answer says that the work is done. */
+  /** `undefined`: the answer says that the work is done. */
   readonly run: (request: ControlRequest) => Awaitable<object | void>
 }
 
-/** @param line `POST /snapshots/{id}/restore`, below `/_test` */
 export function control(line: string, does: string, run: Control['run'], parameters: readonly string[] = []): Control {
   const [method = '', path = ''] = line.split(' ')
   return { method, path: path === '/' ? '' : path, does, parameters, run }
@@ -52,7 +50,6 @@ export function invalid(detail: string, cause?: unknown): RestError {
   return restError('body_invalid', detail, cause === undefined ? {} : { cause })
 }
 
-/** @throws RestError for unknown and repeated parameters */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name))
@@ -100,7 +97,7 @@ export function optionalObject(body: unknown, names: readonly string[], example:
   return object
 }
 
-/** Makes `body_invalid` of TypeError and RangeError: the arguments are the client's. */
+/** Throws `body_invalid` for TypeError and RangeError: the arguments are the client's. */
 export function blameBody<T>(work: () => T): T {
   const refuse = (error: unknown): never => {
     throw error instanceof TypeError || error instanceof RangeError ? invalid(error.message, error) : error

@@ -1,6 +1,6 @@
 /**
- * Event stream: the events of a world as `text/event-stream` (HTML standard, section 9.2). Each stream has a bounded queue: a slow or gone
- * client holds nothing up. Refuses with listeners_exhausted.
+ * Streams the events of a world as `text/event-stream` (HTML standard, section 9.2). Each stream has a bounded queue: a slow or gone client
+ * holds nothing up. Refuses with listeners_exhausted.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
@@ -12,12 +12,12 @@ import type { ControlRequest } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
 const MAX_STREAMS = 50
-/** Milliseconds of silence before a comment: sending shows a lost client, and keeps proxies from cutting the connection. */
+/** Milliseconds until a comment is sent: sending shows a lost client, and keeps proxies from cutting the connection. */
 const BEAT = 15_000
 /** Shows at once that the stream is open. */
 const HELLO = 'retry: 1000\n: what happens from now on\n\n'
 
-/** @param since an ID: the kept requests after this one come first */
+/** @param since an ID: the kept requests after this come first */
 export function streamEvents(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,
@@ -31,7 +31,7 @@ async function* write(
   { world, worlds, signal }: Pick<ControlRequest, 'world' | 'worlds' | 'signal'>,
   since: number | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  // From now on: later answers come as events.
+  // Listens before the journal is read: no request gets lost.
   const events = world.internals.parts.events.listen({ signal })
   const missed = since === undefined ? [] : (world.internals.parts.journal?.recordsSince(since) ?? [])
   worlds.streams++

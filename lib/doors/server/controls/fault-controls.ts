@@ -1,4 +1,4 @@
-/** Fault controls: faults and gates of a world, also by code in the same process. */
+/** The test controls for faults and gates of a world, such as `POST /_test/faults`. Shows faults added by code in the same process, too. */
 import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 import type { FaultHandle, FaultState, Gate } from '../../../engine/testing/fault-handle.ts'
 import type { FailOptions, FailureDetails } from '../../../engine/testing/fault-options.ts'
@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../engine/testing/rate-limit.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
-/** Milliseconds to wait for a request at a gate, by default. */
+/** Default wait for a request at a gate, in milliseconds. */
 const ARRIVAL = 30_000
 
 export function faultControls(): Control[] {
@@ -88,7 +88,6 @@ function addFault({ engine }: NamedWorld, body: Record<string, unknown>): FaultH
         return engine.delay(match, ms === undefined ? profile : (ms as number), others)
       }
       case 'rateLimit':
-        // The engine checks the options.
         return engine.rateLimit(match, options as unknown as RateLimit)
       case 'fail':
         return engine.fail(match, options as unknown as FailOptions)

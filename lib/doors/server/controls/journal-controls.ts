@@ -1,4 +1,4 @@
-/** Journal controls: a world's requests, as a list and as events, and what a request would run. */
+/** The test controls for the requests of a world: as a list, as events, and explained before they run. */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { TextStream } from '../../../foundation/http/text-stream.ts'

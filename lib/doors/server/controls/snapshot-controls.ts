@@ -1,11 +1,10 @@
-/** Snapshot controls: named states of a world, and the changes since. */
+/** The test controls for named states of a world, and for the changes since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { nameSnapshot, type RequestPoint } from '../../../engine/worlds/snapshot.ts'
 import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
 import { checkWorldName } from './world-name.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 
-/** Snapshots of a world at most, and bytes of all together. */
 const MAX_SNAPSHOTS = 100
 const MAX_BYTES = 512 << 20
 const MAX_CHANGES = 1000

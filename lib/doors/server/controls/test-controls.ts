@@ -1,6 +1,6 @@
 /**
- * Test controls: `/_test/...` routes for tests in another process (a browser, another language). Refuses with path_unknown,
- * method_not_allowed and body_invalid.
+ * Answers `/_test/...` for tests in another process (a browser, another language). Refuses with path_unknown, method_not_allowed and
+ * body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
@@ -21,7 +21,7 @@ import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/a
 export interface TestControlOptions {
   /** Milliseconds after which an unused world is closed. Default: 600000, ten minutes. */
   readonly idle?: number
-  /** Most worlds at a time, apart from the engine's own: each is a copy of the data. Default: 100. */
+  /** Most worlds at a time: each is a copy of the data. Default: 100. */
   readonly maxWorlds?: number
 }
 
@@ -71,7 +71,7 @@ export class TestControls {
     ]
   }
 
-  /** Without `X-World`, the engine's own. */
+  /** The world of `X-World`; without the header, the engine's own. */
   findWorld(headers: Readonly<Record<string, unknown>>): Promise<NamedWorld> {
     return this.#worlds.of(readWorldName(headers), readScenarioName(headers))
   }
@@ -82,7 +82,7 @@ export class TestControls {
   }
 
   async answer(sent: SentControl): Promise<ControlAnswer> {
-    // With the workbench alone, statements are kept once somebody looks: keeping makes requests half as dear again.
+    // With the workbench alone, statements are kept from the first look on: keeping makes requests half as dear again.
     this.#worlds.keepStatements()
     const { method, target, base, headers } = sent
     const [text = '', search = ''] = target.split(/\?(.*)/s, 2)
@@ -164,7 +164,7 @@ function respond(answer: object | void, world: NamedWorld): ControlAnswer {
   return { status: 200, headers: { 'content-type': 'application/json; charset=UTF-8' }, body }
 }
 
-/** @returns the value of `{id}`, empty for a pattern without; undefined for another path */
+/** @returns the value of `{id}`, empty for a pattern without `{id}`; undefined for another path */
 function idIn(pattern: string, path: string): string | undefined {
   const [before, after] = pattern.split('{id}') as [string, string?]
   if (after === undefined) return path === before ? '' : undefined
@@ -198,7 +198,6 @@ async function checkConformity({ world, body: sent, base }: ControlRequest): Pro
   if (!Number.isSafeInteger(status)) throw invalid('"status" must be the number of the status.')
   if (!isObject(headers) || !Object.values(headers).every(value => typeof value === 'string'))
     throw invalid('"headers" must be an object of strings.')
-  // Paths in the document have no base.
   const [whole = '', query = ''] = path.split(/\?(.*)/s, 2)
   const plain = base !== '' && whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole
   const versions = listVersions(world.engine.versions)

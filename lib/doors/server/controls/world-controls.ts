@@ -1,4 +1,4 @@
-/** World controls: a world's state, clock and tokens, and the list of worlds. */
+/** The test controls for a world's state, clock and tokens, and for the list of worlds. */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'

@@ -1,4 +1,4 @@
-/** World engine: what test controls and transports use of `RestEngine`. */
+/** The members of `RestEngine` for test controls and transports. */
 import type { RestResponse } from '../../../foundation/base/response.ts'
 import type { Change } from '../../../engine/journal/changes.ts'
 import type { Explanation } from '../../../engine/journal/explanation.ts'

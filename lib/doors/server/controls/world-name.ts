@@ -1,6 +1,6 @@
 /**
- * World name: a request's world, by the header or cookie `X-World`, and the world's first scenario, by `X-Scenario`. Refuses a bad name
- * with request_malformed.
+ * Reads the world of a request (header or cookie `X-World`), and the scenario with which a new world begins (`X-Scenario`). Refuses a bad
+ * name with request_malformed.
  */
 import { restError } from '../../../foundation/errors/errors.ts'
 

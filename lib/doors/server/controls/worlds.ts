@@ -1,5 +1,5 @@
 /**
- * Worlds: named forks of an engine, for tests that share a server. The first request for a world forks the first state of the engine, or a
+ * Keeps named forks of an engine, for tests that share a server. The first request for a world forks the first state of the engine, or a
  * scenario; an idle world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
  */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
@@ -13,9 +13,9 @@ import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {
-  /** `engine`: the engine's own world; `start`, `scenario`, `world`: forked from the first state, a scenario, another world. */
+  /** `engine`: the engine's own world; else forked from the first state, a scenario or another world. */
   readonly from: 'engine' | 'start' | 'scenario' | 'world'
-  /** The name of the scenario or of the other world; `null`: the engine's own. */
+  /** Of the scenario or the other world; `null`: the engine's own. */
   readonly name?: string | null
 }
 
@@ -44,7 +44,6 @@ export class NamedWorld {
     this.internals.keepStatements()
   }
 
-  /** For a recording: keeps the beginning of the test. */
   keepBeginning(snapshot: Snapshot): void {
     const { recorded } = this.internals
     if (recorded === undefined) return
@@ -71,7 +70,6 @@ export class NamedWorld {
     }
   }
 
-  /** Keeps the world from being idle, until `leave`. */
   enter(): void {
     this.#running++
   }
@@ -95,13 +93,12 @@ export class NamedWorld {
   }
 }
 
-/** Idle worlds are looked for so often in the time of `idle`. */
+/** Rounds of looking for idle worlds, in the time of `idle`. */
 const ROUNDS = 4
 
 export class Worlds {
   streams = 0
   readonly #ends = new AbortController()
-  /** The state of new worlds; `undefined`: not taken yet. */
   #seeded: Promise<Snapshot> | undefined
   readonly #main: NamedWorld
   readonly #worlds = new Map<string, Promise<NamedWorld>>()
@@ -132,13 +129,12 @@ export class Worlds {
     return [...this.#worlds.keys()]
   }
 
-  /** Aborts when the server is closed. */
   get ends(): AbortSignal {
     return this.#ends.signal
   }
 
   /**
-   * Without a name, the engine's own.
+   * The world of a name; without a name, the engine's own.
    *
    * @param scenario of a new world; default: the first state
    */
@@ -204,7 +200,6 @@ export class Worlds {
   #start(): Promise<Snapshot> {
     if (this.#seeded === undefined) {
       this.#seeded = this.#main.engine.snapshot()
-      // Every request for a world gets the error.
       this.#seeded.then(snapshot => this.#main.keepBeginning(snapshot)).catch(() => {})
     }
     return this.#seeded
@@ -228,7 +223,7 @@ export class Worlds {
 
   async #closeIdle(): Promise<void> {
     for (const [name, world] of this.#worlds) {
-      // The world may have been used during the wait.
+      // The world may be in use again.
       if ((await world).idle >= this.#idle && this.#worlds.get(name) === world) await this.drop(name)
     }
   }
@@ -259,7 +254,7 @@ function begunOtherwise(name: string, { scenario }: NamedWorld, wanted: string):
   )
 }
 
-/** The workbench shows the world, so no list of engines does. */
+/** Hidden from lists of engines: the workbench shows worlds. */
 async function forkOf(engine: WorldEngine, snapshot?: Snapshot): Promise<WorldEngine> {
   return (await internalsOf(engine).fork(snapshot)) as unknown as WorldEngine
 }

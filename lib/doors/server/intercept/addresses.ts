@@ -1,4 +1,4 @@
-/** Addresses: origins to intercept, perhaps with a path before the version. Refuses an origin that no request could reach. */
+/** Reads the origins of `engine.intercept`, perhaps with a path before the version. Refuses an origin that no request could reach. */
 import { findPathBelow, readBase } from '../../../records/request/address.ts'
 import { readPath } from '../../../records/request/parse-request.ts'
 import { originForm } from '../transport.ts'
@@ -17,7 +17,7 @@ export function formatAddress({ origin, base = '' }: InterceptedAddress): string
   return origin + base
 }
 
-/** The longest path counts. An unknown path matches every address. */
+/** The longest path first; an unknown path matches every address. */
 export function findIntercepted(addresses: readonly InterceptedAddress[], origin: string, path: unknown): InterceptedAddress | undefined {
   return addresses.find(
     each =>
@@ -27,7 +27,7 @@ export function findIntercepted(addresses: readonly InterceptedAddress[], origin
 }
 
 /**
- * The longest paths come first.
+ * Longest paths first.
  *
  * @param base path of origins without a path
  * @throws TypeError

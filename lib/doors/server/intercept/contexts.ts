@@ -1,6 +1,6 @@
 /**
- * Contexts: the chain of frames around running work, innermost first. A frame is an interception made there, or a boundary: the work of
- * `engine.within`, or a test of node:test. Node hands the chain on to all that the work calls, awaits and times out into.
+ * Keeps, for running work, the chain of interceptions and boundaries around the work, innermost first. A boundary is the work of
+ * `engine.within`, or a test of node:test. Node hands the chain on to all calls, waits and timers of the work.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { hasBuiltins } from '../../../foundation/base/builtins.ts'
@@ -14,7 +14,6 @@ interface HeldInterception {
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined
-  /** The test's name, which node:test tells. */
   readonly test: string | undefined
   /** Owns the interceptions inside: the boundary, or the runner's object of the test. */
   readonly scope: object
@@ -31,7 +30,10 @@ interface Frame<Held extends HeldInterception> {
   readonly held: Held | Boundary
 }
 
-/** A test of node:test has begun: an interception without a boundary belongs to no test. Older versions of Node never tell. */
+/**
+ * Whether a test of node:test has begun: from then on, an interception without a boundary belongs to no test. Older versions of Node never
+ * tell.
+ */
 let hasTests = false
 
 export class Contexts<Held extends HeldInterception> {
@@ -62,7 +64,7 @@ export class Contexts<Held extends HeldInterception> {
     return frame
   }
 
-  /** Innermost first; also those whose interceptions have ended. */
+  /** The owners of all frames, innermost first. */
   get scopes(): object[] {
     const scopes = new Set<object>()
     for (let frame = this.#storage?.getStore(); frame !== undefined; frame = frame.outer) {

@@ -1,4 +1,7 @@
-/** Answers undici and `fetch` through a dispatcher's handler, without a socket. Refuses what undici refuses, with undici's errors. */
+/**
+ * Answers one intercepted request of undici or `fetch`, through the handler of a dispatcher, without a socket. Refuses what undici refuses,
+ * with undici's errors.
+ */
 import { stringify, type ParsedUrlQueryInput } from 'node:querystring'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import { Controller, toRawHeaders, undiciError, type DispatchOptions, type Handler } from './undici-types.ts'
@@ -42,7 +45,7 @@ interface Head {
   readonly wire: Wire | undefined
 }
 
-/** Within so many microtasks, an immediate answer arrives. */
+/** Microtasks in which an immediate answer arrives. */
 const PROMPT = 8
 
 type RequestBody = Iterable<unknown> | AsyncIterable<unknown>
@@ -91,7 +94,7 @@ class InterceptedExchange {
     if (!this.#settled) this.#write(answer)
   }
 
-  /** Most answers arrive in some microtasks, and a timer costs more. */
+  /** Waits some microtasks before setting a timer: most answers arrive, and a timer costs more. */
   async #watch(headersTimeout: number): Promise<void> {
     for (let turn = 0; turn < PROMPT; turn++) {
       await Promise.resolve()
@@ -105,7 +108,7 @@ class InterceptedExchange {
     const { method, body } = this.#head
     if (body === undefined) return this.#ask(undefined)
     if (TAKES_BODY.has(method)) return this.#answerWith(body)
-    // The body is ignored, and a client may wait for the end of sending.
+    // The body is ignored, but the client may wait for its end.
     this.#receive(body, () => {}).catch((error: unknown) => this.#fail(error))
     return this.#ask(undefined)
   }
@@ -252,7 +255,7 @@ function readHead(origin: string, options: DispatchOptions): Omit<Head, 'wire'> 
 const SINGLE = new Set(['authorization', 'content-type', 'from', 'host', 'max-forwards', 'proxy-authorization', 'referer', 'user-agent'])
 const UNSENDABLE = new Set(['transfer-encoding', 'keep-alive', 'upgrade'])
 
-/** Takes undici's forms: an object, pairs, or names and values by turns. */
+/** As an object, pairs, or names and values by turns. */
 function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
   if (given === undefined || given === null) return headers
@@ -300,7 +303,7 @@ function formatHeader(name: string, value: unknown): string {
 const PLAIN_NAME = /^[a-z0-9-]+$/
 const PLAIN_VALUE = /^[ -~]*$/
 
-/** Adds type and length to the headers, as the form of the body says. */
+/** Adds the body's type and length to the headers. */
 function readBody(given: unknown, headers: Record<string, string>): RequestBody | undefined {
   if (given === undefined || given === null) return undefined
   const bytes = toBytes(given)
@@ -334,13 +337,13 @@ function toBytes(given: unknown): Uint8Array | undefined {
   return builtin.util.types.isAnyArrayBuffer(given) ? new Uint8Array(given) : undefined
 }
 
-/** Ends an unwanted body without waiting: the end of a stream in `fetch` may never come. Errors do not matter: the request is answered. */
+/** Ends an unwanted body without waiting: a stream in `fetch` may never end. The request is answered: errors do not matter. */
 function giveUp(source: AsyncIterator<unknown> | Iterator<unknown>): void {
   const end = async (): Promise<unknown> => source.return?.()
   end().catch(() => {})
 }
 
-/** Sources of other kinds end with the loop. */
+/** Destroys a stream; a source of another kind ends with the loop. */
 function destroy(body: unknown, reason: unknown): void {
   const stream = body as { destroyed?: boolean; on?: unknown; destroy?: unknown } | null | undefined
   if (typeof stream !== 'object' || stream === null || typeof stream.on !== 'function' || typeof stream.destroy !== 'function') return

@@ -1,6 +1,6 @@
 /**
- * Global dispatcher: the places of global dispatchers, also of the undici inside Node. Undici 8 uses another symbol than 6 and 7; a realm
- * (a test file in Jest) has its own globals.
+ * The places where `fetch` and undici look for the global dispatcher, also of the undici inside Node. Undici 8 uses another symbol than 6
+ * and 7; a realm (a test file in Jest) has its own globals.
  */
 import { hasBuiltins } from '../../../foundation/base/builtins.ts'
 import { isCurrent, toLegacy, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
@@ -10,7 +10,7 @@ const CURRENT = Symbol.for('undici.globalDispatcher.2')
 
 type Realm = Record<symbol, unknown>
 
-/** Fills an empty place, and notices use by an undici. */
+/** Fills an empty place, and notices the use by an undici. */
 interface Placeholder {
   dispatcher: Dispatcher
   isUsed: boolean
@@ -21,7 +21,7 @@ const placeholders = new WeakMap<() => unknown, Placeholder>()
 export class DispatcherSlot {
   readonly #realm: Realm
   readonly #symbol: symbol
-  /** Whether undici 8 reads this place; its dispatchers take only handlers of undici 8. */
+  /** Whether undici 8 reads this place. */
   readonly isCurrent: boolean
 
   constructor(realm: Realm, symbol: symbol) {
@@ -91,7 +91,7 @@ const OWN = ownRealm === nodeRealm ? NODE : { legacy: new DispatcherSlot(ownReal
 export const PLACES: readonly DispatcherSlot[] = [...new Set([...Object.values(NODE), ...Object.values(OWN)])]
 
 /**
- * Node's undici creates a dispatcher at first use.
+ * Lets Node's undici create its dispatcher, else made at the first `fetch`.
  *
  * @throws Error in Bun, Deno and pages: `fetch` and `node:http` there ask no dispatcher
  */

@@ -1,6 +1,6 @@
 /**
- * Intercepts `node:http` and `node:https`: `createConnection` of the agents gives a connection inside the process, or an error for a
- * forbidden origin.
+ * Intercepts `node:http` and `node:https`: agents get a connection inside the process, or an error for a forbidden origin, from
+ * `createConnection`.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
@@ -16,7 +16,7 @@ type DecideConnection = (origin: string, path: string | undefined, isEncrypted: 
 
 /** Agents copy this member with the other options. */
 const PATH = Symbol('path of the request')
-/** The decision of the request's time; null: the network. An agent may connect much later, in an earlier request's context. */
+/** The decision at the request; null: the network. An agent may connect much later, within an earlier request. */
 const ROUTE = Symbol('route of the request')
 
 interface ConnectOptions {
@@ -52,7 +52,7 @@ function decideOnce(route: DecideConnection, options: ConnectOptions, isEncrypte
   return found
 }
 
-/** The returned function ends the routing. */
+/** @returns a function that ends the routing */
 export function routeAgents(route: DecideConnection): () => void {
   const HttpsAgent = builtin.https.Agent
   const [ofHttp, ofHttps] = [builtin.http.Agent, HttpsAgent].map(({ prototype }) => prototype as unknown as Methods) as [Methods, Methods]
@@ -68,7 +68,7 @@ export function routeAgents(route: DecideConnection): () => void {
       done(found)
       return undefined
     }
-  // An agent finds kept connections by name: none to the network may serve an intercepted request. Names must not change.
+  // Agents find kept connections by name: no connection to the network may serve an intercepted request. Names must not change.
   const names = new WeakMap<object, string>()
   const nameOver = (below: GetName): GetName =>
     function getName(options) {
@@ -90,7 +90,6 @@ export function routeAgents(route: DecideConnection): () => void {
     replace(ofHttp, 'addRequest', addOver),
     replace(ofHttp, 'createConnection', below => connectOver(below, false)),
     replace(ofHttps, 'createConnection', below => connectOver(below, true)),
-    // The https agent inherits this method.
     replace(ofHttp, 'getName', nameOver),
   ]
   return () => {
@@ -99,7 +98,7 @@ export function routeAgents(route: DecideConnection): () => void {
   }
 }
 
-/** Other code may have wrapped the replacement, which then stays, and passes calls on. */
+/** A replacement wrapped by other code stays, and passes calls on. */
 function replace<Name extends keyof Methods>(holder: Methods, name: Name, over: (below: Methods[Name]) => Methods[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(holder, name)
   const below = holder[name]

@@ -1,6 +1,6 @@
 /**
- * Puts engines in the place of origins, by one layer over the global dispatchers and the agents of `node:http`; standing.ts decides who
- * answers.
+ * `engine.intercept`: lets an engine answer `fetch`, undici and `node:http` for given origins, by a layer over the global dispatchers and
+ * the agents; standing.ts decides which engine answers.
  */
 import type { Server } from 'node:http'
 import { toCurrent, type AnyHandler, type Dispatcher, type DispatchOptions, type Handler } from './undici-types.ts'
@@ -21,8 +21,8 @@ export interface InterceptOptions {
   /** The path before the version, for origins without a path. Other paths pass like other origins. Default: the engine's base. */
   readonly base?: string
   /**
-   * Whether requests to origins without an interception fail, with the code ERR_NOT_INTERCEPTED. Default: pass them on, and warn once of
-   * each origin; `false` passes them on without a warning.
+   * Whether requests to other origins fail with ERR_NOT_INTERCEPTED. Default: pass with a warning for each origin; `false`: without a
+   * warning.
    */
   readonly strict?: boolean
   /** Whether the interception holds in the whole process. Default: false in a test and inside of `within`. */
@@ -45,7 +45,7 @@ export interface Interception {
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- it fits the Dispatcher type of every undici, and those differ
   readonly dispatcher: any
-  /** Interceptions may end in any order, and `dispose` may be called more than once. */
+  /** Callable more than once, and in any order of interceptions. */
   dispose(): void
   [Symbol.dispose](): void
 }
@@ -54,10 +54,9 @@ const standing = new StandingInterceptions<EngineInterception>()
 let dispatch: ((engine: TransportEngine, address: InterceptedAddress, options: DispatchOptions, handler: Handler) => void) | undefined
 let endRouting: (() => void) | undefined
 let interceptionCount = 0
-/** Ends the time in which late requests of tests are refused. */
 let endLateTime: (() => void) | undefined
 
-/** Milliseconds without network for late requests of a test. */
+/** Milliseconds without network for late requests. */
 const LATE_MS = 30_000
 
 function keepLayers(): void {
@@ -82,7 +81,6 @@ function endRoutingIfUnused(): void {
   endRouting = undefined
 }
 
-/** @throws Error for an address intercepted in the same context */
 export function intercept(engine: WorldEngine, origin: Origins, options: InterceptOptions, onDisposed: () => void): Interception {
   const table = { base: [anything], strict: [flag], everywhere: [flag, false], wire: [checkWire] } as const
   const { base, strict, everywhere, wire } = readOptions(options, table, 'intercept')
@@ -110,7 +108,7 @@ class EngineInterception implements Interception {
   readonly #number = ++interceptionCount
   readonly #onDisposed: () => void
   readonly #layers: readonly Layer[]
-  /** By base; none listens. */
+  /** By base; no server listens. */
   readonly #servers = new Map<string | undefined, Server>()
 
   constructor(
@@ -154,12 +152,12 @@ class EngineInterception implements Interception {
     )
   }
 
-  /** Named by interception: no request gets another's connection. */
+  /** Named by interception: no request gets a connection of another. */
   route(address: InterceptedAddress, isEncrypted: boolean): ConnectionRoute {
     return { name: `${formatAddress(address)} ${this.#number}`, connect: () => this.#connect(address, isEncrypted) }
   }
 
-  /** For a single request: no connection outlives the interception. */
+  /** No connection outlives the interception. */
   #connect(address: InterceptedAddress, isEncrypted: boolean): LocalSocket {
     const [client, end] = connectLocally(isEncrypted)
     void this.#serve(end, address).catch((error: unknown) => client.destroy(error as Error))
@@ -201,8 +199,8 @@ class EngineInterception implements Interception {
   }
 
   /**
-   * Called at the end of `within`, or of the engine. Late requests are refused while other interceptions stand; after a test of
-   * `withEngine` for `LATE_MS`.
+   * Ends with `within`, or with the engine. Late requests are refused while other interceptions stand; after a test of `withEngine` for
+   * `LATE_MS`.
    */
   end(): void {
     if (this.isAlive && standing.leave(this) && internalsOf(this.engine).isOfTest) keepLayers()

@@ -1,6 +1,6 @@
 /**
- * Layers: a layer over the global dispatcher of each place answers intercepted requests, and passes on the rest. A layer below another
- * program's dispatcher stays after all interceptions.
+ * Puts a layer over a global dispatcher, to answer intercepted requests and pass on the rest. A layer below another program's dispatcher
+ * stays after all interceptions.
  */
 import { toCurrent, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
@@ -53,7 +53,7 @@ export class Layer {
     return decision.answerer.answer(options, handler)
   }
 
-  /** Removes top layers that nobody holds. */
+  /** Removes top layers without a holder. */
   release(holder: object): void {
     this.#holders.delete(holder)
     for (let top = Layer.#top(this.place); top !== undefined && top.#holders.size === 0; top = Layer.#top(this.place)) {
@@ -79,7 +79,7 @@ export function layDispatcher(below: Dispatcher, dispatchOver: Dispatcher['dispa
 
 export function readRequestOrigin({ origin }: DispatchOptions): string | undefined {
   if (typeof origin !== 'string') return origin?.origin
-  // As fetch and undici spell origins: another spelling needs a parser.
+  // Most origins are spelt so; another spelling needs a parser.
   if (/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin) && !/:(?:80|443)$/.test(origin)) return origin
   return URL.parse(origin)?.origin
 }

@@ -1,4 +1,4 @@
-/** Local socket: a pair of streams inside the process, with the socket methods that `node:http` calls. */
+/** Connects a client and a server inside the process: a pair of streams, with the socket methods that `node:http` calls. */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 

@@ -10,7 +10,7 @@ import { formatHint, findNearest } from '../../../foundation/base/suggest.ts'
 
 export interface InterceptionReach {
   readonly scope: object | undefined
-  /** In the whole process. `undefined`: once node:test has told of a test, since no test made the interception. */
+  /** In the whole process. `undefined`: made outside of tests, so only once node:test tells of tests. */
   readonly isEverywhere: boolean | undefined
 }
 
@@ -18,7 +18,7 @@ interface Standing {
   readonly isAlive: boolean
   readonly engine: object
   readonly addresses: readonly InterceptedAddress[]
-  /** `undefined`: pass, with a warning. */
+  /** `undefined`: other origins pass, with a warning. */
   readonly strict: boolean | undefined
   readonly reach: InterceptionReach
 }
@@ -58,12 +58,12 @@ export class StandingInterceptions<Each extends Standing> {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
 
-  /** For work without a context: late work of a test may run beside the next test. */
+  /** Undefined for work with a context. Late work of a test may run beside the next test. */
   #runningTest(): RunningTest {
     return this.#contexts.isOfTest ? undefined : findRunningTest()
   }
 
-  /** @throws Error where another interception of the same context has one of the addresses */
+  /** @throws Error for an address of another interception in the same context */
   add(interception: Each): void {
     for (const address of interception.addresses) {
       const other = this.#neighbours(interception).find(({ addresses }) =>
@@ -81,7 +81,7 @@ export class StandingInterceptions<Each extends Standing> {
     return wasStanding
   }
 
-  /** Late requests of the test must not go to the network. */
+  /** Remembers an ended interception: late requests of the test must not go to the network. */
   leave(interception: Each): boolean {
     const { addresses, strict, reach } = interception
     if (reach.scope === undefined) return false
@@ -162,14 +162,13 @@ export class StandingInterceptions<Each extends Standing> {
   #refuseLate(origin: string | undefined, path: unknown): Error | undefined {
     const test = this.#runningTest()
     const scopes = [...this.#contexts.scopes, ...(typeof test === 'object' ? [test] : [])]
-    // Another interception of the test still stands, and decides.
     if ([...this.#all].some(({ reach }) => reach.scope !== undefined && scopes.includes(reach.scope))) return undefined
     const left = scopes.flatMap(scope => this.#left.get(scope) ?? [])
     const isCovered = origin !== undefined && left.some(({ addresses }) => findIntercepted(addresses, origin, path) !== undefined)
     return isCovered || left.some(({ strict }) => strict === true) ? worldClosed(nameTest(scopes), origin) : undefined
   }
 
-  /** An error, where an interception is strict. Without a context, all interceptions count. */
+  /** An error, if an interception is strict. Without a context, all count. */
   #refuse(origin: string | undefined, path: unknown): Error | undefined {
     const held = new Set(this.#held(false))
     const scope = this.#contexts.boundary?.scope ?? this.#runningTest()
@@ -209,7 +208,7 @@ function findScoped<Each extends Standing>(
   return inside.length === 0 ? undefined : onlyOne(inside, inside[0]!.address.origin)
 }
 
-/** Of one engine, the latest counts. */
+/** The latest of one engine; several engines are an error. */
 function onlyOne<Each extends Standing>(found: readonly FoundInterception<Each>[], origin: string): FoundInterception<Each> | Error {
   const engines = new Set(found.map(({ interception }) => interception.engine))
   return engines.size === 1 ? found.at(-1)! : ambiguous(origin, engines.size)
@@ -263,7 +262,7 @@ function notIntercepted(concerned: readonly Standing[], origin: string | undefin
   return Object.assign(new Error(text), { code: 'ERR_NOT_INTERCEPTED' })
 }
 
-/** The runner's object; `'none'`: no test runs; `undefined`: no runner tells, or several tests run. */
+/** The runner's object of a test; `'none'`: no test runs; `undefined`: unknown, or several tests run. */
 type RunningTest = object | 'none' | undefined
 
 function findRunningTest(): RunningTest {
@@ -278,7 +277,7 @@ interface VitestTask {
   readonly result?: { readonly state?: unknown }
 }
 
-/** Counts running tests: while several run, Vitest's current task may be another test's. */
+/** While several tests run, Vitest's current task may be another test's. */
 function askVitest(worker: { readonly current?: unknown }): RunningTest {
   const { current } = worker
   if (!isObject(current)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Undici types: the interface of undici's dispatchers, since undici is not a dependency. Undici 8 has `onRequestStart` and a controller,
- * undici 6 and 7 (the `fetch` of Node 22 and 24) have `onConnect` and raw headers. Two adapters translate.
+ * The types of undici's dispatchers, since undici is no dependency. Undici 8 has `onRequestStart` and a controller, undici 6 and 7 (the
+ * `fetch` of Node 22 and 24) have `onConnect` and raw headers. Two adapters translate.
  */
 
 export interface DispatchOptions {
@@ -43,7 +43,7 @@ export interface Handler extends BodyHooks {
   onResponseError?(controller: DispatchController | null, error: unknown): void
 }
 
-/** A handler of undici 6 and 7. Returning `false` pauses the answer. */
+/** Returning `false` pauses the answer. */
 interface LegacyHandler extends BodyHooks {
   onConnect?(abort: (reason?: unknown) => void, context: unknown): void
   onUpgrade?(status: number, rawHeaders: Buffer[], socket: unknown): void
@@ -59,7 +59,7 @@ export interface Dispatcher {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean
 }
 
-/** Of a handler with the methods of both generations, undici calls the current ones. */
+/** undici prefers the current methods. */
 export function isCurrent(handler: AnyHandler): handler is Handler {
   return 'onRequestStart' in handler && typeof handler.onRequestStart === 'function'
 }
@@ -204,7 +204,7 @@ const ERROR_NAMES = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'RequestContentLengthMismatchError',
 } as const
 
-/** Clients look at `code`, `name` and `instanceof`, and undici's `instanceof` at symbols. */
+/** Clients look at `code`, `name` and `instanceof`; undici's `instanceof` looks at symbols. */
 export function undiciError(code: keyof typeof ERROR_NAMES, message: string, cause?: unknown): Error {
   const error = Object.assign(cause === undefined ? new Error(message) : new Error(message, { cause }), { name: ERROR_NAMES[code], code })
   const marks = code === 'UND_ERR_ABORTED' ? ['UND_ERR', 'UND_ERR_ABORT', code] : ['UND_ERR', code]

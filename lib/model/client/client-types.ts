@@ -186,5 +186,5 @@ export interface ClientMethods<M extends ClientEntities> {
   withHeaders(headers: Readonly<Record<string, string>>): Client<M>
 }
 
-/** A typed client: calls by resource name. */
+/** A typed client. */
 export type Client<M extends ClientEntities> = { readonly [K in keyof M]: ResourceClient<PropertiesIn<M[K]>> } & ClientMethods<M>

@@ -97,7 +97,7 @@ export type SortKey<P> = P extends unknown ? `${SortPath<P>}${SortOrder}${'' | '
 /** Lists with parameters of their own, by path: `{ posts: { 'title~=': 'a*', sort: 'id.desc', limit: 3 } }`. */
 export type ExpandedBy<X extends string> = { readonly [K in X]?: FreeParameters }
 
-/** Parameters of one record. */
+/** Of one record. */
 export interface RecordQuery<D extends Depth, X extends string, A extends string> {
   /** 0: no relations; 1: as IDs; 2: as objects. Default: the depth of the resource, usually 1. */
   readonly depth?: D

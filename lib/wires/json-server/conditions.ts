@@ -1,6 +1,6 @@
 /**
- * Conditions: `views_gte=10`, `views:gt=10`, `id=1&id=2`, `author.name=Ann`, `_where={...}` and `q`. Columns are compared by a condition of
- * the engine; `q`, values inside JSON, and texts of numbers (`views_like=1`) record by record.
+ * Reads the filters of a json-server query into conditions, such as `views_gte=10`, `views:gt=10`, `author.name=Ann`, `_where={...}` and
+ * `q`. The engine compares columns; this file compares `q`, values inside JSON, and texts of numbers (`views_like=1`), record by record.
  */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { findAttribute, findResource, findTarget, keyAttribute, keyOf, nameOf, type Fields } from './records.ts'
@@ -13,7 +13,7 @@ interface AskedPlace {
   /** Names of to-one relations: `author` of `author.name`. */
   readonly hops: readonly string[]
   readonly attribute: WireAttribute
-  /** The key of the record that a link refers to. */
+  /** For a link, the key of the linked record. */
   readonly key: WireAttribute | undefined
   /** Names inside JSON: `color` of `meta.color`. */
   readonly keys: readonly string[]
@@ -34,7 +34,6 @@ type ClientCondition =
 export interface Conditions {
   readonly where: object | undefined
   readonly holds: ((record: Fields) => boolean) | undefined
-  /** Relations that `holds` reads. */
   readonly expand: readonly string[]
 }
 
@@ -101,7 +100,7 @@ export class ConditionReader {
   #flat(pairs: readonly (readonly [string, string])[]): ClientCondition[] {
     const alike = new Map<string, string[]>()
     for (const [name, value] of pairs) {
-      // A search form sends its empty fields.
+      // A search form sends empty fields, too.
       if (value === '' && this.#version === 1) continue
       const list = alike.get(name)
       if (list === undefined) alike.set(name, [value])
@@ -121,7 +120,7 @@ export class ConditionReader {
     if (plain !== undefined && (path === undefined || plain.keys.length === 0)) return this.#leaf(plain, 'eq', values)
     const place = path === undefined ? undefined : findPlace(this.#api, this.#resource, path)
     if (place !== undefined) return this.#leaf(place, operator as OperatorName, values)
-    // An unknown name finds nothing in json-server 1. With an operator, and in 0.17, an unknown name is left out.
+    // json-server 1 finds nothing by an unknown name, but ignores an unknown name with an operator, as 0.17 ignores both.
     return this.#version === 1 && path === undefined && !name.includes(':') ? NOTHING : undefined
   }
 
@@ -144,7 +143,7 @@ export class ConditionReader {
     }
   }
 
-  /** `{ "or": [{ "views": { "gt": 10 } }, { "author": { "name": { "eq": "Ann" } } }] }` */
+  /** Reads `_where`: `{ "or": [{ "views": { "gt": 10 } }, { "author": { "name": { "eq": "Ann" } } }] }` */
   #tree(node: unknown, path: readonly string[], level: number): ClientCondition {
     if (level > 25) return NOTHING
     if (typeof node !== 'object' || node === null || Array.isArray(node)) return { kind: 'all', of: [] }
@@ -210,7 +209,7 @@ export class ConditionReader {
     }
   }
 
-  /** `q` looks into the ID of a link, not into the record of `_expand`. */
+  /** `q` looks at the ID of a link, not at an expanded record. */
   #unembedded(name: string, value: unknown): unknown {
     const { kind, target } = this.#resource.attributes.find(each => each.name === name) ?? {}
     if (kind !== 'toOne' && kind !== 'toMany') return value
@@ -242,7 +241,7 @@ function some$(of: readonly object[]): object {
   return of.length === 1 ? of[0]! : { $or: of }
 }
 
-/** Broken JSON is no condition, as in json-server 1. */
+/** json-server 1 ignores broken JSON. */
 function readTree(text: string | undefined): object | undefined {
   if (text === undefined) return undefined
   try {
@@ -300,7 +299,7 @@ const INTEGER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,40}(?:\.\d{1,40})?$/
 const FLOAT = /^-?\d{1,300}(?:\.\d{1,300})?(?:e[+-]?\d{1,2})?$/i
 
-/** Undefined: the text is no value of the type, so no record has the value. */
+/** Undefined: no value of the type, so no record fits. */
 function readText(type: string | undefined, text: string): unknown {
   switch (type) {
     case 'integer':

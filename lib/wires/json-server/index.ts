@@ -1,4 +1,4 @@
-/** json-server: 0.17 and 1, as a wire. Where json-server differs from its README, the README holds. */
+/** The wire of json-server 0.17 and 1. The README of json-server holds, also where json-server differs. */
 import type { Wire, WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import type { Version } from './conditions.ts'
 import { addressOf, answerList, embeddedOf, listAll, valuesOf } from './lists.ts'
@@ -6,12 +6,12 @@ import { askedOf, findResource, findShow, isOwnList, listLinks, NOTHING_EMBEDDED
 
 /** Options of `jsonServer`. */
 export interface JsonServerOptions {
-  /** 0: json-server 0.17. 1: json-server 1, whose wire answers the paging of 0.17, too. Default: 1. */
+  /** 0: json-server 0.17. 1: json-server 1, with the paging of 0.17, too. Default: 1. */
   readonly version?: 0 | 1
 }
 
 /**
- * Makes a wire that answers as json-server does, for the option `wire`.
+ * Makes a wire for the option `wire`, with the answers of json-server.
  *
  * @throws TypeError for another version or option
  * @example
@@ -140,13 +140,13 @@ class RequestAnswerer {
     return { status: 201, headers, body: this.#show(resource, made) }
   }
 
-  /** Adds lists of IDs, which the engine gives only on demand. */
+  /** Adds lists of IDs, given by the engine only on demand. */
   async #whole(resource: WireResource, record: Fields): Promise<Fields> {
     const lists = resource.attributes.filter(isOwnList).map(({ ids, name }) => ids ?? name)
     return lists.length === 0 ? record : { ...record, ...(await this.#api.get(resource, partsOf(resource, record), { attributes: lists })) }
   }
 
-  /** json-server 0.17 removes linking records, 1 those of `_dependent`; other links become null. */
+  /** json-server 0.17 removes all linking records, 1 only of resources in `_dependent`; other links become null. */
   async #remove(resource: WireResource, id: string): Promise<WireAnswer> {
     const named = valuesOf(this.#request.pairs, '_dependent')
     const removed = this.#show(resource, await this.#whole(resource, await this.#api.get(resource, id)))
@@ -171,7 +171,7 @@ class RequestAnswerer {
     return findShow(this.#api, findResource(this.#api, name)!, NOTHING_EMBEDDED)(record)
   }
 
-  /** Undefined: no object. Without a content type, `fetch` sends JSON as a text. */
+  /** Undefined: no object. Without a content type, `fetch` sends JSON as text. */
   #body(resource: WireResource, isNew: boolean, more: Fields = {}): Fields | undefined {
     const { body = {} } = this.#request
     const value = typeof body === 'string' ? readJson(body) : body

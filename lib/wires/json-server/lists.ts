@@ -1,4 +1,4 @@
-/** Lists: filters, order and pages of both generations: `_page`, `_limit`, `_per_page`, `_start`, `_end`, `_sort`, `_order`. */
+/** Answers a list of json-server, with filters, order (`_sort`, `_order`) and pages (`_page`, `_limit`, `_start`). */
 import type { WireAnswer, WireApi, WireQuery, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { ConditionReader, findPlace, type Version } from './conditions.ts'
 import { askedOf, findShow, readEmbedded, type EmbeddedRelations, type Fields } from './records.ts'
@@ -13,7 +13,7 @@ interface FoundRecords {
   readonly count: number
 }
 
-/** Gives the slice by the count: the last page needs the count. */
+/** By the count, since a page beyond the last is the last. */
 type Slicing = (count: number) => Slice
 
 const ALL: Slicing = () => ({ start: 0, end: Infinity })
@@ -82,7 +82,7 @@ async function find(
   return { records: records.slice(start, end), count: records.length }
 }
 
-/** Records of one call; `limits.maxLimit` may allow fewer. */
+/** For one call; `limits.maxLimit` may allow fewer. */
 const STEP = 1000
 
 async function readRows(api: WireApi, resource: WireResource, query: WireQuery, slicing: Slicing): Promise<FoundRecords> {
@@ -126,7 +126,7 @@ function readPages(given: (name: string) => string | undefined): AskedPages | un
   return { page: readPositive(page) ?? 1, size: readPositive(given('_per_page') ?? given('_limit')) ?? 10 }
 }
 
-/** A front end that asks for more means all. */
+/** More than this means all. */
 const MOST = 1_000_000_000
 
 function readCount(text: string | undefined): number | undefined {
@@ -152,7 +152,7 @@ function lastAtMost(pages: AskedPages): Slicing {
   return count => pageOf(Math.min(pages.page, countPages(count, pages)), pages.size)
 }
 
-/** `_start` alone means nothing, and `_end` wins over `_limit`, as in json-server 0.17. */
+/** As in json-server 0.17, `_start` alone means nothing, and `_end` wins over `_limit`. */
 function readSlice(given: (name: string) => string | undefined): Slicing {
   const start = readCount(given('_start')) ?? 0
   const end = readCount(given('_end'))
@@ -167,7 +167,7 @@ function envelope(data: readonly Fields[], count: number, pages: AskedPages): Fi
   return { first: 1, prev: page > 1 ? page - 1 : null, next: page < last ? page + 1 : null, last, pages: last, items: count, data }
 }
 
-/** Undefined where one page holds all records, and beyond the last page. */
+/** Undefined for a single page, and beyond the last page. */
 function writeLinks(request: WireRequest, count: number, pages: AskedPages): string | undefined {
   const last = countPages(count, pages)
   const { page } = pages

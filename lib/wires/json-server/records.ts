@@ -1,9 +1,12 @@
-/** Records: attributes by keys of a `db.json`, such as `authorId`; values of forms in the model's types. */
+/**
+ * Converts between records of the engine and of json-server, which names links by keys of a `db.json` (`authorId`) and takes values of
+ * forms (`"5"`).
+ */
 import type { WireApi, WireAttribute, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** By attribute, the key under which the client gets the whole record. */
+/** The name of the embedded record or list, by attribute. */
 export type EmbeddedRelations = ReadonlyMap<WireAttribute, string>
 
 export const NOTHING_EMBEDDED: EmbeddedRelations = new Map()
@@ -24,12 +27,11 @@ export function findAttribute({ attributes }: WireResource, name: string): WireA
   return attributes.find(attribute => nameOf(attribute) === name) ?? attributes.find(attribute => attribute.name === name)
 }
 
-/** Links from the records of `other` to those of `resource`. */
 export function listLinks(other: WireResource, resource: WireResource): readonly WireAttribute[] {
   return other.attributes.filter(({ kind, target, writable }) => kind === 'toOne' && target === resource.name && writable)
 }
 
-/** Leaves out names of no relation, as json-server does. */
+/** Ignores names of no relation, as json-server does. */
 export function readEmbedded(api: WireApi, resource: WireResource, names: readonly string[]): EmbeddedRelations {
   if (names.length === 0) return NOTHING_EMBEDDED
   const relations = resource.attributes.filter(({ target }) => target !== undefined)
@@ -51,17 +53,17 @@ export function askedOf(resource: WireResource, embedded: EmbeddedRelations): Pi
   return { ...expand, attributes: [...new Set([...shown.map(({ ids, name }) => ids ?? name), ...expanded])] }
 }
 
-/** `tagIds: [1, 2]`, and not the `comments` that link a post. */
+/** Such as `tagIds: [1, 2]`; not the `comments` linking a post. */
 export function isOwnList({ kind, writable }: WireAttribute): boolean {
   return kind === 'toMany' && writable
 }
 
 type ShowRecord = (record: Fields) => Fields
 
-/** Functions that make records, by what is embedded. */
+/** By resource, and names of embedded relations. */
 const shown = new WeakMap<WireResource, Map<string, ShowRecord>>()
 
-/** Clients embed any relations: more functions are not kept. */
+/** Clients may embed in many ways. */
 const MOST_KEPT = 50
 
 export function findShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
@@ -76,7 +78,7 @@ export function findShow(api: WireApi, resource: WireResource, embedded: Embedde
   return show
 }
 
-/** Generates code, at a tenth of a loop's cost, unless a content security policy forbids generated code. */
+/** Generated code takes a tenth of a loop's time. A content security policy may forbid such code: then a loop. */
 function compileShow(api: WireApi, resource: WireResource, embedded: EmbeddedRelations): ShowRecord {
   const helpers: unknown[] = []
   const plainMember = (key: string, from = key): ShownMember => [key, `r[${JSON.stringify(from)}]`, record => record[from]]
@@ -128,7 +130,7 @@ export function keyAttribute(resource: WireResource | undefined): WireAttribute 
   return resource?.key.length === 1 ? resource.attributes.find(({ name }) => name === resource.key[0]) : undefined
 }
 
-/** Leaves out embedded records sent back by a client, and the ID of an existing record. */
+/** Leaves out embedded records, sent back by a client, and the ID of an existing record. */
 export function readBody(api: WireApi, resource: WireResource, body: Fields, isNew: boolean): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]): (readonly [string, unknown])[] => {
@@ -157,7 +159,7 @@ function readLink(api: WireApi, attribute: WireAttribute, value: unknown): unkno
   return value === '' ? null : readValue(keyAttribute(target)?.type, keyOf(value, target))
 }
 
-/** PUT unsets what the body does not name. */
+/** PUT unsets attributes without a value in the body. */
 export function unsetOthers(resource: WireResource): Record<string, unknown> {
   const others = resource.attributes.filter(({ name, writable }) => writable && !resource.key.includes(name))
   return Object.fromEntries(
@@ -172,7 +174,7 @@ export function unsetOthers(resource: WireResource): Record<string, unknown> {
 const NUMBER = /^\s*-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
 const TIMES = new Set(['date', 'datetime', 'time'])
 
-/** `"5"` of a form is a number where the model has numbers, and 5 a text where the model has texts. */
+/** Forms send `"5"` for a number; a text may come as 5. */
 function readValue(type: string | undefined, value: unknown): unknown {
   if (type === 'text') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   if (typeof value !== 'string' || type === undefined) return value

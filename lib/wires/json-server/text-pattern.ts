@@ -1,12 +1,14 @@
-/** Text pattern: of `_like`, `contains`, `startsWith` and `endsWith`, without regard to case. */
+/**
+ * Patterns of `_like`, `contains`, `startsWith` and `endsWith`, without regard to case, for the database (`LIKE`) and for single values.
+ */
 export interface TextPattern {
-  /** Parts in order, with any text between. */
+  /** In order, with any text between. */
   readonly parts: readonly string[]
   readonly fromStart: boolean
   readonly toEnd: boolean
 }
 
-/** `_like` knows `^`, `$` and, between so many parts, `.*` of regular expressions; the rest is text. */
+/** Of regular expressions, `_like` knows `^`, `$` and, up to so many parts, `.*`. */
 const MOST_PARTS = 8
 
 export function readPattern(operator: string, text: string): TextPattern {

@@ -1,4 +1,4 @@
-/** Answer: `Prefer`, `Accept`, and rows in the form asked for. */
+/** Reads the headers `Prefer` and `Accept` of PostgREST's clients, and shows rows accordingly, as JSON, one object or CSV. */
 import type { WireAnswer, WireRequest } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 import type { ShownRow } from './keys.ts'
@@ -61,12 +61,12 @@ export interface Shown {
   readonly applied: readonly string[]
 }
 
-/** Says which rows of how many: `0-1/5`; no rows are a star. */
+/** `0-1/5`: rows 0 and 1 of 5. Without rows, a star. */
 export function formatRange(offset: number, length: number, total: number | undefined): string {
   return `${length === 0 ? '*' : `${offset}-${offset + length - 1}`}/${total ?? '*'}`
 }
 
-/** So that pages of another origin can read the count. */
+/** Lets pages of other origins read the count. */
 const EXPOSED = { 'access-control-expose-headers': 'Content-Range, Preference-Applied' }
 
 export function headersOf(range: string, applied: readonly string[]): Record<string, string> {

@@ -1,4 +1,6 @@
-/** Apart: embedded tables that cannot come along with their owner's rows, such as a table embedded twice. */
+/**
+ * Reads embedded tables by requests of their own, where the engine cannot embed them in the owner's rows, as for a table embedded twice.
+ */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { keyOf, textOf, whereKeys, type ShownRow } from './keys.ts'
@@ -95,7 +97,7 @@ async function readByKey(
 function linksOf(api: WireApi, record: ShownRow, attribute: WireAttribute, target: WireResource): unknown[] {
   const value = record[attribute.name] ?? record[shownAs(attribute)]
   if (value === null || value === undefined) return []
-  // A key of two parts is an array of plain values, and no list.
+  // A key of two parts is an array of plain values.
   const isOne = !Array.isArray(value) || (target.key.length > 1 && typeof value[0] !== 'object')
   return (isOne ? [value] : (value as unknown[])).map(each => keyOf(api, each, target))
 }

@@ -1,4 +1,4 @@
-/** Conditions: PostgREST's filters as conditions of the api. */
+/** Turns PostgREST's filters into conditions of the engine, so that `age=gt.5` becomes `{ age: { $gt: 5 } }`. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure, noOperator, notServed, unreadable } from './failure.ts'
 import { columnOf, needColumn, typeOf } from './tables.ts'
@@ -26,7 +26,7 @@ interface FilterSubject {
 const OPERATOR = /^(not\.)?([a-z]+)(?:\((\w+)\))?\.([^]*)$/
 const QUANTIFIED = new Set(['eq', 'like', 'ilike', 'gt', 'gte', 'lt', 'lte', 'match', 'imatch'])
 
-/** PostgreSQL's signs, for texts of refusals. */
+/** For errors in PostgreSQL's words. */
 const SIGNS: Readonly<Record<string, string>> = {
   like: '~~',
   ilike: '~~*',
@@ -64,7 +64,7 @@ export function readPath(text: string, what: 'filter' | 'order' = 'filter'): { r
   return { name, steps }
 }
 
-/** A condition on one column: `age=gt.5`. */
+/** Reads `age=gt.5`. */
 export function makeCondition(api: WireApi, resource: WireResource, path: string, sent: string): WireCondition {
   const { name, steps } = readPath(path)
   const expression = parseExpression(sent)
@@ -126,12 +126,12 @@ function compareOne(subject: FilterSubject, operator: string, text: string): Wir
   }
 }
 
-/** Puts a comparison below its attribute, and below the path inside JSON. */
+/** Nests a comparison: `{ meta: { color: { $eq: 'red' } } }`. */
 function onColumn({ api, attribute, steps }: FilterSubject, comparison: WireCondition): WireCondition {
   const inner = steps.reduceRight<WireCondition>((value, { name }) => ({ [name]: value }), comparison)
   const plain = Object.keys(comparison).every(name => ['$eq', '$ne', '$in'].includes(name))
   if (attribute.kind !== 'toOne' || plain) return { [attribute.name]: inner }
-  // A foreign key is compared as the key of the target.
+  // A foreign key compares as the target's key.
   const target = api.resources.find(({ name }) => name === attribute.target)
   return target === undefined ? { [attribute.name]: inner } : { [attribute.name]: { [target.key[0]!]: inner } }
 }
@@ -144,7 +144,7 @@ function equals(subject: FilterSubject, text: string): WireCondition {
   return onColumn(subject, { $eq: readOne(subject, text) })
 }
 
-/** JSON values that `->>` shows as the text: `5` is a text and a number. */
+/** JSON values shown alike by `->>`: "5" and 5. */
 function listForms(text: string): unknown[] {
   if (text.includes('\0')) readText(text, 'text')
   if (text === 'true' || text === 'false') return [text, text === 'true']
@@ -163,7 +163,7 @@ function needText({ type, steps }: FilterSubject, operator: string): void {
   if (steps.length === 0 && type !== 'text' && type !== 'any' && type !== undefined) throw noOperator(`${nameType(type)} ${operator}`)
 }
 
-/** PostgreSQL's words, for an operator unknown to the type; no column has a range. */
+/** In PostgreSQL's words. No column has a range. */
 function refuseOperator({ type, steps }: FilterSubject, operator: string): Failure {
   const name = nameType(steps.at(-1)?.isText === true ? 'text' : (type ?? 'record'))
   const what = `${name} ${SIGNS[operator]!} unknown`
@@ -175,7 +175,7 @@ function refuseOperator({ type, steps }: FilterSubject, operator: string): Failu
   return new Failure(400, '42725', `operator is not unique: ${what}`, { hint })
 }
 
-/** `*` is `%`; a backslash takes the next character as it is. */
+/** `*` means `%`; a backslash escapes. */
 function pattern(text: string): string {
   if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw new Failure(400, '22025', 'LIKE pattern must not end with escape character')
   return String(readText(text, 'text')).replaceAll('*', '%')
@@ -216,7 +216,6 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
 }
 
-/** Compares each plain value inside. */
 function containsParts(subject: FilterSubject, whole: unknown): WireCondition {
   const parts: WireCondition[] = []
   const walk = (value: unknown, names: readonly Step[]): void => {
@@ -250,15 +249,15 @@ function readArray(text: string): unknown[] {
 }
 
 /**
- * Finds words as they are written, where PostgreSQL finds other endings, too: `fts` and `plfts` all words, `phfts` the phrase, `wfts`
- * words, `"phrases"`, `or` and `-without`.
+ * Finds words only as written, unlike PostgreSQL: `fts` and `plfts` all words, `phfts` the phrase, `wfts` words, `"phrases"`, `or` and
+ * `-without`.
  */
 function search(subject: FilterSubject, operator: string, text: string): WireCondition {
   needText(subject, '@@ tsquery')
   if (text.length > 1000 || /[|!<>()*:]/.test(text)) throw notServed('Full-text search with operators')
   const words = wordsOf(text)
   if (operator === 'wfts') return searchWeb(subject, text)
-  // Without words nothing is found: `DELETE ?title=fts.` must not remove all rows.
+  // Without words, nothing: `DELETE ?title=fts.` must not remove all rows.
   if (words.length === 0) return { $or: [] }
   return { $and: (operator === 'phfts' ? [words.join(' ')] : words).map(each => containsPhrase(subject, each)) }
 }
@@ -276,7 +275,6 @@ function searchWeb(subject: FilterSubject, text: string): WireCondition {
   return { $or: alternatives.filter(({ length }) => length > 0).map($and => ({ $and })) }
 }
 
-/** Without the quotes and dashes around words. */
 function wordsOf(text: string): string[] {
   return text
     .split(/[\s&]+/)
@@ -289,8 +287,8 @@ function containsPhrase(subject: FilterSubject, phrase: string): WireCondition {
 }
 
 /**
- * Splits at commas outside of quotes. supabase-js leaves quotes inside of quotes as they are: a quote closes where a comma or the end
- * follows, and is a character elsewhere.
+ * Splits at commas outside of quotes. Inside of quotes, supabase-js does not escape quotes: only before a comma or the end does a quote
+ * close.
  */
 export function splitList(text: string, whole: string): string[] {
   if (text === '') return []
@@ -308,7 +306,7 @@ export function splitList(text: string, whole: string): string[] {
   return values
 }
 
-/** In `or=(...)`, a value is a list, a text in quotes, or all up to a comma or bracket. */
+/** In `or=(...)`, a value is a list, a quoted text, or all up to a comma or bracket. */
 function readMemberValue(reader: TextReader): string {
   const start = reader.match(/(?:not\.)?[a-z]+(?:\(\w+\))?\./)
   if (start === undefined) throw reader.wrong('expecting "not" or operator (eq, gt, ...)')

@@ -1,11 +1,11 @@
-/** Failure: a refusal in PostgREST's shape; the engine's refusals in PostgreSQL's words. */
+/** Refusals in PostgREST's shape, with PostgreSQL's words for errors of the engine, such as 409 `23505` for `not_unique`. */
 import type { WireAnswer, WireError, WireResource } from '../../foundation/base/wire.ts'
 
 interface FailureHints {
   readonly details?: unknown
   readonly hint?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Another request was faster: the wire may begin anew. */
+  /** After a conflict with another request: the wire begins anew. */
   readonly again?: boolean
 }
 
@@ -92,7 +92,6 @@ export function translate(refusal: ThrownRefusal | WireError, asked: RefusedRequ
   return new Failure(status, code, message, { headers })
 }
 
-/** The attribute of an error, with names of the database. */
 function findPlace({ attribute = '', parameter = '' }: Entry, resource: WireResource | undefined) {
   const names = (attribute === '' ? parameter : attribute).split('.').filter(name => !/^\d+$|^where$/.test(name))
   const name = names[0] ?? ''
@@ -147,7 +146,7 @@ function translateEntry(entry: Entry, message: string, { resource }: RefusedRequ
   }
 }
 
-/** The name in quotes: `There is no attribute "x".` */
+/** Reads `There is no attribute "x".` */
 function findUnknown(text: string, otherwise: string): string {
   return /"([^"]+)"/.exec(text)?.[1] ?? otherwise
 }

@@ -1,4 +1,4 @@
-/** GoTrue: sign-up, log-in, refresh, user and sign-out of Supabase, by the engine's log-in. */
+/** Answers Supabase's log-in service (GoTrue), with sign-up, log-in, refresh, user and sign-out, by the log-in of the engine. */
 import type { WireAnswer, WireApi, WireError, WireLogIn, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { isRefusal } from './failure.ts'
 import { isAnonymous } from './postgrest.ts'
@@ -18,7 +18,7 @@ class AuthFailure extends Error {
 
 interface AuthRequest {
   readonly api: WireApi
-  /** The api for a caller without a token. */
+  /** For a caller without a token. */
   readonly nobody: WireApi
   readonly logIn: WireLogIn
   readonly users: WireResource
@@ -41,7 +41,6 @@ function show({ status, code, message }: AuthFailure, headers: Readonly<Record<s
   return { status, headers: { ...headers, 'x-sb-error-code': code }, body: { code: status, error_code: code, msg: message } }
 }
 
-/** A refusal in the words of GoTrue. */
 export function refuseAuth({ status, code, message, errors = [], headers }: WireError): WireAnswer {
   const entry: { readonly code?: string; readonly detail?: string } | undefined = errors[0]
   const [as, name, text] = readRefused(status, code, entry?.detail ?? message, entry?.code)
@@ -92,7 +91,7 @@ function bodyOf({ body }: WireRequest): ShownRow {
   throw new AuthFailure(400, 'bad_json', 'Could not parse request body as JSON')
 }
 
-/** Reads `email`, `password`, and in `data` columns of the users. */
+/** Reads `email`, `password`, and columns of the users in `data`. */
 function readUser({ users, logIn, request }: AuthRequest, needed: boolean): Record<string, unknown> {
   const { email, password, data } = bodyOf(request)
   for (const [name, value] of [
@@ -161,7 +160,7 @@ interface LoggedIn {
   readonly user?: ShownRow | null
 }
 
-/** Without a refresh token, supabase-js takes no session. */
+/** supabase-js takes no session without a refresh token. */
 const NO_REFRESH = 'none'
 
 function showSession(asked: AuthRequest, body: unknown): object {
@@ -218,7 +217,7 @@ async function changeUser(asked: AuthRequest): Promise<ShownRow> {
     : ((await api.ask('PATCH', logIn.paths.me, undefined, changes)) as ShownRow)
 }
 
-/** Further columns are `user_metadata`. */
+/** Other columns become `user_metadata`. */
 function showUser({ api, users, logIn }: AuthRequest, record: ShownRow): object {
   const others = users.attributes.filter(
     ({ name, column }) => column !== undefined && Object.hasOwn(record, name) && name !== logIn.identifier && !users.key.includes(name),

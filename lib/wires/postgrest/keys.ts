@@ -1,17 +1,16 @@
-/** Keys: of a row or a link, as value, text and condition. */
+/** Reads the key of a row or link, as value, text and condition. */
 import type { WireApi, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 
-/** A record of the engine, or a row of the answer. */
 export type ShownRow = Readonly<Record<string, unknown>>
 
-/** The key of a row, or of the row that a link shows. */
+/** Of a row, or of a row behind a link. */
 export function keyOf(api: WireApi, value: unknown, { key, attributes }: WireResource): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const parts = key.map(name => {
     const part = (value as ShownRow)[name]
     if (typeof part !== 'object' || part === null) return part
-    // A part of a key may be a link.
+    // A key's part may be a link.
     const link = attributes.find(each => each.name === name)
     const target = api.resources.find(each => each.name === link?.target)
     return target === undefined ? part : keyOf(api, part, target)
@@ -19,7 +18,7 @@ export function keyOf(api: WireApi, value: unknown, { key, attributes }: WireRes
   return parts.length === 1 ? parts[0] : parts
 }
 
-/** For calls of `api`: a key of several parts is an array. */
+/** For `api`: a key of several parts is an array. */
 export function idOf(key: unknown): string | readonly string[] {
   return Array.isArray(key) ? key.map(textOf) : textOf(key)
 }
@@ -35,6 +34,6 @@ export function whereKeys({ key }: WireResource, keys: readonly unknown[]): Wire
   const parts = keys.map(each =>
     Object.fromEntries(key.map((name, index) => [name, (Array.isArray(each) ? each : textOf(each).split(','))[index]])),
   )
-  // No row fits an empty list.
+  // An empty list fits no row.
   return parts.length === 0 ? { [key[0]!]: { $in: [] } } : { $or: parts }
 }

@@ -1,4 +1,4 @@
-/** PostgREST: the wire, of a table or a function, with refusals in PostgREST's shape. */
+/** The wire of PostgREST, which answers requests to tables (`/posts`) and functions (`/rpc/name`). */
 import type { Wire, WireAnswer, WireApi, WireError, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { checkAccepted, readPreferences, requireOne, wantsOne } from './answer.ts'
 import { Failure, isRefusal, translate } from './failure.ts'
@@ -7,17 +7,17 @@ import { readTable } from './read.ts'
 import { findTable } from './tables.ts'
 import { deleteRows, insertRows, putRow, updateRows } from './write.ts'
 
-/** Stands for a function of the database: gives its value, or `undefined` for none. */
+/** In the place of a function of the database. Gives a value, or `undefined` for none. */
 export type RpcFunction = (args: Readonly<Record<string, unknown>>, api: WireApi) => unknown
 
 /** Options of `postgrest`. */
 export interface PostgrestOptions {
-  /** Functions by the names that `/rpc/{name}` has. */
+  /** By name: `/rpc/{name}`. */
   readonly rpc?: Readonly<Record<string, RpcFunction>>
 }
 
 /**
- * Answers as PostgREST does: tables and columns bear the names of the database.
+ * Answers as PostgREST does, with the database's names of tables and columns.
  *
  * @example
  * const engine = await RestEngine.create({ entities, wire: postgrest() })
@@ -38,12 +38,12 @@ export function checkRpc(options: PostgrestOptions, names: readonly string[], pl
   return rpc
 }
 
-/** A function of `rpc` must not run twice. */
+/** Functions of `rpc` must not run twice. */
 export function isOfTable({ segments }: WireRequest): boolean {
   return segments[0] !== 'rpc'
 }
 
-/** supabase-js sends the anonymous key as a token, too. */
+/** supabase-js sends the anonymous key also as a token. */
 export function isAnonymous({ headers }: WireRequest): boolean {
   const { authorization, apikey } = headers
   return authorization === undefined || (apikey !== undefined && authorization === `Bearer ${apikey}`)

@@ -1,4 +1,4 @@
-/** Query: filters, order, limit and offset of `select`'s tables, by parameters. */
+/** Reads a PostgREST query into the tree of `select`, with filters, order, limit and offset for each table, as in `comments.order=id`. */
 import type { WireApi, WireAttribute, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { makeCondition, parseExpression, parseLogic, readPath, splitList, type WireCondition } from './conditions.ts'
 import { Failure, unreadable } from './failure.ts'
@@ -8,13 +8,13 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** The table itself is filtered, not only tables that are embedded. */
+  /** Not by embedded tables alone. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
 }
 
-/** Where only the embedded table links, another request finds the owner's keys first. */
+/** Where only the embedded table has the link, finds the owner's keys by a request. */
 type OwnerFinder = (api: WireApi, embed: EmbedItem, condition: WireCondition) => Promise<WireCondition>
 
 const OF_LOGIC = /^(?:not\.)?(?:or|and)$/
@@ -47,7 +47,7 @@ export function outOfRange(details: string, headers: Readonly<Record<string, str
   return new Failure(416, 'PGRST103', 'Requested range not satisfiable', { details, headers })
 }
 
-/** Of `comments.author.name`, the embedded table `author`, and `name`. */
+/** Splits `comments.author.name` into the embedded table `author`, and `name`. */
 function findNode(root: TableNode, path: string): { readonly node: TableNode; readonly name: string } {
   let node = root
   let name = path
@@ -73,15 +73,15 @@ function setFilter(api: WireApi, root: TableNode, path: string, value: string): 
   node.where.push(name.startsWith('not.') ? { $not: made } : made)
 }
 
-/** A condition on a column, or on whether an embedded table has rows: `comments=is.null`. */
+/** A condition on a column, or, as `comments=is.null`, on an embedded table without rows. */
 function makeMember(api: WireApi, node: TableNode, name: string, sent: string): WireCondition {
   const embed = /^(?:not\.)?is\.null$/i.test(sent) ? findEmbed(node, name) : undefined
   if (embed === undefined) return makeCondition(api, node.resource, name, sent)
-  // The embedded table's filters may follow in the query.
+  // Filters of the embedded table may follow.
   return { [HAS_ROWS]: { embed, isNone: !parseExpression(sent).isNot } }
 }
 
-/** A condition to be made when all parameters are read. */
+/** To be made after reading all parameters. */
 const HAS_ROWS = '\0rows'
 
 interface HasRows {
@@ -89,7 +89,7 @@ interface HasRows {
   readonly isNone: boolean
 }
 
-/** `comments!inner(...)` chooses rows of the owner, too. */
+/** `comments!inner(...)` also restricts the owner's rows. */
 export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
   if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
@@ -123,7 +123,7 @@ async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Pr
   return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
 }
 
-/** In SQL, a condition on an empty link is neither true nor false. */
+/** In SQL, conditions on an empty link are neither true nor false. */
 function negate({ relation: { attribute, isMany } }: EmbedItem, some: WireCondition): WireCondition {
   return isMany || attribute === undefined ? { $not: some } : { $or: [{ [attribute.name]: { $eq: null } }, { $not: some }] }
 }
@@ -166,13 +166,13 @@ interface SortAsked {
   readonly nulls: string | undefined
 }
 
-/** PostgreSQL has NULL last, and first where the order descends. */
+/** NULL is last; in descending order, first. */
 function sortKey(api: WireApi, resource: WireResource, { path, direction, nulls }: SortAsked, prefix = ''): string {
   const { name, steps } = readPath(path, 'order')
   const attribute = needColumn(resource, name)
   const names = [attribute.name, ...steps.map(step => step.name)]
   if (names.some(each => !/^[\p{L}\p{N}_$-]+$/u.test(each))) throw unreadable('order', path, 'unexpected character in a name')
-  // A foreign key sorts as the key of its target.
+  // A foreign key sorts as the target's key.
   const target = attribute.kind === 'toOne' ? api.resources.find(each => each.name === attribute.target) : undefined
   if (target !== undefined) names.push(target.key[0]!)
   const mayBeNull = prefix !== '' || names.length > 1 || isNullable(attribute)

@@ -1,4 +1,4 @@
-/** Read: GET and HEAD of a table. */
+/** Answers GET and HEAD of a PostgREST table. */
 import type { WireAnswer, WireApi, WireRequest } from '../../foundation/base/wire.ts'
 import { formatRange, showRows, type Preferences } from './answer.ts'
 import { outOfRange, type Query } from './query.ts'
@@ -30,7 +30,7 @@ interface Asking {
   readonly preferences: Preferences
 }
 
-/** Groups need all rows, a count alone none. */
+/** Groups need all rows; a count alone, none. */
 async function readAggregates(api: WireApi, root: Query['root'], { where, request, preferences }: Asking): Promise<WireAnswer> {
   const { resource, items, limit, offset, sort } = root
   const isCount = items.every(item => item.kind === 'aggregate' && item.of === undefined && item.cast === undefined)

@@ -1,4 +1,4 @@
-/** Render: rows as `select` says: aliases, casts, JSON paths, embedded tables, spreads, aggregates. */
+/** Shapes records into the rows of `select`, with aliases, casts, JSON paths, embedded tables, spreads and aggregates. */
 import type { WireApi, WireAttribute } from '../../foundation/base/wire.ts'
 import { notServed } from './failure.ts'
 import { readApart, type ApartRows } from './apart.ts'
@@ -8,7 +8,6 @@ import type { AggregateItem, ColumnItem, EmbedItem, SelectItem, TableNode } from
 import { columnOf, isStored, shownAs, typeOf } from './tables.ts'
 import { castValue, showsOf, showText } from './values.ts'
 
-/** One row for each record, in order. */
 export async function renderRows(api: WireApi, node: TableNode, records: readonly ShownRow[]): Promise<readonly ShownRow[]> {
   if (listEmbeds(node).length > 0) return shapeRows(planRow(api, node, await readApart(api, node, records)), records)
   let plan = plainPlans.get(node.items)
@@ -18,10 +17,10 @@ export async function renderRows(api: WireApi, node: TableNode, records: readonl
 
 const NONE_APART: ApartRows = new Map()
 
-/** Of tables without embedded tables, by items of `select`. */
+/** Without embedded tables. */
 const plainPlans = new WeakMap<TableNode['items'], RowSource>()
 
-/** The code of an object literal, which makes a row of the record `r`. */
+/** Code of an object literal for a row, from the record `r`. */
 interface RowSource {
   readonly parts: readonly RowPart[]
   readonly helpers: readonly RowHelper[]
@@ -31,7 +30,7 @@ interface RowPart {
   /** `"author_id":r["author"]` */
   readonly source: string
   readonly of: (record: ShownRow) => readonly (readonly [string, unknown])[]
-  /** The name may be missing in records: the caller cannot see the column. */
+  /** In records without this name, the caller cannot see the column. */
   readonly name?: string
 }
 
@@ -79,7 +78,7 @@ type RowLiteral = (helpers: readonly RowHelper[]) => (record: ShownRow) => Shown
 const makers = new Map<string, RowLiteral | undefined>()
 const MAX_MAKERS = 500
 
-/** A literal takes a third of a loop's time: rows share a hidden class. Undefined where a policy forbids generated code. */
+/** Object literals take a third of a loop's time: rows share a hidden class. Undefined where a policy forbids generated code. */
 function compile(source: string): RowLiteral | undefined {
   if (makers.has(source)) return makers.get(source)
   if (makers.size >= MAX_MAKERS) makers.clear()
@@ -94,7 +93,7 @@ function compile(source: string): RowLiteral | undefined {
   return maker
 }
 
-/** `undefined`: values are shown as they are. */
+/** `undefined`: as they are. */
 function showerOf(api: WireApi, attribute: WireAttribute): ((value: unknown) => unknown) | undefined {
   if (attribute.kind !== 'toOne') return showsOf(attribute.type)
   const target = api.resources.find(each => each.name === attribute.target)
@@ -126,7 +125,7 @@ function stepInto(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as ShownRow)[name] : null
 }
 
-/** The embedded row or rows; of `...author(name)`, values by keys. */
+/** A row or rows; of `...author(name)`, values by keys. */
 function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => unknown {
   const { node, relation, isSpread } = embed
   const rowsOf = shownRowsOf(api, owner, embed, apart)
@@ -138,7 +137,6 @@ function embeddedOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: Apa
   }
 }
 
-/** The rows for a record of the owner. */
 function shownRowsOf(api: WireApi, owner: TableNode, embed: EmbedItem, apart: ApartRows): (record: ShownRow) => readonly ShownRow[] {
   const { node, relation } = embed
   const isAlong = comesAlong(owner, embed)
@@ -168,7 +166,7 @@ export function hasAggregates({ items }: TableNode): boolean {
   return items.some(({ kind }) => kind === 'aggregate')
 }
 
-/** A row for each group of rows with the same columns. Without columns, no rows make a group, too. */
+/** Makes a row of each group of equal rows. Without columns, even no rows are a group. */
 export function aggregate(api: WireApi, node: TableNode, records: readonly ShownRow[], rows: readonly ShownRow[]): ShownRow[] {
   const groups = new Map<string, { readonly row: ShownRow; readonly records: ShownRow[] }>()
   for (const [index, row] of rows.entries()) {

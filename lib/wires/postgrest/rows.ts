@@ -1,4 +1,4 @@
-/** Rows: of a table, page by page, with embedded tables that come along. */
+/** Reads rows of a table page by page, and says which attributes and embedded tables to ask the engine for. */
 import type { WireApi, WireExpanded, WireQuery, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { Failure } from './failure.ts'
@@ -9,7 +9,7 @@ import { shownAs } from './tables.ts'
 
 interface RowPage {
   readonly records: readonly ShownRow[]
-  /** Of all rows that meet the condition. */
+  /** Of all matching rows. */
   readonly count: number
 }
 
@@ -29,7 +29,7 @@ export async function listAll(api: WireApi, resource: WireResource, { where = {}
   }
 }
 
-/** Where only the embedded table links: finds the owner's keys first. */
+/** For a link in the embedded table only. */
 async function findOwners(api: WireApi, { relation }: EmbedItem, where: WireCondition): Promise<WireCondition> {
   const { owner, target, back } = relation
   const { records } = await listAll(api, target, { where, attributes: [shownAs(back!)] })
@@ -58,7 +58,7 @@ export async function askedOf(
     else if (item.kind === 'embed' && !isEmpty(item) && item.relation.attribute !== undefined) {
       const { attribute } = item.relation
       if (comesAlong(node, item)) expand.push({ [attribute.name]: await embeddedQuery(api, item) })
-      // Rows of a list come whole, for their keys.
+      // For the keys, list members come whole.
       else if (!isByBack(item) && attribute.kind === 'toMany') expand.push(attribute.name)
       else if (!isByBack(item)) names.add(shownAs(attribute))
     }

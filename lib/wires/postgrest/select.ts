@@ -1,4 +1,4 @@
-/** Select: a tree of tables, each with columns, embedded tables and, later, filters. */
+/** Parses `select=id,author:users(name)` into a tree of tables, with columns and embedded tables. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import type { WireCondition } from './conditions.ts'
 import { noOperator, unreadable, Failure } from './failure.ts'
@@ -21,7 +21,7 @@ export interface AggregateItem {
   readonly kind: 'aggregate'
   readonly key: string
   readonly how: AggregateName
-  /** Undefined: the aggregate counts rows. */
+  /** Undefined: counts rows. */
   readonly of: ColumnItem | undefined
   readonly cast: string | undefined
 }
@@ -39,7 +39,7 @@ export interface EmbedItem {
 
 export type SelectItem = { readonly kind: 'all' } | ColumnItem | AggregateItem | EmbedItem
 
-/** A table of a request: that of the path, or an embedded one. */
+/** The table of the path, or an embedded table. */
 export interface TableNode {
   readonly resource: WireResource
   readonly items: readonly SelectItem[]
@@ -49,7 +49,7 @@ export interface TableNode {
   offset: number
 }
 
-/** Embedded tables at most: each may be a request. */
+/** Each may be a request. */
 const MAX_EMBEDS = 50
 
 interface RawItem {
@@ -91,7 +91,7 @@ export function parseSelect(api: WireApi, resource: WireResource, text: string):
   return node
 }
 
-/** By text: most requests differ in values alone. Not with embedded tables, whose filters differ. */
+/** Most requests differ only in values. Not with embedded tables: their filters differ. */
 const selects = new WeakMap<WireResource, Map<string, TableNode['items']>>()
 const MAX_KEPT = 200
 
@@ -187,15 +187,15 @@ export function isEmpty({ node }: EmbedItem): boolean {
   return node.items.length === 0
 }
 
-/** Whether a foreign key to the owner finds the rows. */
+/** Whether embedded rows are found by their foreign key to the owner. */
 export function isByBack({ relation: { attribute, back, owner } }: EmbedItem): boolean {
   return attribute === undefined || (back !== undefined && owner.key.length === 1)
 }
 
-/** Rows of one reading, unless the engine's limits are lower. */
+/** Per reading, unless the engine's limits are lower. */
 export const PAGE = 1000
 
-/** The reading of the owner's rows gives the embedded rows, too. */
+/** Whether the engine gives the embedded rows inside the owner's. */
 export function comesAlong(owner: TableNode, { relation, node }: EmbedItem): boolean {
   const { attribute, isMany } = relation
   if (attribute === undefined || listEmbeds(owner).filter(each => !isEmpty(each) && each.relation.attribute === attribute).length > 1)
@@ -211,14 +211,13 @@ function needsLink({ items, resource }: TableNode, attribute: WireAttribute): bo
   return resource.key.includes(attribute.name) || items.some(isLink)
 }
 
-/** A list that comes along as a number: `comments(count)`. */
+/** `comments(count)` alone. */
 export function isCount({ node: { items, limit, offset }, relation }: EmbedItem): boolean {
   const [item] = items
   const counts = item?.kind === 'aggregate' && item.of === undefined && item.cast === undefined
   return relation.isMany && counts && items.length === 1 && limit === undefined && offset === 0
 }
 
-/** The embedded rows in a record of the owner. */
 export function rowsAlong({ relation }: EmbedItem, record: ShownRow): readonly ShownRow[] {
   const rows = record[relation.attribute!.name] as ShownRow | readonly ShownRow[] | null | undefined
   return rows === null || rows === undefined ? [] : Array.isArray(rows) ? rows : [rows as ShownRow]

@@ -1,17 +1,17 @@
-/** Supabase: PostgREST below `/rest/v1`, and log-in below `/auth/v1`. */
+/** The wire of Supabase, with PostgREST below `/rest/v1`, and log-in below `/auth/v1`. */
 import type { Wire, WireAnswer } from '../../foundation/base/wire.ts'
 import { answerAuth, refuseAuth } from './gotrue.ts'
 import { answerRest, checkRpc, isOfTable, refuseRest, type PostgrestOptions } from './postgrest.ts'
 
 /** Options of `supabase`. */
 export interface SupabaseOptions extends PostgrestOptions {
-  /** The resource of the users. Default: that of `auth`. */
+  /** The resource of users. Default: the one of `auth`. */
   readonly users?: string
 }
 
 /**
- * Answers as a Supabase project does: tables below `/rest/v1`, log-in by the engine's `auth` below `/auth/v1`. Any `apikey` is taken, and
- * names no user.
+ * Answers as a Supabase project does, with tables below `/rest/v1`, and log-in by the engine's `auth` below `/auth/v1`. Takes any `apikey`,
+ * for no user.
  *
  * @example
  * const engine = await RestEngine.create({ entities, auth: auth({ entity: User, public: ['* /*'] }), wire: supabase() })
@@ -37,7 +37,7 @@ export function supabase(options: SupabaseOptions = {}): Wire {
   }
 }
 
-/** For storage, realtime and edge functions. */
+/** Storage, realtime, edge functions. */
 function notServed(service: string): WireAnswer {
   const message = `"/${service}" is not served here, only "/rest/v1" and "/auth/v1".`
   return { status: 404, body: { statusCode: '404', error: 'not_found', code: 'not_found', details: null, hint: null, message } }

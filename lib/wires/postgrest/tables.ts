@@ -1,4 +1,4 @@
-/** Tables: resources, columns, embeddable relations, by names of the database. */
+/** Finds tables, columns and embeddable relations by names of the database, as in `select=author_id,users(name)`. */
 import type { WireApi, WireAttribute, WireResource } from '../../foundation/base/wire.ts'
 import { Failure } from './failure.ts'
 
@@ -6,25 +6,25 @@ export interface TableRelation {
   readonly owner: WireResource
   readonly target: WireResource
   readonly isMany: boolean
-  /** The owner's relation; undefined where only the target names the owner. */
+  /** Undefined: only the target names the owner. */
   readonly attribute: WireAttribute | undefined
   /** The target's foreign key to the owner. */
   readonly back: WireAttribute | undefined
 }
 
-/** Collections of a JSON file are known by their names, too. */
+/** A JSON file's collections also have names there. */
 export function findTable(api: WireApi, name: string): WireResource {
   const found = api.resources.find(({ table }) => table === name) ?? api.resources.find(resource => resource.name === name)
   if (found !== undefined) return found
   throw new Failure(404, 'PGRST205', `Could not find the table 'public.${name}' in the schema cache`)
 }
 
-/** Computed values count as columns. */
+/** Computed values, too. */
 export function isColumn({ kind, column }: WireAttribute): boolean {
   return kind === 'scalar' || kind === 'embedded' || kind === 'toOneOf' || column !== undefined
 }
 
-/** Shown by `*`: computed values are shown where named. */
+/** Computed values are not in `*`. */
 export function isStored(attribute: WireAttribute): boolean {
   return attribute.column !== undefined || attribute.kind === 'embedded' || attribute.kind === 'toOneOf'
 }
@@ -33,7 +33,7 @@ export function columnOf({ column, name }: WireAttribute): string {
   return column ?? name
 }
 
-/** The name in records: of the value, or of a link's ID. */
+/** A link's ID may have a name of its own. */
 export function shownAs({ ids, name }: WireAttribute): string {
   return ids ?? name
 }
@@ -48,7 +48,7 @@ export function needColumn(resource: WireResource, name: string): WireAttribute 
   return found
 }
 
-/** A foreign key has the type of its target's key. */
+/** A foreign key has the type of the target's key. */
 export function typeOf(api: WireApi, attribute: WireAttribute): string | undefined {
   if (attribute.kind === 'scalar') return attribute.type
   if (attribute.kind === 'embedded') return 'json'
@@ -76,7 +76,7 @@ function listRelations(api: WireApi, owner: WireResource): TableRelation[] {
   return relations
 }
 
-/** Values of `hint` in `name!hint`. */
+/** For `name!hint`. */
 function hintsOf({ owner, target, attribute, back }: TableRelation): string[] {
   const ownColumns = attribute?.column === undefined ? [] : [attribute.column, `${owner.table}_${attribute.column}_fkey`]
   const otherColumns = back?.column === undefined ? [] : [back.column, `${target.table}_${back.column}_fkey`]
@@ -113,7 +113,7 @@ export function findRelation(api: WireApi, owner: WireResource, name: string, hi
   })
 }
 
-/** Where a table links to itself by one column, the table's name means the rows below, the column's name the row above. */
+/** For a table with a link to itself, the table's name means the rows below, the column's name the row above. */
 function preferChildren(related: readonly TableRelation[]): readonly TableRelation[] {
   const [one, other, ...others] = related
   if (one === undefined || other === undefined || others.length > 0 || one.owner !== one.target || one.isMany === other.isMany)

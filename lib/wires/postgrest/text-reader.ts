@@ -1,6 +1,6 @@
-/** Text reader: names, JSON paths, quoted values and lists of PostgREST's grammar. */
+/** Reads PostgREST's grammar step by step, with names, JSON paths, quoted values and lists. */
 
-/** A step inside JSON: `->a`, `->>b`, `->0`. */
+/** Inside JSON: `->a`, `->>b`, `->0`. */
 export interface Step {
   readonly name: string
   /** `->>`: compared and shown as text. */
@@ -9,10 +9,10 @@ export interface Step {
 
 /** Levels of brackets. */
 const MAX_DEPTH = 20
-/** Members of all lists of a text. */
+/** In all lists of a text. */
 const MAX_MEMBERS = 1000
 
-/** By source: making an expression costs more than matching a name. */
+/** Keeps expressions: making one costs more than a match. */
 const STICKY = new Map<string, RegExp>()
 
 export class TextReader {

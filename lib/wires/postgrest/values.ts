@@ -1,4 +1,4 @@
-/** Values: of queries and bodies for columns, of records as PostgreSQL shows JSON. */
+/** Converts values between PostgREST's texts and JSON, and the engine, such as `t` for true, or `2026-01-02 03:04+01`. */
 import { Failure, notServed } from './failure.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   time: 'time without time zone',
 }
 
-/** As PostgreSQL names a type of the engine. */
+/** In PostgreSQL's words. */
 export function nameType(type: string): string {
   return { json: 'jsonb', array: 'text[]', blob: 'bytea', any: 'text' }[type] ?? NAMES[type] ?? type
 }
@@ -82,7 +82,7 @@ function plainDecimal(text: string): string {
   return value.toFixed(20).replace(/\.?0+$/, '')
 }
 
-/** `2026-01-02`, `2026-01-02 03:04:05.5+01`, `2026-01-02T03:04:05Z`: without a zone in UTC. */
+/** Takes `2026-01-02`, `2026-01-02 03:04:05.5+01`, `2026-01-02T03:04:05Z`. Default zone: UTC. */
 function readTime(text: string): string {
   const [, date, time = '00:00:00', zone = 'Z'] =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i.exec(text) ?? []
@@ -109,7 +109,7 @@ export function readSent(value: unknown, type: string | undefined): unknown {
   return value
 }
 
-/** In JSON, decimals and bigints are numbers. `undefined`: as the engine shows values. */
+/** PostgreSQL shows decimals and bigints as numbers. Undefined: as the engine shows them. */
 export function showsOf(type: string | undefined): ((value: unknown) => unknown) | undefined {
   if (type === 'decimal' || type === 'bigint') return value => (typeof value === 'string' && value !== '' ? Number(value) : value)
   return type === 'datetime' ? showTime : undefined
@@ -125,7 +125,7 @@ export function showText(value: unknown): unknown {
   return value === null || value === undefined ? null : typeof value === 'string' ? value : formatJson(value)
 }
 
-/** JSON as PostgreSQL writes it: `{"a": [1, 2]}`. */
+/** As PostgreSQL does: `{"a": [1, 2]}`. */
 export function formatJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatJson).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

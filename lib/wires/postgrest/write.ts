@@ -1,4 +1,4 @@
-/** Write: POST, PATCH, PUT and DELETE of a table. */
+/** Answers POST, PATCH, PUT and DELETE of a PostgREST table, by single calls to the engine. */
 import type { WireAnswer, WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 import { formatRange, headersOf, requireOne, showRows, wantsOne, type Preferences } from './answer.ts'
 import { Failure, isRefusal, translate, type RefusedRequest } from './failure.ts'
@@ -26,7 +26,6 @@ function readBody(body: unknown): readonly ShownRow[] {
   return rows as readonly ShownRow[]
 }
 
-/** Rows with names of attributes. */
 function readRows({ api, query, request, preferences }: RowWriting): ShownRow[] {
   const { resource } = query.root
   const sent = readBody(request.body)
@@ -122,7 +121,7 @@ async function findOrCreate(
     return { record: await api.create(resource, row), isNew: true }
   } catch (error) {
     if (!isRefusal(error) || error.code !== 'unique_conflict') throw error
-    // The transaction does not see another request's new row.
+    // The transaction does not see the new row of another request.
     const { status, code, message, parts } = translate(error, refused)
     throw new Failure(status, code, message, { ...parts, again: true })
   }
@@ -215,7 +214,6 @@ export async function deleteRows(writing: RowWriting): Promise<WireAnswer> {
   return { status: 204, headers: headersOf(range, preferences.applied) }
 }
 
-/** PUT: one row by its whole key. */
 export async function putRow(writing: RowWriting): Promise<WireAnswer> {
   const { api, query, request, preferences } = writing
   const { resource } = query.root
@@ -230,7 +228,7 @@ export async function putRow(writing: RowWriting): Promise<WireAnswer> {
     filters.some(([name, value]) => name === columnOf(attribute) && value.slice(3) === textOf(row?.[attribute.name])),
   )
   if (!isSame) throw new Failure(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)')
-  // PUT unsets what the sent row lacks.
+  // PUT unsets what the row lacks.
   const unset = resource.attributes.filter(attribute => isStored(attribute) && attribute.nullable && !Object.hasOwn(row!, attribute.name))
   const whole = { ...Object.fromEntries(unset.map(({ name }) => [name, null])), ...row }
   return upsertRows(

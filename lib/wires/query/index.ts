@@ -1,15 +1,15 @@
-/** The entry `mikro-rest/wire/query`, for wires of an application: queries, values of their type, pages, records, links. */
+/** The entry `mikro-rest/wire/query`, for wires of applications: reads queries, values, pages; writes records, links. */
 import type { WireApi, WireRequest, WireResource } from '../../foundation/base/wire.ts'
 
-/** What `readNested` gives: texts, lists of texts, and objects of them. */
+/** The result of `readNested`. */
 export type NestedQuery = { [name: string]: string | string[] | NestedQuery }
 
-/** More than the engine reads of a condition: it refuses what is nested deeper, before it comes to what stays unread here. */
+/** More than the engine's limit: the engine refuses deeper conditions before reading the last name. */
 const MOST_LEVELS = 100
 
 /**
- * Reads names with brackets: `filters[title][$eq]=x` becomes `{ filters: { title: { $eq: 'x' } } }`, `fields[]=a&fields[]=b`, `fields[0]=a`
- * and a repeated name a list. Brackets behind the hundredth are one name.
+ * Reads names with brackets: `filters[title][$eq]=x` becomes `{ filters: { title: { $eq: 'x' } } }`. `fields[]=a&fields[]=b`, `fields[0]=a`
+ * and a repeated name become lists. Brackets behind the hundredth are one name.
  */
 export function readNested(pairs: WireRequest['pairs']): NestedQuery {
   const query: NestedQuery = {}
@@ -39,12 +39,7 @@ function setNested<Value extends NestedQuery[string]>(at: NestedQuery, name: str
   return value
 }
 
-/**
- * Gives a text of a query the type of an attribute: `'10'` of an integer is 10. Other texts stay, and the engine refuses what no value of
- * the attribute can be.
- *
- * @param path of attributes: `['author', 'age']`
- */
+/** Converts a query's text to the type of the attribute at a path, such as `['author', 'age']`: `'10'` becomes 10. Other texts stay. */
 export function readTyped(api: WireApi, resource: WireResource, path: readonly string[], text: string): unknown {
   let within: WireResource | undefined = resource
   let type: string | undefined
@@ -53,7 +48,7 @@ export function readTyped(api: WireApi, resource: WireResource, path: readonly s
     within = api.resources.find(each => each.name === attribute?.target)
     type = attribute?.type
   }
-  // A relation is compared with the key of its records.
+  // A relation compares by its records' key.
   type ??= within?.attributes.find(({ name }) => name === within.key[0])?.type
   if (text === 'true' || text === 'false') return type === 'boolean' ? text === 'true' : text
   const isNumber = (type === 'integer' || type === 'float') && text.trim() !== '' && Number.isFinite(Number(text))
@@ -96,7 +91,7 @@ export function compare(
 }
 
 /**
- * Makes a condition of nested names, as `readNested` and clients' JSON have: `{ author: { age: { $gte: '18' } }, $or: [...] }`.
+ * Makes a condition of nested names, as from `readNested` or JSON: `{ author: { age: { $gte: '18' } }, $or: [...] }`.
  *
  * @param operatorOf the operator of `compare` that a name means, if any: `$gte` is `gte`; the empty name is of a plain value
  */
@@ -135,7 +130,7 @@ function readLevel(tree: unknown, path: readonly string[], level: number, names:
   return { $and: all }
 }
 
-/** Lists the texts of a query value, with commas or repeated, without empty texts: `'a,b'` and `['a', 'b']` become `['a', 'b']`. */
+/** Lists the texts of a query value, without empty texts: `'a,b'` and `['a', 'b']` become `['a', 'b']`. */
 export function readList(value: NestedQuery[string] | undefined): string[] {
   return (Array.isArray(value) ? value : [value])
     .flatMap(each => (typeof each === 'string' ? each.split(',') : []))
@@ -147,14 +142,13 @@ export function readSort(keys: readonly string[]): string[] {
   return keys.map(key => key.replace(/^-(.*)/, '$1.desc').replace(/[:,](asc|desc)$/i, (_, way: string) => `.${way.toLowerCase()}`))
 }
 
-/** A page by its number: `limit` and `offset` are for `api.list`. */
+/** A page by number; `limit` and `offset` for `api.list`. */
 export interface AskedPage {
   readonly number: number
-  /** Number of the first page. */
   readonly first: number
   readonly limit: number
   readonly offset: number
-  /** Of a list of so many records; at least 1. */
+  /** At least 1. */
   countPages(count: number): number
 }
 
@@ -173,7 +167,7 @@ export function readPage(
 }
 
 /**
- * Writes the addresses of the page and of others; of the first page none of `prev`, of the last none of `next`.
+ * Writes the addresses of the page and its neighbours; the first page has no `prev`, the last no `next`.
  *
  * @param count of the records of all pages
  * @param queryOf what the address of a page has: `number => ({ page: number })`
@@ -189,16 +183,16 @@ export function linkPages(
   return { self: linkTo(request, {}), ...Object.fromEntries(others.map(([name, each]) => [name, linkTo(request, queryOf(each))])) }
 }
 
-/** A relation that a record shows. */
+/** A relation of a record. */
 export interface RelatedRecords {
   readonly name: string
   readonly target: WireResource
   readonly isList: boolean
-  /** With the record itself where it is expanded. Of an empty relation none. */
+  /** Expanded members with `record`. None for an empty relation. */
   readonly members: readonly { readonly id: unknown; readonly record: Readonly<Record<string, unknown>> | undefined }[]
 }
 
-/** Splits a record into its ID, its plain values and its relations. */
+/** Splits a record into ID, plain values and relations. */
 export function splitRecord(api: WireApi, { key, attributes }: WireResource, record: Readonly<Record<string, unknown>>) {
   const values: Record<string, unknown> = {}
   const related: RelatedRecords[] = []
@@ -222,7 +216,7 @@ export function splitRecord(api: WireApi, { key, attributes }: WireResource, rec
   return { id: record[key[0]!], values, related }
 }
 
-/** Writes the address of a request with another query: `linkTo(request, { page: 2 })`; `undefined` leaves a name out. */
+/** Writes the request's address with another query: `linkTo(request, { page: 2 })`; `undefined` leaves a name out. */
 export function linkTo(
   { headers, base, path, pairs }: WireRequest,
   changes: Readonly<Record<string, string | number | undefined>>,

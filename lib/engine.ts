@@ -38,7 +38,6 @@ import type { RequestMatch } from './engine/testing/fault-request.ts'
 import type { Give } from './engine/testing/given-options.ts'
 import type { RateLimit } from './engine/testing/rate-limit.ts'
 import { checkSeeds, isSeeder, listSeeds, type Seed, type SeederClass } from './model/seeds.ts'
-import { hashedSeed } from './records/validate/hash-passwords.ts'
 import { makeShown, showsEngines } from './show-engine.ts'
 
 type NamedSeed<Name extends string> = NamedBy<Name, readonly object[]> | SeederClass | true
@@ -317,17 +316,12 @@ export class RestEngine<Name extends string = string> {
   }
 
   async #sow(each: Seed): Promise<void> {
-    const { connection, versions } = this.#open
-    if (isSeeder(each)) {
-      const { nameSeeder, runSeeder } = await import('./records/seed/run-seeder.ts')
-      await runSeeder(each, connection)
-      return versions.first.hashes?.notePlain(connection, nameSeeder(each, connection.orm), this.#parts.shared.notes)
-    }
-    const { model } = versions.first
-    const more = model.isOpen ? findSeedNames(each, model.byName) : undefined
-    const growth = more === undefined ? undefined : versions.grow(more)
-    const { seed } = await import('./records/seed/seed.ts')
-    await seed(await hashedSeed(each, versions.first), growth?.model ?? model, connection)
+    const { connection, versions, shared } = this.#open
+    const { sow } = await import('./records/seed/sow.ts')
+    const { model, hashes } = versions.first
+    const more = model.isOpen && !isSeeder(each) ? findSeedNames(each, model.byName) : undefined
+    const growth = more && versions.grow(more)
+    await sow(each, { version: { model: growth?.model ?? model, hashes }, connection, notes: shared.notes })
     growth?.adopt()
   }
 

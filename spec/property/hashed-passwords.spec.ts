@@ -8,7 +8,7 @@ import * as fc from 'fast-check'
 import { defineEntity, p } from '@mikro-orm/core'
 import { RestEngine } from '../../lib/index.ts'
 import { internalsOf } from '../../lib/engine/assembly/internals.ts'
-import { PasswordHashes } from '../../lib/records/validate/hash-passwords.ts'
+import { BodyHashes } from '../../lib/records/validate/hash-passwords.ts'
 import { check } from '../helpers/check.ts'
 
 const Place = defineEntity({
@@ -87,7 +87,7 @@ it('passwords of users are hashed wherever they stand, and nothing else is (prop
   const { model } = internalsOf(engine)
   const users = model.byName.get('users')!
   const kind = { entity: users.entity, property: 'password', hash: async (plain: string) => `#${plain}`, isHash }
-  const hashes = new PasswordHashes(kind, users, model)
+  const hashes = new BodyHashes(kind, users, model)
   await check(
     fc.asyncProperty(body, async given => {
       const before = structuredClone(given)

@@ -23,12 +23,6 @@ import { Scenarios } from '../worlds/scenarios.ts'
 import { Secrets } from '../journal/redact.ts'
 import type { CompiledVersion } from '../pipeline/versions.ts'
 import type { PreparedParts, SharedState } from '../pipeline/shared-state.ts'
-import type { Connection } from '../../records/database/connection.ts'
-import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
-import { hashedSeed } from '../../records/validate/hash-passwords.ts'
-import { nameSeeder, runSeeder } from '../../records/seed/run-seeder.ts'
-import { keepForEmpty } from '../../records/seed/seed-empty.ts'
-import { seed } from '../../records/seed/seed.ts'
 import type { ScalarKind } from '../../foundation/values/scalar-type.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
@@ -47,6 +41,7 @@ export async function openEngine<E extends EngineHandle>(
   const notes = new Notes(checked.notes)
   const auth = checked.auth === undefined ? undefined : await (await import('../auth/auth.ts')).loadAuthentication(checked.auth)
   const evolving = checked.schema === 'evolve' ? { ...checked, makeUp: (await import('../testing/fake-values.ts')).makeUp } : undefined
+  const seeding = checked.seed === undefined ? undefined : begin(loadSeeding)
   const opened = await openDatabase({ ...checked, evolving, notes, users: checked.auth?.options?.entity })
   let persisted: PersistedWorld | undefined
   const { connection, worlds, definitions } = opened
@@ -69,10 +64,8 @@ export async function openEngine<E extends EngineHandle>(
     noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
     await parts.shared.scenarios.start(() => parts.world.snapshot())
     const isContinued = (await persisted?.continue(worlds.kept!, parts.world)) === true
-    if (checked.seed !== undefined && !isContinued) {
-      const { first } = parts.versions
-      await sowFirst(checked.seed, isNew, { version: first, connection, notes })
-    }
+    if (seeding !== undefined && !isContinued)
+      await (await seeding).sowFirst(checked.seed!, isNew, { version: parts.versions.first, connection, notes })
     // The engine has checked a new database in memory, unless a JSON file has filled it.
     if (!isNew || options.notes !== undefined) {
       const { noteUnreachable } = await import('./note-unreachable.ts')
@@ -91,6 +84,15 @@ export async function openEngine<E extends EngineHandle>(
 
 async function claimWorld({ persist }: CheckedOptions): Promise<PersistedWorld | undefined> {
   return persist === undefined ? undefined : (await import('../persistence/persisted-world.ts')).PersistedWorld.claim(persist)
+}
+
+const loadSeeding = () => import('../../records/seed/sow.ts')
+
+/** For a wait behind other work, which may fail first. */
+function begin<T>(load: () => Promise<T>): Promise<T> {
+  const loading = load()
+  loading.catch(() => {})
+  return loading
 }
 
 /** @throws TypeError where the log-in's users are no entity of the engine */
@@ -149,48 +151,6 @@ function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
     options.orm.filters !== undefined ||
     [...orm.getMetadata()].some(({ filters }) => Object.keys(filters ?? {}).length > 0)
   )
-}
-
-interface SeedBed {
-  readonly version: Parameters<typeof hashedSeed>[1]
-  readonly connection: Connection
-  readonly notes: Notes
-}
-
-/**
- * The option `seed` fills empty tables, a seeder an empty database: a file is started more than once.
- *
- * @param isNew only migrations may have filled the database
- */
-async function sowFirst(seeds: Seeds, isNew: boolean, bed: SeedBed): Promise<void> {
-  const kept = isNew ? listSeeds(seeds) : await keepFitting(listSeeds(seeds), bed)
-  for (const each of kept) await sow(each, bed)
-}
-
-async function sow(each: Seed, { version, connection, notes }: SeedBed): Promise<void> {
-  if (isSeeder(each)) {
-    await runSeeder(each, connection)
-    await version.hashes?.notePlain(connection, nameSeeder(each, connection.orm), notes)
-  } else await seed(await hashedSeed(each, version), version.model, connection)
-}
-
-/** Decides before the first seed fills tables. */
-async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
-  const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
-  const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []
-  const taken = counts.findIndex(count => count > 0)
-  const kept: Seed[] = []
-  for (const each of seeds) {
-    if (!isSeeder(each)) kept.push(await keepForEmpty(each, model, connection, notes))
-    else if (taken < 0) kept.push(each)
-    else
-      notes.add(
-        `${nameSeeder(each, connection.orm)} is not run, ` +
-          `because there ${counts[taken] === 1 ? 'is a row' : `are ${counts[taken]} rows`} of ${tables[taken]![1]} already. ` +
-          'A seeder fills an empty database; engine.seed runs it on any.',
-      )
-  }
-  return kept
 }
 
 /** The end of a name, in words: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */

@@ -9,7 +9,7 @@ import type { Route } from '../../records/request/custom-routes.ts'
 import type { Request } from '../../records/request/parse-request.ts'
 import type { Principal } from '../../records/request/request-context.ts'
 import type { SessionPaths } from '../../records/request/session-paths.ts'
-import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
+import type { UserPasswords } from '../../records/validate/password-hashes.ts'
 import type { AuthModule } from './auth-module.ts'
 import type { AuthServices } from './services.ts'
 
@@ -94,7 +94,7 @@ export interface LoadedAuthentication {
    *
    * @throws TypeError where hashing is required but impossible
    */
-  findPasswordKind(parts: HashingParts, orm: MikroORM, notes: Notes): PasswordKind | undefined
+  findPasswordKind(parts: HashingParts, orm: MikroORM, notes: Notes): UserPasswords | undefined
 }
 /** Times by identifier, in milliseconds since 1970. */
 export type FailedLogins = ReadonlyMap<string, readonly number[]>

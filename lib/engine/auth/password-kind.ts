@@ -7,7 +7,8 @@ import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, Mikro
 import type { Notes } from '../../foundation/errors/notes.ts'
 import { DescribedType } from '../../model/metadata/described-type.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
-import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
+import { BodyHashes } from '../../records/validate/hash-passwords.ts'
+import type { UserPasswords } from '../../records/validate/password-hashes.ts'
 import type { HashingParts } from './authentication.ts'
 import { HASH_LENGTH, hashPassword, isPasswordHash } from './password.ts'
 
@@ -16,7 +17,7 @@ export function findPasswordKind(
   { auth, resources, orm: { subscribers = [] } }: HashingParts,
   orm: MikroORM,
   notes: Notes,
-): PasswordKind | undefined {
+): UserPasswords | undefined {
   // auth.ts refuses an object not made by `auth()`.
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false || options.plain === true) return undefined
@@ -37,7 +38,8 @@ export function findPasswordKind(
     }
   }
   if (isTooShort(property)) throw new TypeError(`auth: ${where} ${describeLength(property)}, or leave out hash: true.`)
-  return { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
+  const kind = { entity: meta.class, property: options.password, hash: hashPassword, isHash: isPasswordHash }
+  return { entity: meta.class, guard: (users, model) => new BodyHashes(kind, users, model) }
 }
 
 /** Stored texts may be passwords: by default, where the property is not hidden. */

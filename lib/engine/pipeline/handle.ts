@@ -1,4 +1,4 @@
-/** Handle: `passStages` calls the stages in order. record-request.ts adds trace, journal and faults around the stages. */
+/** Handle: `passStages` calls the stages in order. record-request.ts adds trace, journal and faults. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
@@ -12,8 +12,7 @@ import { LazyClient, RequestAbort, WholeClient, findWire } from '../../foundatio
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { WRITE_METHODS, readOnlyError, TAKES_BODY } from '../../foundation/http/http-methods.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
-import { assertJson, isObject } from '../../foundation/json/json.ts'
-import { notAnObject } from '../../records/validate/validate-record.ts'
+import { assertJson, isObject, notAnObject } from '../../foundation/json/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { idToSegment, type KeyValues } from '../../model/key.ts'
@@ -86,6 +85,9 @@ function* passStages(arrival: Arrival, end: RequestAbort, parts: StageParts): Co
     const known = resolveRequest(admitted, parts, parts.served)
     const growth = request.body !== undefined && known.services.model.isOpen ? growModel(known, parts) : undefined
     const resolved = growth === undefined ? known : resolveRequest(admitted, parts, growth.served)
+
+    const { writing } = resolved.services
+    if (writing.writer === undefined && WRITE_METHODS.includes(request.method)) yield* wait(writing.load())
 
     const answering = answerResolved(resolved, parts)
     // On SQLite, most answers are no promises.
@@ -338,7 +340,8 @@ function createTogether(resolved: ResolvedRequest, resource: Resource, parts: St
   if (target.kind !== 'collection' || resource.rules.wrappers.create !== undefined) return undefined
   const { view } = findOperation(resolved, request, parts)
   if (view.visibility !== EVERYTHING) return undefined
-  return chain(services.writer.createAll(resource, request.body as readonly unknown[], view), all => all?.map(({ record }) => record))
+  const bodies = request.body as readonly unknown[]
+  return chain(services.writing.writer!.createAll(resource, bodies, view), all => all?.map(({ record }) => record))
 }
 
 export function readRequest(arrival: Arrival, { options, queries }: Pick<StageParts, 'options' | 'queries'>): Request {

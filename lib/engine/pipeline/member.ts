@@ -11,7 +11,7 @@ import { isOpen, onlyRecord, retryWithRules } from '../../records/plan/visibilit
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import type { ReadingConnection } from '../../records/database/connection.ts'
-import type { Writer } from '../../records/write/writer.ts'
+import type { LoadedWriter } from '../../records/write/load-writer.ts'
 import { findRowKey } from '../../records/read/row-keys.ts'
 import { locate } from './locate.ts'
 import { respondDeleted, respondRecord } from './respond.ts'
@@ -19,9 +19,12 @@ import { respondDeleted, respondRecord } from './respond.ts'
 export interface MemberServices {
   readonly connection: ReadingConnection
   readonly reader: Reader
-  readonly writer: Writer
   readonly clock: Clock
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
+}
+
+export interface MemberWriting extends MemberServices {
+  readonly writing: LoadedWriter
 }
 
 type MemberTarget = Extract<Target, { readonly kind: 'member' }>
@@ -43,9 +46,9 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   return respondRecord(member.resource, record, formatIso(clock.time()))
 }
 
-export async function removeMember(target: MemberTarget, view: View, services: MemberServices): Promise<RestResponse> {
+export async function removeMember(target: MemberTarget, view: View, services: MemberWriting): Promise<RestResponse> {
   const { resource, attribute, member } = target
-  const { reader, writer, connection, clock } = services
+  const { reader, writing, connection, clock } = services
   await checkList(target, view)
   return services.transaction(async () => {
     const owner = hasRowKey(target) ? target : await locate(target, connection)
@@ -54,7 +57,7 @@ export async function removeMember(target: MemberTarget, view: View, services: M
     const narrowed = { ...narrowedTo(key, target, view), parameters: NO_PARAMETERS }
     const found = await reader.relatedKeys(resource, owner.key, attribute, narrowed)
     if (found.length === 0) throw notInList(target)
-    const { record } = await writer.delete({ resource: member.resource, key, id: member.id }, view)
+    const { record } = await writing.writer.delete({ resource: member.resource, key, id: member.id }, view)
     view.end?.throwIfReached()
     return respondDeleted(member.resource, record, formatIso(clock.time()))
   }, view.end)

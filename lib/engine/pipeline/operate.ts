@@ -41,14 +41,14 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { buildResponse } from '../../records/request/custom-routes.ts'
 import { listShownNames } from '../../records/plan/plan.ts'
 import { retryWithRules } from '../../records/plan/visibility.ts'
-import type { PasswordHashes } from '../../records/validate/hash-passwords.ts'
-import type { Writer } from '../../records/write/writer.ts'
+import type { PasswordHashes } from '../../records/validate/password-hashes.ts'
+import type { LoadedWriter, WriterLoader } from '../../records/write/load-writer.ts'
 import type { RecordAddress, Written } from '../../records/validate/written.ts'
 
 export interface Services {
   readonly connection: ReadingConnection
   readonly reader: Reader
-  readonly writer: Writer
+  readonly writing: WriterLoader
   readonly hashes: PasswordHashes | undefined
   readonly model: Model
   readonly rules: ModelRules
@@ -72,6 +72,10 @@ export interface Services {
   ) => Promise<T>
 }
 
+interface WritingServices extends Services {
+  readonly writing: WriterLoader & LoadedWriter
+}
+
 export interface Operation {
   readonly request: Request
   readonly target: Target
@@ -86,7 +90,7 @@ type OperationOn<Kind extends Target['kind']> = Operation & { readonly target: E
 
 type OperationWork<Kind extends Target['kind'] = Target['kind']> = (
   operation: OperationOn<Kind>,
-  services: Services,
+  services: WritingServices,
 ) => Awaitable<RestResponse>
 
 /** Answers to HEAD have a body, too, which `finishAnswer` takes away. */
@@ -104,7 +108,8 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   return chain(response, done => applyCondition(done, operation, etag))
 }
 
-function perform(operation: Operation, services: Services): Awaitable<RestResponse> {
+function perform(operation: Operation, given: Services): Awaitable<RestResponse> {
+  const services = given as WritingServices
   const { target, about, request } = operation
   // `checkMethod` lets no other method pass.
   const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as OperationWork
@@ -166,7 +171,7 @@ async function streamOperation(operation: Operation, services: Services, resourc
 }
 
 /** Around a write, the wrapper is part of the transaction: its failure rolls back. */
-async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operation, services: Services): Promise<RestResponse> {
+async function wrapped(wrapper: Wrapper, work: OperationWork, operation: Operation, services: WritingServices): Promise<RestResponse> {
   const { about, ctx, request, view } = operation
   const { trace } = view
   const next = async (): Promise<RestResponse> => {
@@ -206,7 +211,7 @@ export function writeTogether<T>(
   return transaction(work, end, { resource: plural, id: undefined }, isRepeatable)
 }
 
-/** Hashes passwords before the wrapper's transaction, which would hold the lock meanwhile. */
+/** Hashes passwords before the wrapper's transaction, which would hold the lock. */
 function prepareHashes({ target, ctx, view }: Operation, { hashes }: Services): Promise<void> | undefined {
   if (hashes === undefined || view.end === undefined) return undefined
   if (target.kind === 'attribute') return hashes.prepare({ [target.attribute.name]: ctx.body }, target.resource, view.end)
@@ -279,8 +284,8 @@ async function getPolymorphic(
   return respondRecord(linked.branch.target, linked.record ?? null, formatIso(services.clock.time()))
 }
 
-function createRecord({ request, target, view, ctx }: OperationOn<'collection'>, services: Services): Awaitable<RestResponse> {
-  return chain(services.writer.create(target.resource, ctx.body, view), written => answerCreated(written, request.path, services))
+function createRecord({ request, target, view, ctx }: OperationOn<'collection'>, services: WritingServices): Awaitable<RestResponse> {
+  return chain(services.writing.writer.create(target.resource, ctx.body, view), written => answerCreated(written, request.path, services))
 }
 
 /** @param path of the collection, as the client sees the path */
@@ -293,9 +298,9 @@ function answerCreated(written: Written, path: string, services: Services): Awai
 }
 
 /** An ID as the body links a record, an object creates one. */
-function addToList(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
+function addToList(operation: OperationOn<'attribute'>, services: WritingServices): Awaitable<RestResponse> {
   const { request, target, view, ctx } = operation
-  const { writer } = services
+  const { writer } = services.writing
   if (target.attribute.kind !== 'toMany') throw new Error('add: not a list.')
   const list = target.attribute
   // `findActions` takes a link for an update of the owner.
@@ -319,7 +324,7 @@ function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' |
 function patch(
   { request, view, ctx }: Operation,
   address: RecordAddress,
-  { reader, writer, limits, transaction }: Services,
+  { reader, writing: { writer }, limits, transaction }: WritingServices,
   write: (body: unknown) => Awaitable<Written>,
   name?: string,
 ): Awaitable<Written> {
@@ -339,17 +344,17 @@ function patch(
   return transaction(change, view.end, ctx, writer.isRepeatable(view))
 }
 
-function updateRecord(operation: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
+function updateRecord(operation: OperationOn<'record'>, services: WritingServices): Awaitable<RestResponse> {
   const { target, view } = operation
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    patch(operation, address, services, body => services.writer.update(address, body, view)),
+    patch(operation, address, services, body => services.writing.writer.update(address, body, view)),
   )
   return answerChange(written, operation, services)
 }
 
-function updateAttribute(operation: OperationOn<'attribute'>, services: Services): Awaitable<RestResponse> {
+function updateAttribute(operation: OperationOn<'attribute'>, services: WritingServices): Awaitable<RestResponse> {
   const { target, view } = operation
-  const { writer } = services
+  const { writer } = services.writing
   const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
     patch(operation, address, services, body => writer.updateAttribute(address, target.attribute, body, view), target.attribute.name),
   )
@@ -372,13 +377,15 @@ function answerChange(
   })
 }
 
-function removeRecord({ target, view }: OperationOn<'record'>, services: Services): Awaitable<RestResponse> {
-  const deleted = chain(hasRowKey(target) ? target : locate(target, services.connection), address => services.writer.delete(address, view))
+function removeRecord({ target, view }: OperationOn<'record'>, services: WritingServices): Awaitable<RestResponse> {
+  const { connection, writing } = services
+  const deleted = chain(hasRowKey(target) ? target : locate(target, connection), address => writing.writer.delete(address, view))
   return chain(deleted, ({ resource, record }) => respondDeleted(resource, record, formatIso(services.clock.time())))
 }
 
-async function removeRelated({ target, view }: OperationOn<'attribute'>, services: Services): Promise<RestResponse> {
-  const { writer, connection } = services
+async function removeRelated({ target, view }: OperationOn<'attribute'>, services: WritingServices): Promise<RestResponse> {
+  const { connection, writing } = services
+  const { writer } = writing
   const { resource: owner, attribute } = target
   await retryWithRules(view.visibility, () => refuseHidden(owner, attribute, view.visibility))
   const address = hasRowKey(target) ? target : await locate(target, connection)

@@ -14,13 +14,13 @@ import { findId } from '../../records/read/row-keys.ts'
 import type { View } from '../../records/read/reader.ts'
 import { locate } from './locate.ts'
 import { respondRecord } from './respond.ts'
-import type { MemberServices } from './member.ts'
+import type { MemberWriting } from './member.ts'
 
 type MarkTarget = Extract<Target, { readonly kind: 'mark' }>
 
-export async function setMark(target: MarkTarget, isSet: boolean, view: View, services: MemberServices): Promise<RestResponse> {
+export async function setMark(target: MarkTarget, isSet: boolean, view: View, services: MemberWriting): Promise<RestResponse> {
   const { resource, id, mark } = target
-  const { reader, writer, connection, clock, transaction } = services
+  const { reader, writing, connection, clock, transaction } = services
   const { ctx } = view
   requireLogIn(resource, 'update', ctx)
   return transaction(async () => {
@@ -29,7 +29,7 @@ export async function setMark(target: MarkTarget, isSet: boolean, view: View, se
     const user = await findCaller(target, ctx.claims!.sub, connection)
     const change = { [isSet ? 'connect' : 'disconnect']: [user] }
     // Rules for updates do not count, and bodies never have the list.
-    await writer.give({ resource, key, id }, { [mark.list.name]: change }, { ...view, visibility: EVERYTHING })
+    await writing.writer.give({ resource, key, id }, { [mark.list.name]: change }, { ...view, visibility: EVERYTHING })
     const record = await reader.record(resource, key, view)
     if (record === undefined) throw notFound(resource, id)
     view.end?.throwIfReached()

@@ -1,6 +1,6 @@
 /** Shared state: follows from model and options alone, and serves an engine and its forks. */
 import type { MikroORM } from '@mikro-orm/core'
-import type { PasswordKind } from '../../records/validate/hash-passwords.ts'
+import type { UserPasswords } from '../../records/validate/password-hashes.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'
 import type { Watched } from '../../records/database/changes.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -21,7 +21,7 @@ export interface SharedState extends PreparedParts {
   readonly compile: (learned: LearnedNames, filters: NamedFilters) => ReadonlyMap<string, CompiledVersion>
   readonly watched: Watched
   readonly secrets: Secrets
-  readonly passwords: PasswordKind | undefined
+  readonly passwords: UserPasswords | undefined
   /** A read may run code of the application, and so write. */
   readonly mayRunApplicationCode: boolean
   readonly scenarios: Scenarios

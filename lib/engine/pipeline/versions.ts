@@ -7,8 +7,8 @@ import type { Model } from '../../model/model.ts'
 import type { Services } from './operate.ts'
 import type { CheckedOptions } from '../options/options.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
-import { PasswordHashes, type PasswordKind } from '../../records/validate/hash-passwords.ts'
-import { makeWriter } from '../../records/write/preparing-writer.ts'
+import type { UserPasswords } from '../../records/validate/password-hashes.ts'
+import { WriterLoader } from '../../records/write/load-writer.ts'
 import type { Plans } from '../../records/read/plan-cache.ts'
 import { Reader } from '../../records/read/reader.ts'
 import type { ResourceLookup } from '../../records/access/resolve-path.ts'
@@ -27,7 +27,7 @@ interface ServedWith {
   readonly connection: Connection
   readonly clock: Clock
   readonly describe: (version: string, base: string, readOnly: boolean) => Promise<object>
-  readonly passwords: PasswordKind | undefined
+  readonly passwords: UserPasswords | undefined
 }
 
 export function serveVersions(
@@ -39,12 +39,12 @@ export function serveVersions(
   for (const [version, { plans, ...parts }] of compiled) {
     const reader = new Reader(connection, limits, parts.vocabulary, plans)
     const users = passwords && parts.model.byEntity.get(passwords.entity)
-    const hashes = passwords && users && new PasswordHashes(passwords, users, parts.model)
+    const hashes = passwords && users && passwords.guard(users, parts.model)
     served.set(version, {
       ...parts,
       connection,
       reader,
-      writer: makeWriter(connection, reader, parts.model, hashes),
+      writing: new WriterLoader(({ makeWriter }) => makeWriter(connection, reader, parts.model, hashes)),
       hashes,
       clock,
       limits,

@@ -4,7 +4,7 @@ import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Connection } from '../../records/database/connection.ts'
 import type { Reader } from '../../records/read/reader.ts'
-import type { PasswordHashes } from '../../records/validate/hash-passwords.ts'
+import type { PasswordHashes } from '../../records/validate/password-hashes.ts'
 
 export interface GivenServices {
   /** The present model: requests may add names. */

@@ -12,8 +12,9 @@ import { countCharacters } from '../../foundation/values/scalar-type.ts'
 import { findHierarchyRoot, isRelation, listTargets } from '../../model/model.ts'
 import type { Attribute, EmbeddedAttribute, Model, Resource } from '../../model/model.ts'
 import type { SeedData } from '../../model/seeds.ts'
+import type { PasswordHashes } from './password-hashes.ts'
 
-export interface PasswordKind {
+interface PasswordKind {
   readonly entity: object
   readonly property: string
   readonly hash: (plain: string) => Promise<string>
@@ -28,7 +29,7 @@ const PARALLEL_HASHES = 4
 
 type Replace = (plain: string) => string
 
-export class PasswordHashes {
+export class BodyHashes implements PasswordHashes {
   readonly #kind: PasswordKind
   readonly #users: Resource
   /** Resources whose bodies may hold a user. */
@@ -48,7 +49,6 @@ export class PasswordHashes {
     return chain(this.#hashEach(plain, hashedAhead, end), hashes => this.#walk(body, resource, () => hashes.shift()!))
   }
 
-  /** Hashes before a transaction opens around the write; undefined: nothing to hash. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined {
     const plain = this.#listPlain(body, resource)
     return plain.length === 0 || this.#hashedAhead.has(end) ? undefined : this.#keepAhead(plain, end)
@@ -61,7 +61,6 @@ export class PasswordHashes {
     this.#hashedAhead.set(end, hashedAhead)
   }
 
-  /** Hashes equal passwords once: a test has many users. */
   async inRecords<T extends object>(records: readonly T[], resource: Resource): Promise<readonly T[]> {
     const hashes = await this.#hashOnce(this.#listPlain(records, resource))
     return hashes.size === 0 ? records : (this.#walk(records, resource, text => hashes.get(text)!) as readonly T[])
@@ -159,13 +158,6 @@ export class PasswordHashes {
     const maxLength = attribute.kind === 'scalar' ? attribute.type.length : undefined
     return maxLength === undefined || value.length <= maxLength || countCharacters(value) <= maxLength
   }
-}
-
-export function hashedSeed(
-  data: SeedData,
-  { hashes, model }: { readonly hashes: PasswordHashes | undefined; readonly model: Model },
-): Awaitable<SeedData> {
-  return hashes === undefined ? data : hashes.inSeed(data, model)
 }
 
 function walkObjects(value: unknown, walk: (object: JsonObject) => JsonObject): unknown {

@@ -1,7 +1,6 @@
 /** Validate record: turns a body into a RecordInput, or reports all errors at once, without the database (check-database.ts). */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
-import { restError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { describeKey, isShownKey, type KeyValues, type RecordKey } from '../../model/key.ts'
 import type {
@@ -373,9 +372,4 @@ function validateBranchReference(rest: JsonObject, target: Resource, context: Va
   const key = readId(id ?? null, target)
   if (key !== undefined) return refer(key, id, target, place)
   return place.error('value_invalid', `must be the ID of ${withArticle(target.singular)} (${describeKey(target)}).`, { value: id })
-}
-
-export function notAnObject(body: unknown, what: string) {
-  const given = body === undefined ? 'no body' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
-  return restError('body_invalid', `The body must be a JSON object ${what}, got ${given}.`)
 }

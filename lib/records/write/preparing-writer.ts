@@ -7,17 +7,18 @@ import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkSchemas, hasSchemas } from '../validate/check-schemas.ts'
 import { fillBody, hasFills, type FillMode } from '../validate/fill-body.ts'
-import type { PasswordHashes } from '../validate/hash-passwords.ts'
-import { Writer } from './writer.ts'
+import type { PasswordHashes } from '../validate/password-hashes.ts'
+import { RecordWriter } from './record-writer.ts'
+import type { Writer } from './writer.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
 export function makeWriter(connection: Connection, reader: Reader, model: Model, hashes: PasswordHashes | undefined): Writer {
   return hashes === undefined && !hasFills(model) && !hasSchemas(model)
-    ? new Writer(connection, reader, model)
+    ? new RecordWriter(connection, reader, model)
     : new PreparingWriter(connection, reader, model, hashes)
 }
 
-class PreparingWriter extends Writer {
+class PreparingWriter extends RecordWriter {
   readonly #reader: Reader
   readonly #hashes: PasswordHashes | undefined
   readonly #fills: boolean

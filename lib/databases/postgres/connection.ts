@@ -1,4 +1,4 @@
-/** Connection: an open PostgreSQL database, with MikroORM on its sessions. */
+/** Connection: an open PostgreSQL database with MikroORM on its sessions. `Readings`, `UnitsOfWork` and `RowWriter` do the work. */
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -210,7 +210,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
     return undefined
   }
 
-  /** `now()` would read the server's clock. */
+  /** `now()` reads the server's clock. */
   keepsTime({ rawDefaults }: StoredTable): boolean {
     return this.#clock === undefined || this.#clock.isSystem || rawDefaults.every(sql => withTime(sql, 0) === undefined)
   }
@@ -253,7 +253,7 @@ export class PostgresConnection extends OrmConnection implements Connection {
   }
 }
 
-/** An index serves a foreign key if it begins with the key's columns, in any order. */
+/** An index serves a foreign key by beginning with the key's columns, in any order. */
 const FIND = `
   select u.place, array_to_json(array(select a.attname from unnest(k.conkey) with ordinality as o(n, i)
       join pg_attribute a on a.attrelid = c.oid and a.attnum = o.n order by o.i)), greatest(c.reltuples, 0)::bigint
@@ -293,7 +293,6 @@ export class RowWriter {
     this.#orm = orm
   }
 
-  /** Runs a statement in the open transaction. */
   async run({ sql }: Statement, given: readonly unknown[], behind: BehindWrite): Promise<RowsWritten> {
     const { sessions, transactions, observer } = this.#host
     const { em } = this.#orm()

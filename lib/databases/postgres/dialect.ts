@@ -1,4 +1,4 @@
-/** Dialect: plans, values and errors of PostgreSQL. */
+/** Dialect: compiles plans, encodes values and explains errors for PostgreSQL, without a connection. */
 import type { Dialect } from '../../records/database/dialect.ts'
 import {
   compileColumns,
@@ -20,7 +20,7 @@ import { compileInsert, compileInsertRows, toParameter } from './sql/write-rows.
 
 export function createDialect(flavour: Flavour): Dialect {
   return {
-    // No better order of insertion exists, though a changed row moves.
+    // Changed rows move, but no better order of insertion exists.
     insertionOrder: 'ctid',
     compile: plan => compileRead(plan, flavour),
     exists: (resource, scopeOf, list, shown) => compileExists(flavour, resource, scopeOf, list, shown),

@@ -1,4 +1,4 @@
-/** Shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
+/** Explain: shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/async/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained, IndexColumn } from '../../records/database/explained-statements.ts'
@@ -36,7 +36,7 @@ async function readPlan(session: PoolClient, sql: string, parameters: readonly u
   return (JSON.parse(row![0] as string) as [{ Plan: PlanNode }])[0].Plan
 }
 
-/** A view or a function has neither rows nor indexes. */
+/** A view or function has neither rows nor indexes. */
 async function readFacts(session: PoolClient, table: string): Promise<TableFacts> {
   const found = await ask(
     session,
@@ -50,7 +50,7 @@ async function readFacts(session: PoolClient, table: string): Promise<TableFacts
   return { rows: Number(rows), indexes: found.flatMap(([definition]) => (definition === null ? [] : [definition as string])) }
 }
 
-/** Runs ANALYZE where the server does not know a table's new size. */
+/** Runs ANALYZE if the server does not know the table's new size. */
 async function measure(session: PoolClient, table: string, rows: number): Promise<void> {
   const [[isOld] = []] = await ask(
     session,
@@ -115,15 +115,15 @@ interface TableFacts {
 
 const MOST_COLUMNS = 4
 
-/** For a scan of a greater share of the table, an index is slower. */
+/** To read a greater share of a table, an index is slower. */
 const MUCH = 0.2
 
 /** A column, perhaps cast to text. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
 /**
- * Finds indexes that spare a statement the scan or sort of a large table, with collation and order of NULL. No index is created as a trial:
- * a scan of much of a table gets no advice.
+ * Finds indexes that spare the scan or sort of a large table, with collation and order of NULL. No index is created as a trial: a scan of
+ * much of a table gets no advice.
  *
  * @param many rows from which a table is large
  */
@@ -156,7 +156,7 @@ function adviseIndexes(
   return advice
 }
 
-/** Leaves out an index that another index begins with. */
+/** Leaves out the beginning of another index. */
 function dropPrefixes(advice: readonly IndexAdvice[]): IndexAdvice[] {
   const texts = ({ table, sql }: IndexAdvice): string => `${table} ${sql.slice(sql.lastIndexOf('(') + 1, -1)},`
   return advice.filter(one => !advice.some(other => texts(other) !== texts(one) && texts(other).startsWith(texts(one))))
@@ -172,7 +172,7 @@ function findIndex(
   const isScan = node.Filter !== undefined && isFiltered && found < rows * MUCH
   const equals = isScan ? equal.map(({ text }) => makeColumn(text)) : []
   const scanColumns = isScan ? [...equals, ...range.slice(0, 1).map(({ text }) => makeColumn(text))] : []
-  // Few rows are sorted cheaply: an index rather narrows them.
+  // A sort of few rows is cheap.
   const isSort = isSorted && found >= many && (equals.length > 0 || node.Filter === undefined)
   const sortColumns = isSort ? [...equals, ...order.map(makeOrdered)] : []
   const columns = sortColumns.length > equals.length && sortColumns.length <= MOST_COLUMNS ? sortColumns : scanColumns

@@ -1,6 +1,6 @@
 /**
- * Log-in tables: let all processes of a database agree on log-ins. Only an engine with log-in, opened for writing, makes the tables, and
- * touches nothing else of an existing database. In a database made by an engine, a trigger notes removed users.
+ * Log-in tables: makes tables for log-ins in all processes of a database, only for an engine with log-in, opened for writing. In a database
+ * made by an engine, a trigger notes removed users.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -109,7 +109,7 @@ export async function watchUsers(
   )
 }
 
-/** A removed user's ID among ended tokens. */
+/** The ID of a removed user, among ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

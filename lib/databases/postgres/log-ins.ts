@@ -1,6 +1,6 @@
 /**
- * Log-ins: ended tokens, removed users and failed log-ins of all processes of a database. Writes outside of the caller's transaction.
- * Throws RestError (database_busy) where the server cannot be reached.
+ * Log-ins: reads and writes ended tokens, removed users and failed log-ins, outside of the caller's transaction. Throws RestError
+ * (database_busy) where the server cannot be reached.
  */
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'
@@ -14,7 +14,7 @@ const PRUNE_EVERY = 100
 
 interface LogInHost {
   readonly sessions: Sessions
-  /** Holds log-ins back while all data are replaced. */
+  /** Log-ins wait while all data are replaced. */
   readonly gate: WriteGate
   readonly readOnly: boolean
 }

@@ -1,4 +1,4 @@
-/** Open: a PostgreSQL database with MikroORM. */
+/** Opens a PostgreSQL database with MikroORM. Makes or checks tables, change log and log-in tables in a single transaction. */
 import { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
 import { isRaw, raw, type EntityProperty, type MikroORM as CoreMikroORM } from '@mikro-orm/core'
@@ -108,10 +108,10 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
 /** By server and collation. */
 const foldings = new LruCache<CaseFolding>(16)
 
-/** Finds what `lower` leaves to the engine. Prefers rules of ICU, then of the server, then of the system. */
+/** Finds letters that `lower` leaves to the engine. Prefers rules of ICU, then of the server, then of the system. */
 async function readCaseFolding(session: PoolClient): Promise<CaseFolding> {
   const names = ['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8']
-  // An address may be of several servers, and each database has a default.
+  // The key: an address may have several servers, and each database a default.
   const [[collation, server] = []] = await ask(
     session,
     `select n, concat_ws(' ', version(), pg_postmaster_start_time(), inet_server_addr(), inet_server_port(), n,
@@ -145,7 +145,7 @@ async function createOrm(opening: Opening<ServerDatabase>, connection: PostgresC
     driver: OrmDriver,
     driverOptions: new LentDialect(connection.host, connection.filters),
   } as never
-  // Only globs need asynchronous discovery, which looks for extensions on the disk.
+  // Only globs need asynchronous discovery.
   return hasGlobs(opening) ? MikroORM.init(options) : new MikroORM(options)
 }
 
@@ -170,7 +170,7 @@ interface Begun extends Opening<ServerDatabase> {
   readonly wasVacant: boolean
 }
 
-/** Others may drop or lock tables meanwhile. */
+/** While others drop or lock tables. */
 const ATTEMPTS = 4
 
 async function complete<T>(connection: PostgresConnection, opening: Begun, build: () => Awaitable<T>): Promise<T> {
@@ -234,7 +234,7 @@ async function completeOnce<T>(connection: PostgresConnection, session: PoolClie
         const { log, orm } = connection
         if (log !== undefined && readOnly !== true) await watchUsers(session, logIns, { log, orm, users: users!, schema: first })
       }
-      // A model read from the database has the columns of its views.
+      // A model of the database has all columns.
       if (entities !== undefined) await leaveMissing(connection.orm, session, notes)
       connection.keepsConstraints = entities === undefined || connection.log !== undefined
       return build()
@@ -253,7 +253,7 @@ const VIRTUAL = /\bvirtual\s*$/i
 
 const VIRTUAL_SINCE = 18
 
-/** Stores `virtual` columns, which PostgreSQL lacks before version 18. Readers see no difference. */
+/** Stores `virtual` columns before version 18. Readers see no difference. */
 function storeGenerated(orm: CoreMikroORM, version: number, notes: Notes): void {
   if (version >= VIRTUAL_SINCE) return
   for (const meta of orm.getMetadata()) {
@@ -269,7 +269,7 @@ function storeGenerated(orm: CoreMikroORM, version: number, notes: Notes): void 
   }
 }
 
-/** Leaves out columns that a view or a virtual entity's query lacks. */
+/** Leaves out missing columns of views and virtual entities. */
 async function leaveMissing(orm: CoreMikroORM, session: PoolClient, notes: Notes): Promise<void> {
   for (const query of listQueries(orm)) {
     const columns = await (query.meta.virtual === true ? describeQuery(query, session, notes) : listColumns(query, session))
@@ -301,7 +301,7 @@ async function describeQuery(query: ColumnQuery, session: PoolClient, notes: Not
   }
 }
 
-/** Omits types that the server lacks, such as enums of a view. */
+/** Omits types unknown to the server. */
 async function findTypes(session: PoolClient, props: readonly EntityProperty[]): Promise<ReadonlyMap<string, string>> {
   const declared = [...new Set(props.flatMap(prop => prop.columnTypes ?? []))]
   const found = await ask(session, 'select t, to_regtype(t)::text from unnest($1::text[]) as u(t) where to_regtype(t) is not null', [

@@ -1,5 +1,5 @@
 /**
- * Runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
+ * Plain transactions: runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
  * statement.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -14,7 +14,7 @@ import { holdPlace, leavePlace } from './turns.ts'
 
 class NotBegun extends Error {}
 
-/** The write must begin anew, and take a turn. */
+/** The write must take a turn, and begin anew. */
 export class Crowded extends Error {}
 
 export class PlainTransactions {
@@ -27,7 +27,7 @@ export class PlainTransactions {
   /**
    * Tries again where the session was lost before the transaction began.
    *
-   * @param turn the record whose writes in other processes must wait; or a function that says, in a session, whether the write needs a turn
+   * @param turn a record: writes of other processes wait; or a function that says, in a session, whether the write needs a turn
    * @throws Crowded where the function returns true
    */
   async run<T>(work: () => Awaitable<T>, end: RequestAbort | undefined, turn: WrittenPlace | (() => boolean)): Promise<T> {

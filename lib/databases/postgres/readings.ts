@@ -1,6 +1,6 @@
 /**
- * Sends each batch as one message. A reading of several statements sees one state of the data, in a read-only transaction
- * (REPEATABLE READ). A reading inside a write joins its transaction.
+ * Readings: sends each batch of a reading as a single message. Several statements see one state of the data, in a read-only transaction
+ * (REPEATABLE READ). A reading inside a write joins the transaction.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -20,7 +20,7 @@ const NO_ROWS: readonly Row[] = Object.freeze([])
 export class Readings {
   readonly #sessions: Sessions
   readonly #transactions: Transactions
-  /** Statements whose last page told the count, since not full. */
+  /** The last page was not full, and told the count. */
   readonly #showedCount = new WeakSet<Statement>()
   traces: Traces | undefined
 
@@ -40,7 +40,7 @@ export class Readings {
       : this.#readInside(reading, { started, batch: first.value, behind }, current)
   }
 
-  /** Joins the transaction of the session, if any. */
+  /** Joins the session's transaction. */
   readOn<T>(session: PoolClient, reading: Reading<T>): Promise<T> {
     const first = reading.next()
     return first.done === true
@@ -48,7 +48,7 @@ export class Readings {
       : this.#runBatch(first.value, session, undefined).then(rows => this.#resumeWith(reading, rows, session))
   }
 
-  /** Repeats a reading once whose first statements were lost with the connection: no row was used yet. */
+  /** Repeats a reading once, if the connection was lost before the first rows. */
   async #readAlone<T>(reading: () => Reading<T>, begun: { started: Reading<T>; batch: Batch }, end: RequestAbort | undefined): Promise<T> {
     try {
       return await this.#attempt(begun.started, begun.batch, end)
@@ -89,7 +89,7 @@ export class Readings {
       }
       return step.value
     } finally {
-      // How a read-only transaction ends does not matter.
+      // The end of a read-only transaction does not matter.
       if (isOpen) command(session, 'commit').catch(() => {})
     }
   }
@@ -102,12 +102,12 @@ export class Readings {
     }
   }
 
-  /** Beside a page that has shown the count, a count is costly and mostly in vain. */
+  /** A count is costly, and after a page that was not full mostly in vain. */
   #isUncounted([page, count]: Batch): boolean {
     return count?.isNeeded !== undefined && this.#showedCount.has(page!.statement)
   }
 
-  /** Runs a count that was needless last time only where the page needs one. */
+  /** A count that was needless last time runs after the page, if needed. */
   async #runPage(batch: Batch, session: PoolClient, end: RequestAbort | undefined, around: Around): Promise<readonly (readonly Row[])[]> {
     const [page, count] = batch
     if (count?.isNeeded === undefined) return this.#runBatch(batch, session, end, around)
@@ -120,7 +120,7 @@ export class Readings {
     return isNeeded ? [...found, ...(await this.#runBatch([count], session, end))] : [...found, NO_ROWS]
   }
 
-  /** A reading that nobody awaited begins anew, outside, after the transaction. */
+  /** After the transaction, a reading that nobody awaited begins anew, outside. */
   async #readInside<T>(reading: () => Reading<T>, { started, batch, behind }: BegunInside<T>, transaction: OpenTransaction): Promise<T> {
     this.#transactions.checkTime()
     let sent = batch

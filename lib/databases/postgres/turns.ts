@@ -1,4 +1,4 @@
-/** Turns: after a conflict, writes of a record run one by one, by a lock of the process and an advisory lock of the server. */
+/** Turns: after a conflict, writes of a record wait for each other, by a lock of the process and an advisory lock of the server. */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Lock } from '../../foundation/async/lock.ts'
@@ -66,8 +66,7 @@ function nameOf({ resource = '', id = '' }: WrittenPlace): string {
 }
 
 /**
- * Holds the session back while another process writes the record. After too long a wait, the writes may meet. A session behind a pooler
- * would keep no lock.
+ * Waits while another process writes the record. After too long a wait, the writes may meet. A session behind a pooler would keep no lock.
  */
 export function holdPlace(session: PoolClient, place: WrittenPlace): void {
   askFor('pg_advisory_lock', session, place)

@@ -1,5 +1,6 @@
 /**
- * Runs writes in REPEATABLE READ transactions. Repeats a write that met another, unless code of the application runs inside.
+ * Units of work: runs writes in REPEATABLE READ transactions, and repeats a write after a conflict, unless code of the application runs
+ * inside.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
@@ -27,7 +28,7 @@ function refuseFailed(error: unknown, isRepeatable: boolean): void {
 
 type EntityWork<T> = (em: EntityManager) => Awaitable<T>
 
-/** All tries but the first wait for a turn. */
+/** Only the first runs without a turn. */
 const ATTEMPTS = 10
 
 const ELSEWHERE: WrittenPlace = { resource: undefined, id: undefined }
@@ -65,8 +66,8 @@ export class UnitsOfWork {
   }
 
   /**
-   * Runs a transaction, again where the write met another: from then on all writes of the record take turns. A write that cannot be
-   * repeated takes a turn at once, if its record is known.
+   * Runs a transaction, again after a conflict: from then on all writes of the record take turns. A write that cannot be repeated takes a
+   * turn at once, if the record is known.
    */
   async #repeat<T>(
     run: (turn: WrittenPlace | undefined) => Promise<T>,
@@ -98,7 +99,7 @@ export class UnitsOfWork {
     try {
       return await this.#run(transaction, {}, work)
     } catch (error) {
-      // An inner request met another write: the conflict lets the whole write begin anew, instead of a 503.
+      // The conflict of an inner request lets the whole write begin anew, instead of a 503.
       if (transaction.conflict !== undefined && error instanceof RestError && error.code === 'database_busy') throw transaction.conflict
       // Lost before the transaction began: the next attempt takes a new connection.
       if (transaction.session !== undefined || error instanceof RestError || !isLost(error)) throw error
@@ -110,7 +111,7 @@ export class UnitsOfWork {
   async #writeNested<T>(outer: OpenTransaction, work: EntityWork<T>, end: RequestAbort | undefined): Promise<T> {
     const release = await outer.nested.acquire(end?.signal)
     try {
-      // The outer write may have ended before a write that nobody awaited.
+      // The outer write has ended, since nobody has awaited the inner write.
       if (!outer.open) return await this.write(work, end, false)
       const transaction = this.#transactions.create(end)
       if (outer.session !== undefined) transaction.session = outer.session
@@ -133,7 +134,7 @@ export class UnitsOfWork {
     const em = this.#orm().em.fork({ cloneEventManager: true })
     try {
       return await this.#transactions.run(transaction, () =>
-        // MikroORM then finds the entity manager in the code inside.
+        // MikroORM's current entity manager, for code inside.
         TransactionContext.create(em, async () => {
           await em.begin(ctx === undefined ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : { ctx })
           const trx = em.getTransactionContext()!
@@ -168,7 +169,7 @@ export class UnitsOfWork {
       try {
         await em.rollback()
       } catch (failure) {
-        // The first error must not be hidden.
+        // A failed rollback must not hide the reason.
         this.#orm()
           .config.getLogger()
           .warn('query', `Failed to roll back transaction: ${(failure as Error).message}`)

@@ -1,6 +1,6 @@
 /**
- * Takes content as a position in the change log, goes back to one, and copies the database for forks. Refuses databases that
- * no engine has made.
+ * World store: takes snapshots as positions in the change log, goes back to a position, and copies the database for forks. Refuses
+ * databases without a log of an engine.
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -28,7 +28,7 @@ interface ForkParts {
   readonly copy?: { readonly databases: ForkDatabases; readonly ownDatabase: string }
 }
 
-/** A session while nobody else writes. */
+/** While nobody else writes. */
 interface WorldReplacement {
   readonly session: PoolClient
   readonly log: ChangeLog
@@ -46,7 +46,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   #baseline: PostgresImage | undefined
   /** Images in use, kept when the log changes. */
   #images: WeakRef<PostgresImage>[] = []
-  /** Copies of the database, and how far both logs agree. */
+  /** How far the logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
   #template: Promise<DatabaseCopy> | undefined
   #spare: Promise<string | undefined> | undefined
@@ -153,7 +153,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     }
   }
 
-  /** Entries after the position will be deleted: images keep their changes, and copies share less of the log. */
+  /** Entries after the position will be deleted: images keep these changes, and copies share less of the log. */
   async #detachBehind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
     for (const each of this.#images) {
       const image = each.deref()
@@ -182,7 +182,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const { pglite } = this.#connection.parts.sessions
     if (pglite !== undefined) return this.#forkInProcess(wanted, pglite)
     if (this.#database.prepare === false) throw refusal('fork', POOLED)
-    // The first fork takes the copy: an only fork needs no template.
+    // The first fork takes the copy itself, without a template.
     const isFirst = ++this.#forked === 1
     const { database: copy, origin } = await (isFirst ? this.#copyWhole() : this.#copyTemplate())
     const databases = this.#databases!
@@ -277,7 +277,6 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     })
   }
 
-  /** Only an engine and its forks have logs in common. */
   differing(image: WorldImage): never {
     toPostgresImage(image)
     throw new TypeError(
@@ -307,7 +306,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     return gate.alone(() => parts.sessions.use(session => work({ session, log, method })))
   }
 
-  /** Images outlive the fork, as differences from the origin. */
+  /** Images outlive a fork, as differences from the origin. */
   async #beforeClose(): Promise<void> {
     if (this.origin !== undefined) {
       for (const each of this.#images) {

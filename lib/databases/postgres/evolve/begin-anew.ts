@@ -1,4 +1,4 @@
-/** Drops the entities' tables and views, with all rows, in the open transaction. */
+/** Begin anew: drops the entities' tables and views, with all rows, in the open transaction. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -9,7 +9,7 @@ import { ask, command } from '../server/sessions.ts'
 
 /** @throws Error in one line where objects of others depend on a table */
 export async function dropOwnTables(orm: MikroORM, session: PoolClient, notes: Notes): Promise<void> {
-  // A lock on tables comes second: another engine may read the tables, and a deadlock would follow.
+  // Before any lock on tables: another engine may read the tables, and a deadlock would follow.
   await lockSchema(session)
   const target = (orm.schema as SqlSchemaGenerator).getTargetSchema()
   const tables: string[] = []

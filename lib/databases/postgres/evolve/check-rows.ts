@@ -1,4 +1,4 @@
-/** Finds rows that new types, checks, unique indexes and foreign keys refuse. */
+/** Finds rows refused by new types, checks, unique indexes and foreign keys. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable, ForeignKey, TableDifference } from '@mikro-orm/postgresql'
 import { show, BareValue, sayDuplicates, type Plan, type FoundRows } from '../../evolve/plan.ts'
@@ -6,7 +6,7 @@ import { exampleFill, keyOfTable, type EvolveRequest } from '../../evolve/reques
 import { name } from '../../sql/sql.ts'
 import { ask, command } from '../server/sessions.ts'
 
-/** Rows are named by key, else by place. */
+/** Names rows by key, else by place. */
 function keyOf(table: DatabaseTable): { readonly names: readonly string[]; readonly sql: string } {
   const columns = table.getPrimaryKey()?.columnNames ?? []
   return columns.length === 0
@@ -21,7 +21,7 @@ interface CheckContext {
 }
 
 /**
- * Reads as many rows as are shown. Keys are texts.
+ * Reads the first rows, with keys as texts.
  *
  * @param rest SQL behind the table
  * @param value SQL of a text to show behind the key
@@ -52,17 +52,17 @@ export async function checkRows(difference: TableDifference, context: CheckConte
   }
 }
 
-/** Types that store one of several spellings: `2024-1-5` as `2024-01-05`. */
-const READ = /^(?:timestamp|date|time|json|uuid)/i
+/** Values of these types are respelt: `2024-1-5` becomes `2024-01-05`. */
+const RESPELT = /^(?:timestamp|date|time|json|uuid)/i
 
 async function checkType(table: DatabaseTable, from: Column, to: Column, { session, plan }: CheckContext): Promise<void> {
   const [column, quoted] = [name(from.name), table.getQuotedName()]
-  const isRead = READ.test(to.type) && /^(?:text|varchar|char)/i.test(from.type)
-  const back = isRead ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
-  if (!isRead && (await isTrueOfAll(session, `select bool_and(${back}) from ${quoted}`))) return
+  const isRespelt = RESPELT.test(to.type) && /^(?:text|varchar|char)/i.test(from.type)
+  const back = isRespelt ? 'true' : `(${column}::${castOf(to)})::${castOf(from)}::text is not distinct from ${column}::text`
+  if (!isRespelt && (await isTrueOfAll(session, `select bool_and(${back}) from ${quoted}`))) return
   await command(session, FITS)
   const types = [from, to].map(each => `$$${castOf(each)}$$`).join(', ')
-  const differs = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, ${types}, ${!isRead})`
+  const differs = `where ${column} is not null and not pg_temp.mikro_fits(${column}::text, ${types}, ${!isRespelt})`
   plan.refuseType(`${table.name}.${from.name}`, to.type, await findRows(session, table, differs, `${column}::text`))
 }
 
@@ -70,7 +70,7 @@ function castOf({ type }: Column): string {
   return type.replace(/^serial$/i, 'int').replace(/^bigserial$/i, 'bigint')
 }
 
-/** A value fits another type, and comes back the same. */
+/** A value fits another type, and comes back unchanged. */
 const FITS = `create or replace function pg_temp.mikro_fits(value text, source text, target text, back boolean) returns boolean
   language plpgsql as $f$
   declare same boolean;
@@ -84,7 +84,7 @@ const FITS = `create or replace function pg_temp.mikro_fits(value text, source t
   exception when others then return false;
   end $f$`
 
-/** The question may fail, as a cast does. */
+/** False where the question fails, as a cast may. */
 async function isTrueOfAll(session: PoolClient, sql: string): Promise<boolean> {
   await command(session, 'savepoint mikro_question')
   try {
@@ -105,7 +105,7 @@ async function checkFilled(table: DatabaseTable, { name: column }: Column, { ses
 
 async function checkCondition(table: DatabaseTable, check: string, expression: string, { session, plan }: CheckContext): Promise<void> {
   const from = `from ${table.getQuotedName()} where not (${expression})`
-  // A condition on a column that the same evolution adds cannot be asked yet.
+  // A condition on a new column cannot be asked yet.
   if (await isTrueOfAll(session, `select count(*) = 0 ${from}`)) return
   if (!(await isTrueOfAll(session, `select count(*) >= 0 ${from}`))) return
   plan.refuseCheck(table.name, check, expression, await findRows(session, table, `where not (${expression})`))

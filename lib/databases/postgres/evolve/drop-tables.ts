@@ -1,6 +1,6 @@
 /**
- * Drops tables without entity and columns without property, in the entities' schemas. Keeps the engine's tables, and what
- * other objects depend on.
+ * Drops tables without an entity and columns without a property, in the entities' schemas. Keeps the engine's tables, and all that other
+ * objects depend on.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
@@ -16,7 +16,6 @@ import { ask, command } from '../server/sessions.ts'
 interface DroppedFrom {
   readonly orm: MikroORM
   readonly evolving: Evolving
-  /** Schemas of dropped tables. */
   readonly schemas: readonly string[]
   readonly session: PoolClient
   readonly plan: Plan

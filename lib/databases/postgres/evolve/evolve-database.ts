@@ -1,6 +1,6 @@
 /**
- * Makes a server's tables fit the entities, with all rows, in the open transaction. Renames, fills and checks before
- * MikroORM's generator runs.
+ * Evolve database: makes the tables of a server fit the entities, with all rows, in the open transaction. Renames, fills and checks before
+ * MikroORM's schema generator runs.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
@@ -90,7 +90,7 @@ export async function evolveDatabase(orm: MikroORM, session: PoolClient, evolvin
   if (plan.steps.length > 0) for (const sentence of plan.stays) notes.add(sentence)
 }
 
-/** @throws SchemaError, such as when others drop tables meanwhile: the opening then begins again */
+/** @throws SchemaError, as when others drop tables meanwhile: the opening then begins again */
 async function compareAll(evolution: Evolution): Promise<SchemaDifference> {
   try {
     return await compare(databaseOf(evolution))
@@ -108,7 +108,7 @@ function hasNoDefault({ default: fallback }: Column): boolean {
   return fallback === undefined || fallback === null || /^null$/i.test(fallback)
 }
 
-/** Fills new columns; drops columns without property, or lets rows leave them out. */
+/** Fills new columns. Drops columns without a property, or makes these columns nullable. */
 async function prepareTable(table: TableDifference, evolution: Evolution): Promise<void> {
   const { session, request, plan, views } = evolution
   const { toTable, fromTable } = table
@@ -203,7 +203,7 @@ async function listOwnStatements(difference: SchemaDifference, evolution: Evolut
   return statements.filter(statement => !isOfView(statement, evolution.views.tables))
 }
 
-/** A statement that occurs at each start, such as a default over several lines, is no step. */
+/** A statement of each start, such as a default over several lines, is not a step. */
 async function run(difference: SchemaDifference, evolution: Evolution): Promise<void> {
   const { session, plan } = evolution
   const statements = await listOwnStatements(difference, evolution)
@@ -222,7 +222,7 @@ async function run(difference: SchemaDifference, evolution: Evolution): Promise<
       else await command(session, statement)
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string }
-      // Lost connections, full disks and held locks are not the model's faults.
+      // Not for lost connections, full disks and held locks.
       if (code === undefined || /^(?:08|53|55|57|58|XX)/.test(code)) throw error
       plan.faults.push(`${sayStatement(statement).replace(/\.$/, '')}, which the server refuses: ${message.split('\n')[0]!}`)
       return

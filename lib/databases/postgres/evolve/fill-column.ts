@@ -1,4 +1,4 @@
-/** Gives old rows their values in a column, without triggers. */
+/** Fill column: gives old rows the values of `fill` in a column, without triggers. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { computeValues } from '../../evolve/compute-fill.ts'
@@ -68,7 +68,7 @@ export async function fillEmpty(filled: Filled, context: FillContext): Promise<v
 
 const MODES: Readonly<Record<string, string>> = { O: 'enable', R: 'enable replica', A: 'enable always' }
 
-/** Triggers would take filling for changes by the application. */
+/** Triggers would take the filling for changes by the application. */
 async function withoutTriggers(table: DatabaseTable, session: PoolClient, run: () => Promise<unknown>): Promise<void> {
   const quoted = table.getQuotedName()
   const triggers = await ask(

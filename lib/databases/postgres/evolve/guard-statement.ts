@@ -1,12 +1,12 @@
 /**
- * Guard statement: the last look at a statement of MikroORM's generator, which may add, and change columns whose rows were checked. Any
- * other drop or change is named, and nothing runs.
+ * Guard statement: a last look at each statement of MikroORM's generator. Additions may run, and changes of columns with checked rows. Any
+ * other drop or change is a fault, and nothing runs.
  */
 import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'
 import { isComputed } from '../schema/unchanged.ts'
 
-/** Statements of an evolution, apart from `alter table`. */
+/** Apart from `alter table`. */
 const HARMLESS = [
   /^create\b/i,
   /^comment on\b/i,
@@ -16,7 +16,7 @@ const HARMLESS = [
   /^select setval\(/i,
 ]
 
-/** The parts of an `alter table` that lose no value. */
+/** Parts of `alter table` without a loss. */
 const PARTS = [
   /^add\b/i,
   /^alter column (?:"(?:[^"]|"")+") (?:set|drop) (?:not null|default)\b/i,
@@ -48,7 +48,7 @@ function say(place: string, statement: string): string {
   return `${place} would lose what it holds, which nobody asked for: "${statement.split('\n')[0]!}" is not run`
 }
 
-/** The column is computed, and gets another expression. */
+/** A computed column gets another expression. */
 function mayDrop(table: TableDifference | undefined, column: string): boolean {
   const [found, wanted] = [table?.fromTable.getColumn(column), table?.toTable.getColumn(column)]
   return found !== undefined && wanted !== undefined && isComputed(found) && isComputed(wanted)

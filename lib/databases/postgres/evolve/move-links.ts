@@ -1,4 +1,4 @@
-/** Reads links that move between columns and tables of links. */
+/** Moves links of a database from a column to a table of links, or back. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'

@@ -1,4 +1,4 @@
-/** Old rows: a table's rows for functions of `fill`, with JSON values. */
+/** Old rows: reads the rows of a table, with JSON values, for functions of `fill`. */
 import type { PoolClient } from 'pg'
 import type { DatabaseTable } from '@mikro-orm/postgresql'
 import type { OldRows } from '../../evolve/compute-fill.ts'
@@ -60,7 +60,7 @@ const KINDS = [
   [/^bytea$/, 'blob'],
 ] as const
 
-/** Writes a value as PostgreSQL's text. */
+/** A value as PostgreSQL's text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

@@ -1,4 +1,4 @@
-/** Gives tables, with constraints, indexes and sequences, and columns new names. */
+/** Rename: gives tables, with constraints, indexes and sequences, and columns new names. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -67,7 +67,7 @@ async function findTable(
   return { name: table, rows: Number(count) }
 }
 
-/** @returns the old name where the table has a new one */
+/** @returns the old name of a renamed table */
 async function renameTable(
   asked: AskedTable & { readonly isMove?: boolean },
   targets: readonly DatabaseTable[],
@@ -101,7 +101,7 @@ async function renameTable(
   return found.old
 }
 
-/** Foreign keys to the empty table are dropped, and made again. */
+/** Foreign keys to the empty table are made again. */
 async function takeAway(quoted: string, table: string, { session, plan }: Renaming): Promise<boolean> {
   const links = await ask(
     session,

@@ -1,4 +1,7 @@
-/** Reads the system catalogues on some schemas, by five statements sent together, for tables.ts. */
+/**
+ * Catalogue: reads the system catalogues on some schemas, by five statements sent together: tables, columns, types, constraints, unique
+ * indexes.
+ */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'
@@ -11,7 +14,7 @@ export interface RelationRow {
   readonly name: string
   /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
-  /** For the role, at least in some columns. */
+  /** By the role, at least some columns. */
   readonly readable: boolean
   /** As `readable`. */
   readonly writable: boolean
@@ -41,7 +44,6 @@ export interface ColumnRow {
 export interface TypeRow {
   readonly id: string
   readonly name: string
-  /** As SQL writes the type. */
   readonly written: string
   readonly schema: string
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */

@@ -1,4 +1,4 @@
-/** Describes schemas as entities. Throws Error in one line where nothing can be served. */
+/** Describes the schemas of a server as entities. Throws Error in one line where nothing can be served. */
 import type { PoolClient } from 'pg'
 import { describeDatabase } from '../../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../../records/database/world-store.ts'

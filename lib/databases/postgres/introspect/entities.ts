@@ -41,7 +41,7 @@ class ServerMapping implements TableMapping {
       ...(isKey ? { primary: true } : {}),
       ...(isKey && this.key.length === 1 ? { autoincrement: isCounted } : {}),
       ...(column.notNull || isKey ? {} : { nullable: true }),
-      // MikroORM loses a record whose key the server gives in part.
+      // MikroORM loses a record with a key given by the server in part.
       ...(column.defaultSql === undefined || isCounted || (isKey && this.key.length > 1)
         ? {}
         : { [column.always ? 'generated' : 'defaultRaw']: column.defaultSql }),

@@ -1,4 +1,4 @@
-/** Finds a column's type for MikroORM. Unknown types are served as the server's text. */
+/** Server type: finds MikroORM's type for a column of a server. Unknown types are served as the server's text. */
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
 
@@ -99,7 +99,7 @@ function describeBuiltIn(name: string, { modifier }: Pick<ColumnRow, 'modifier'>
     const length = modifier < 4 ? {} : { length: modifier - 4 }
     const members =
       name === 'bpchar' ? { type: types.string, ...length, columnType: 'bpchar', runtimeType: 'string' } : { type: types.string, ...length }
-    // Otherwise MikroORM would assume a length.
+    // Else MikroORM would assume a length.
     const free = name === 'varchar' && modifier < 4 ? { type: types.text } : members
     return plain(free, free)
   }

@@ -1,5 +1,6 @@
 /**
- * Tables: made of a catalogue. Leaves out unreadable tables and columns, with a note, and keys, links and unique sets over such columns.
+ * Tables: makes tables of a catalogue, input of `buildEntities`. Leaves out unreadable tables and columns, with a note, and keys, links and
+ * unique sets over such columns.
  */
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
@@ -8,7 +9,7 @@ import { ServerTypes, type ServerType } from './server-type.ts'
 
 export interface ServerColumn extends Column {
   readonly type: ServerType
-  /** Values come from an identity or a sequence. */
+  /** By an identity or a sequence. */
   readonly counted: boolean
   /** Only the server gives values. */
   readonly always: boolean

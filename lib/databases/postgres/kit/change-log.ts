@@ -1,6 +1,6 @@
 /**
- * Change log: a table of changed rows, filled by triggers, also for changes by other programs. A snapshot is a position: `reset` undoes all
- * later changes. Only a schema that an engine found empty gets table and triggers.
+ * Change log: a table of changed rows, filled by triggers, also for changes by other programs. A snapshot is a position: `reset` undoes
+ * later changes. Only a schema that an engine found empty gets the table and triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -17,7 +17,7 @@ export const SILENT = "select set_config('mikro_rest.log', 'off', true)"
 
 export const LOGGED = "select set_config('mikro_rest.log', 'on', true)"
 
-/** About so many entries are kept. Nothing can go back beyond the oldest. */
+/** About so many entries are kept, as far as `reset` can go back. */
 const MOST_ENTRIES = 500_000
 
 export interface LoggedTable {
@@ -35,7 +35,7 @@ export interface ChangeLog {
   readonly quoted: string
   readonly tables: readonly LoggedTable[]
   readonly schemas: readonly string[]
-  /** Why changes cannot be undone. */
+  /** Why undoing is impossible. */
   readonly hindrance: string | undefined
 }
 
@@ -65,7 +65,7 @@ export async function listSchemas(session: PoolClient, orm: MikroORM): Promise<s
   return [...new Set([first, ...others])]
 }
 
-/** @param survives a failure of the server; PGlite copies itself as after a failure */
+/** @param survives a failure of the server; a copy of PGlite begins as after a failure */
 export async function createLog(session: PoolClient, schema: string, survives: boolean): Promise<void> {
   const log = `${name(schema)}.${name(LOG_TABLE)}`
   await command(
@@ -128,7 +128,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   if (isKept) {
     await checkLogRights(session, quoted)
     await addTriggers(session, orm, schemas)
-    // Marks the beginning. A failure of the server empties the unlogged table.
+    // Marks the beginning. After a failure of the server, the unlogged table is empty.
     await command(
       session,
       `insert into ${quoted} (n, tx, tbl, op, old) overriding system value values (0, pg_current_xact_id(), 0, 'W', '0') ` +
@@ -165,7 +165,7 @@ export async function openLog(session: PoolClient, orm: MikroORM, schemas: reado
   }
 }
 
-/** Undoing in any order needs a session without checks of references, which not every user may have. */
+/** Undoing in any order needs a session without checks of references: a right of some users. */
 async function findHindrance(session: PoolClient, tables: readonly LoggedTable[]): Promise<string | undefined> {
   const keyless = tables.find(({ key }) => key.length === 0)
   if (keyless !== undefined) return `the table ${keyless.quoted} has no primary key`
@@ -188,7 +188,7 @@ export async function trimLog(session: PoolClient, { quoted }: ChangeLog): Promi
   )
 }
 
-/** Lets the server count and plan anew. Without effect if the role does not own the log. */
+/** ANALYZE: the server plans anew. Without effect if the role does not own the log. */
 export async function measureLog(session: PoolClient, { quoted }: ChangeLog): Promise<void> {
   await command(session, `analyze ${quoted}`)
 }

@@ -1,16 +1,16 @@
-/** Copies databases for an engine and its forks, and drops the copies, also those of killed processes. */
+/** Fork databases: copies databases for an engine and its forks, and drops the copies, also copies of killed processes. */
 import { Client } from 'pg'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { isLost, unreachable } from '../server/errors.ts'
 
-/** The token of the process and a number follow. */
+/** Token and number follow. */
 const PREFIX = 'mikro_fork_'
 
-/** The class of advisory locks on the tokens of running processes. */
+/** Of advisory locks on tokens: a running process holds a lock on its token. */
 const LOCK_CLASS = 731_024_190
 
-/** Milliseconds for others to end. */
+/** For others, in milliseconds. */
 const ENDING_MS = 2_000
 
 const MAINTENANCE = 'postgres'
@@ -29,7 +29,6 @@ export class ForkDatabases {
     this.#url = new URL(url)
   }
 
-  /** Adds a user, until `leave`. */
   join(): this {
     this.#users++
     return this
@@ -82,7 +81,7 @@ export class ForkDatabases {
     })
   }
 
-  /** Does not wait; `leave` does. */
+  /** `leave` waits for the drop. */
   drop(database: string): void {
     this.#run(async keeper => {
       await keeper.query(`drop database if exists ${name(database)} with (force)`)
@@ -95,7 +94,7 @@ export class ForkDatabases {
         return await this.#attempt(work)
       } catch (error) {
         if (!isLost(error)) throw error
-        // The connection was lost; the server has undone unfinished work.
+        // The server has undone unfinished work.
         this.#keeper = undefined
         return this.#attempt(work)
       }
@@ -129,7 +128,7 @@ export class ForkDatabases {
     try {
       await keeper.connect()
       await keeper.query('set statement_timeout = 0')
-      // Existing copies have the token in their names.
+      // Not a token of other copies.
       while (this.#token === 0 || !(await lock(keeper, this.#token))) this.#token = builtin.crypto.randomInt(1, 2 ** 31 - 1)
       await dropLeftOvers(keeper, this.#token)
     } catch (error) {
@@ -156,7 +155,7 @@ async function lock(keeper: Client, token: number): Promise<boolean> {
   return (rows as [{ locked: boolean }])[0].locked
 }
 
-/** A running process holds a lock on its token. */
+/** Drops copies of ended processes. */
 async function dropLeftOvers(keeper: Client, own: number): Promise<void> {
   const { rows } = await keeper.query("select datname from pg_database where datname like $1 || '%'", [
     PREFIX.replaceAll('_', String.raw`\_`),

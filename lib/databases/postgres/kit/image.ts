@@ -1,10 +1,13 @@
-/** Image: content of one moment: a position in the log, or changes to another image. */
+/**
+ * Image: a snapshot: a position in the log of a database, or changes to another image. Finds the way from a database to an image, also
+ * between forks.
+ */
 import type { WorldImage } from '../../../records/database/world-store.ts'
 import type { SequenceValues, TableChanges } from './row-changes.ts'
 
 /** A database with a log, compared by identity. */
 export interface LogPlace {
-  /** Of a fork; both logs agree up to the position. */
+  /** Of a fork: both logs agree up to `sameUpTo`. */
   readonly origin: { readonly place: LogPlace; sameUpTo: number } | undefined
   /** @throws Error in one line when the database is closed */
   changes(from: () => number, to: number): Promise<TableChanges[]>
@@ -18,7 +21,7 @@ type ImageContent =
 export class PostgresImage implements WorldImage {
   readonly size: number
   readonly sequences: SequenceValues
-  /** Replaced by changes before the position leaves the log. */
+  /** Becomes changes before the position leaves the log. */
   content: ImageContent
 
   constructor(content: ImageContent, sequences: SequenceValues, size: number) {
@@ -28,7 +31,7 @@ export class PostgresImage implements WorldImage {
   }
 }
 
-/** Back to a position of the own log, then by changes. */
+/** Back to a position in the log, then by changes. */
 export interface LogRoute {
   readonly position: number
   readonly changes: readonly (readonly TableChanges[])[]
@@ -67,7 +70,7 @@ export async function relateToOrigin(fork: LogPlace, position: number, { sequenc
       'The snapshot is of another database. On PostgreSQL a snapshot can be restored by its engine, and by forks of that.',
     )
   if (position <= origin.sameUpTo) {
-    // The origin keeps only its own images up to date.
+    // A position in the origin's log, kept up to date by the origin.
     const base = origin.place.imageAt(position)
     return new PostgresImage({ kind: 'changes', base, changes: [] }, sequences, size)
   }

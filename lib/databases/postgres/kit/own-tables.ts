@@ -1,6 +1,6 @@
-/** Own tables: no model has tables of these names. */
+/** Own tables: the engine's tables beside the model's. */
 
-/** Changed rows, in databases made by an engine. */
+/** Changed rows. */
 export const LOG_TABLE = 'mikro_changes'
 
 /** Marks of tokens by `engine.token`. */

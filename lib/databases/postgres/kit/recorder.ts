@@ -1,6 +1,6 @@
 /**
- * Reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, native queries, SQL
- * of hooks, or the server (on delete cascade, triggers).
+ * Recorder: reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, SQL of hooks, or
+ * the server itself (`on delete cascade`, triggers).
  */
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
@@ -16,10 +16,10 @@ import type { CompiledWatch, WatchedRows } from './watch.ts'
 /** Transactions between two trims. */
 const TRIM_EVERY = 1_000
 
-/** From so many entries on, the server should use the index. */
+/** From then on, the server should use the index. */
 const MANY_ENTRIES = 1_000
 
-/** Entries of other tables have the OID of their table instead. */
+/** Entries of other tables have an OID instead. */
 const KINDS: ReadonlySet<unknown> = new Set(['I', 'U', 'D'])
 
 /** Estimated bytes of a change, without texts. */
@@ -37,19 +37,19 @@ interface LogRecorderParts {
 interface OpenChanges {
   /** Before the first entry. */
   readonly start: number
-  /** Entries are read up to this position. */
+  /** The last entry read. */
   read: number
   pending: PendingChange[]
-  /** The reading behind the last write. */
+  /** Sent behind the last write. */
   asked: AskedEntries | undefined
-  /** By savepoint; first the transaction's own. */
+  /** By savepoint; first the transaction. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]
 }
 
 interface AskedEntries {
-  /** Entries are read behind these positions. */
+  /** Positions to read from. */
   readonly limits: readonly number[]
-  /** Recently changed tables, read at once. */
+  /** Recently changed tables. */
   readonly guessed: readonly WatchedRows[]
   readonly answer: Promise<FoundEntries>
 }
@@ -108,9 +108,9 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   readonly #open = new WeakMap<PoolClient, OpenChanges>()
   #highest = 0
   #committed = 0
-  /** The next position for `measureLog`. */
+  /** For `measureLog`. */
   #measureAt = MANY_ENTRIES
-  /** Tables of the last transaction: the next often changes the same. */
+  /** Tables of the last transaction: the next often changes the same tables. */
   #lately: readonly WatchedRows[] = []
 
   constructor(parts: LogRecorderParts) {
@@ -130,7 +130,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     const open = this.#open.get(session)
     if (open === undefined) return
     open.asked = isLast && this.#isHeard(open) ? this.#askEntries(session, open) : undefined
-    // Fails where the previous statement fails, whose error is reported.
+    // The error of the previous statement is reported.
     open.asked?.answer.catch(() => {})
   }
 
@@ -152,9 +152,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
   }
 
   /**
-   * With all savepoints inside.
-   *
-   * @returns the number of earlier changes
+   * @returns the number of changes before the savepoint
    */
   #end(session: PoolClient, name: string): number | undefined {
     const owners = this.#open.get(session)?.owners ?? []
@@ -208,7 +206,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
     return { tables: new Set(touched.map(([oid]) => Number(oid))), last: lastOf(touched, 1), entries }
   }
 
-  /** One statement for one guessed table: most requests change one table. */
+  /** Most requests change a single table: if guessed, a single statement reads tables and entries. */
   async #askOne(session: PoolClient, { oid, withOthers }: WatchedRows, limits: readonly number[]): Promise<FoundEntries> {
     const [rows = []] = await this.#ask(session, [{ sql: withOthers }], limits)
     const tables = new Set<number>()
@@ -256,7 +254,7 @@ export class Recorder implements ChangeRecorder, WriteObserver {
       for (const watcher of this.watchers) watcher.add(change)
     }
     if (++this.#committed % TRIM_EVERY === 0) await trimLog(session, this.#parts.log)
-    // With statements planned for a short log, a session would read the whole log.
+    // Statements planned for a short log would read the whole log.
     if (this.#highest < this.#measureAt) return
     this.#measureAt = this.#highest * 2
     await measureLog(session, this.#parts.log)

@@ -1,9 +1,9 @@
-/** Refuses a role without rights to the change log or its triggers, with what to grant. */
+/** Rights: refuses a role without rights to the change log or triggers, and says what to grant. */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'
 
-/** A writing engine's rights on the log. */
+/** To write. */
 const RIGHTS = ['select', 'insert', 'update', 'delete']
 
 /** @param table with its schema, quoted */

@@ -1,5 +1,5 @@
 /**
- * Undoes entries of the change log, and copies changes to another database. Checks no references, and runs no triggers of the
+ * Row changes: undoes entries of the change log, and copies changes to another database, without checks of references and triggers of the
  * application: the resulting state existed before.
  */
 import type { PoolClient } from 'pg'
@@ -12,7 +12,7 @@ export interface TableChanges {
   readonly oid: number
   /** Rows with the keys of all changes. */
   readonly touched: readonly string[]
-  /** Of the same keys, at the end. */
+  /** Of these keys, at the end. */
   readonly rows: readonly string[]
 }
 
@@ -31,7 +31,7 @@ function findTable({ tables }: ChangeLog, oid: number): LoggedTable {
   return found
 }
 
-/** To be called after `beginReplay`. */
+/** Call after `beginReplay`. */
 export async function rewind(session: PoolClient, log: ChangeLog, position: number): Promise<void> {
   const touched = await ask(session, `select distinct tbl from ${log.quoted} where n > $1`, [position])
   for (const [oid] of touched) {
@@ -122,7 +122,7 @@ export async function readSequences(session: PoolClient, { schemas }: ChangeLog)
     [schemas],
   )
   if (found.length === 0) return []
-  // No function gives the next value of an unused sequence, maybe restarted.
+  // No function gives the next value of an unused sequence.
   const rows = await ask(
     session,
     found.map(([oid, quoted]) => `select ${String(oid)}, last_value, is_called from ${String(quoted)}`).join(' union all '),

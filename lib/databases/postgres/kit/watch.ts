@@ -1,4 +1,4 @@
-/** Watch: statements that read a transaction's changed rows from the log. */
+/** Watch: compiles the statements that read a transaction's changed rows from the log. */
 import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
 import { discriminatorCondition, type Recall } from '../../sql/from-clause.ts'
 import type { Flavour } from '../../sql/flavour.ts'
@@ -14,13 +14,12 @@ const NEW = '"new"'
 const MAX_POSITION = 2n ** 63n - 1n
 
 /**
- * With the position in a subquery and a range with two ends, PostgreSQL expects few rows, uses the index and keeps the plan. With a bare
- * parameter, plans for the value would look far cheaper than a generic plan, and PostgreSQL would plan each time, which takes longer than
- * the statement.
+ * With the position in a subquery and a range with two ends, PostgreSQL expects few rows, uses the index and keeps the plan. For a bare
+ * parameter, PostgreSQL would plan each time, longer than the statement takes.
  */
 const behind = (position: string): string => `n > (select ${position}) and n < ${MAX_POSITION} and tx = pg_current_xact_id_if_assigned()`
 
-/** Parameters: the position behind which to read, the transaction's start. */
+/** Parameters: the last entry read, the transaction's start. */
 const MINE = behind('greatest($1::bigint, $2::bigint)')
 
 export type WatchedRows = {
@@ -28,7 +27,7 @@ export type WatchedRows = {
   readonly table: string | undefined
   /** Position, kind, and columns of the old and the new row. */
   readonly sql: string
-  /** As `sql`, and entries of all other tables, which have an OID for a kind, and no columns. */
+  /** As `sql`, with entries of all other tables: an OID for the kind, and no columns. */
   readonly withOthers: string
   readonly oid: number
 } & (
@@ -44,7 +43,6 @@ export interface CompiledWatch {
 
 const compiledWatches = new WeakMap<Watched, CompiledWatch>()
 
-/** Compiled once for an engine and its forks. */
 export function compileWatch(watched: Watched, log: ChangeLog, flavour: Flavour): CompiledWatch {
   let compiled = compiledWatches.get(watched)
   if (compiled !== undefined) return compiled
@@ -115,7 +113,7 @@ function selectEntries(
   }
 }
 
-/** For a record deleted or relinked in the transaction. */
+/** For deleted or changed linked records. */
 function createRecall(keys: readonly RecalledKey[], log: ChangeLog): Recall {
   const recalled = new Map(keys.map(key => [key.name, key]))
   return (found, referred, part, column) => {

@@ -1,7 +1,7 @@
 /**
- * Binds the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the type of their
- * surroundings, numbers and booleans have the literal's type. `undefined` for texts without parameters: DDL, several statements, orders or
- * groupings with values, too many values.
+ * Bind query: makes parameters of the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the
+ * type of their surroundings, numbers and booleans the literal's type. Leaves texts without parameters to MikroORM: DDL, several
+ * statements, orders or groupings with values, too many values.
  */
 import { JsonProperty, Utils, isRaw, type Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
@@ -48,7 +48,7 @@ class Binder {
     this.#platform = platform
   }
 
-  /** Numbers the parameters, of fragments, too. */
+  /** Numbers parameters, also of fragments. */
   write(sql: string, params: readonly unknown[]): string {
     if (params.length === 0) return sql
     const { places, rest, isBindable } = findTemplate(sql)
@@ -60,7 +60,7 @@ class Binder {
 
   #writeAt(place: ParameterPlace, value: unknown): string {
     if (place.isName) return this.#platform.quoteIdentifier(value as string)
-    // Grammar, and no expression: `is true`, `interval '1 day'`.
+    // Not an expression: `is true`, `interval '1 day'`.
     const isWord = value === null || typeof value === 'boolean'
     if ((place.asks === 'literal' && !isRaw(value)) || (place.asks === 'keyword' && isWord)) return this.#platform.quoteValue(value)
     return this.#writeValue(value, place)
@@ -124,10 +124,9 @@ function findNumberType(value: number): string {
 }
 
 interface ParameterPlace {
-  /** SQL since the place before. */
   readonly before: string
   readonly isName: boolean
-  /** What the grammar takes there: a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */
+  /** The grammar asks for a `literal` alone (`interval ?`), a `keyword` (`is ?`), or a text with a `type` (`? is null`). */
   readonly asks: 'literal' | 'keyword' | 'type' | undefined
 }
 
@@ -142,7 +141,7 @@ interface Template {
 
 const STATEMENTS = new Set(['select', 'insert', 'update', 'delete', 'merge', 'with', 'values', 'call', 'explain'])
 
-/** Words before a quoted text with a type, and before a number. */
+/** Words before a typed text or a number. */
 const BEFORE_LITERALS = new Set([
   'interval',
   'date',
@@ -157,7 +156,7 @@ const BEFORE_LITERALS = new Set([
   'next',
 ])
 
-/** Functions that take any type: the type of a parameter stays unknown. */
+/** Functions of any type: the type of a parameter stays unknown. */
 const OF_ANYTHING = new Set(
   (
     'concat concat_ws format count num_nulls num_nonnulls pg_typeof pg_column_size json_build_array json_build_object jsonb_build_array ' +
@@ -165,7 +164,7 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-/** Words at the beginning of `order by` or `group by`, whose expressions repeat another clause, or are numbers of columns. */
+/** `order by` or `group by`: expressions repeat another clause, or number columns. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
   'having',
@@ -183,7 +182,7 @@ const ENDS_ORDER = new Set([
   'range',
 ])
 
-/** Marks that begin a text, name or comment without end, or a comment in a comment. */
+/** A text, name or comment without end, or a comment in a comment. */
 const OPENINGS = new Set(["'", '"', '/*', '$'])
 
 function readTemplate(sql: string): Template {
@@ -191,7 +190,7 @@ function readTemplate(sql: string): Template {
   return new TemplateReader(tokens).read(sql.slice(formatTokens(tokens).length))
 }
 
-/** The function of the parentheses, and whether a clause of an order is open. */
+/** The function of the parentheses; inside `order by` or `group by`. */
 interface QuotingLevel {
   readonly called: string
   isOrder: boolean

@@ -1,4 +1,4 @@
-/** Bound connection: MikroORM's PostgreSQL connection, with bound values. */
+/** Bound connection: MikroORM's PostgreSQL connection, with values as parameters (`bindQuery`). */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { PostgreSqlConnection, type NativeQueryBuilder } from '@mikro-orm/postgresql'
 import { CompiledQuery, type AbortableQueryOptions, type Kysely } from 'kysely'
@@ -15,12 +15,12 @@ type Params = readonly unknown[] | Record<string, unknown>
 interface PreparedQueryText {
   readonly query: string
   readonly params: readonly unknown[]
-  /** As MikroORM logs; empty where nobody logs. */
+  /** For the log; empty without. */
   readonly formatted: string
   readonly compiled: CompiledQuery
 }
 
-/** MikroORM hides options that abort a statement among those of the log. */
+/** MikroORM passes options that abort a statement inside the options of the log. */
 function splitContext(context: LoggingOptions | undefined): {
   abort: AbortableQueryOptions | undefined
   logged: LoggingOptions | undefined
@@ -31,7 +31,7 @@ function splitContext(context: LoggingOptions | undefined): {
 }
 
 export class BoundPostgresConnection extends PostgreSqlConnection {
-  /** The engine joins a transaction that the application has around a call. */
+  /** Lets calls of the engine join a transaction of the application. */
   override transactional<T>(...[work, options]: Parameters<PostgreSqlConnection['transactional']>): Promise<T> {
     const { transactions } = (this.config.get('driverOptions') as LentDialect).host
     const transaction = transactions.create()

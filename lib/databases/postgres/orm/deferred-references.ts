@@ -1,12 +1,12 @@
 /**
- * Deferred references: foreign keys checked at the commit, as SQLite checks all. MikroORM writes the tables of a class one by one, maybe
- * with links between, and does not know the record behind a mere key (`mapToPk`). Concerns tables that the engine creates.
+ * Deferred references: in tables made by the engine, some foreign keys are checked at the commit. MikroORM writes the tables of a class one
+ * by one, maybe with links between, and does not know the record behind a mere key (`mapToPk`).
  */
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Defers references that MikroORM's order of records does not follow. The metadata change only while `make` runs: MikroORM would insert a
- * deferred link in one step, in two on SQLite, and each step counts as a version. Unique constraints are not deferred, as on SQLite.
+ * Defers references that MikroORM's order of records does not follow. The metadata change only while `make` runs: with a deferred link,
+ * MikroORM would insert in a single step, not two as on SQLite, and each step counts as a version. Unique constraints are not deferred.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

@@ -39,12 +39,12 @@ function formatArray(values: readonly unknown[]): string {
 }
 
 class LentPlatform extends PostgreSqlPlatform {
-  /** A column of 32 bits would change JavaScript's numbers. */
+  /** 32 bits would change JavaScript's numbers. */
   override getFloatDeclarationSQL(): string {
     return this.getDoubleDeclarationSQL()
   }
 
-  /** Takes nested lists, NULL, line breaks and the word null, too. */
+  /** Also nested lists, NULL, line breaks and the word null. */
   override marshallArray(values: readonly unknown[]): string {
     return formatArray(values)
   }
@@ -115,7 +115,7 @@ export class OrmDriver extends correctedDriver(AbstractSqlDriver<BoundPostgresCo
     followClock(meta, data, this.#clock, true)
     return insertInGroups(meta, data, async rows => {
       const result = await super.nativeInsertMany(entityName, rows, options, transform)
-      // The sequence may give the next group's keys.
+      // The next group may get keys of the sequence.
       await this.#raiseSequence(meta, rows, options?.ctx)
       return result
     })

@@ -1,5 +1,5 @@
 /**
- * Lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session,
+ * Lent dialect: lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session,
  * with savepoints.
  */
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql'
@@ -46,7 +46,7 @@ for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseArray
 for (const oid of [600, 718]) TYPES.setTypeParser(oid, text => text)
 TYPES.setTypeParser(1231, parseArray)
 
-/** Statements that may write outside of a known transaction. */
+/** Outside of a known transaction. */
 const WRITES = /^\s*(?:insert|update|delete|merge|with|truncate)\b/i
 
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
@@ -56,7 +56,7 @@ let cursorCount = 0
 class LentConnection implements DatabaseConnection {
   readonly session: PoolClient
   readonly #host: OrmHost
-  /** The session's transaction was open before. */
+  /** In an open transaction. */
   readonly isNested: boolean
   savepoint: string | undefined
   inTransaction = false
@@ -81,7 +81,7 @@ class LentConnection implements DatabaseConnection {
       : this.#execute(query)
   }
 
-  /** A transaction keeps a statement's changes apart, and gives a pooler's session its settings. */
+  /** In a transaction: keeps changes apart, and gives a pooler's session the settings. */
   async #executeAlone<R>(query: CompiledQuery, observer: WriteObserver | undefined): Promise<QueryResult<R>> {
     await this.run('begin')
     observer?.begin(this.session)
@@ -191,7 +191,7 @@ class LentDriver implements Driver {
       this.#host.observer()?.begin(lent.session)
       this.#host.transactions.begun(lent.session)
     } catch (error) {
-      // Kysely never gives back a connection whose `begin` failed.
+      // After a failed `begin`, Kysely never gives back the connection.
       await this.releaseConnection(lent)
       throw error
     }
@@ -219,7 +219,7 @@ class LentDriver implements Driver {
     if (lent.savepoint === undefined) {
       lent.inTransaction = false
       this.#host.observer()?.rollback(lent.session)
-      // Kysely never gives back a connection whose `rollback` failed. The server rolls back a discarded session.
+      // After a failed `rollback`, Kysely never gives back the connection. The server rolls back a discarded session.
       await lent.run('rollback').catch(() => this.#host.sessions.discard(lent.session))
       return
     }

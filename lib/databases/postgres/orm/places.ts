@@ -1,4 +1,4 @@
-/** Places: the schemas of tables whose entities name none. MikroORM assumes `public`, whatever the search path. */
+/** Places: finds the schemas of tables for entities without a schema. MikroORM assumes `public`, whatever the search path. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlPlatform } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
@@ -11,13 +11,13 @@ export function standardSchema(orm: MikroORM): string {
   return (orm.em.getPlatform() as AbstractSqlPlatform).getDefaultSchemaName()!
 }
 
-/** @returns `undefined` where the search path decides: the configuration fills in MikroORM's default */
+/** @returns `undefined` where the search path decides */
 export function givenSchema(orm: MikroORM): string | undefined {
   const schema = orm.config.get('schema')
   return schema === standardSchema(orm) ? undefined : schema
 }
 
-/** Finds entities whose tables stand elsewhere than MikroORM assumes. */
+/** Finds entities with tables in other schemas than MikroORM assumes. */
 export async function findPlaces(
   orm: MikroORM,
   session: PoolClient,

@@ -1,11 +1,11 @@
 /**
- * Puts the engine's time in the place of `now()` and `current_date`, in defaults and values, once its clock differs from the
- * server's, which nobody can set.
+ * Server time: replaces `now()` and `current_date` in defaults and values by the engine's time, where the engine's clock differs from the
+ * server's.
  */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../../foundation/async/clock.ts'
 
-/** Texts and quoted names, which stay; the present, with digits of the second. */
+/** Texts and quoted names, to skip; the present, with digits of the second. */
 const PRESENT =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\b(?:(?<moment>(?:now|(?:transaction|statement|clock)_timestamp)\s*\(\s*\))|(?<type>current_timestamp|localtimestamp|current_date|current_time|localtime)\b(?:\s*\(\s*(?<digits>\d)\s*\))?)/gi
 

@@ -1,5 +1,5 @@
 /**
- * Adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
+ * Add schema: adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
  * line for an impossible addition.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
@@ -21,10 +21,10 @@ const ONLY_ADDS =
 
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
-/** MikroORM writes the statement whether the schema exists or not. */
+/** MikroORM writes the statement in any case. */
 export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
-/** Two engines at once must not create the same table. */
+/** For one engine at a time. */
 const LOCK = 7_310_241_905
 
 /**
@@ -62,7 +62,7 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schemas: rea
   }
 }
 
-/** An empty database spares MikroORM the catalogues: seven statements, the slowest at the start. */
+/** In an empty database, MikroORM need not read the catalogues: the slowest statements of the start. */
 async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   // Types and routines may exist without any table.
   const needsMore = orm.config.getRoutines().length > 0 || [...orm.getMetadata()].some(hasNativeEnum)
@@ -91,7 +91,7 @@ function findWay(error: unknown, orm: MikroORM): string {
   return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
 }
 
-/** Views in the place of tables, named with and without schema, and columns that the views lack. */
+/** Views in the place of tables, named with and without schema, and missing columns. */
 export interface Views {
   readonly tables: readonly string[]
   readonly lacking: readonly (readonly [view: string, column: string])[]
@@ -99,7 +99,7 @@ export interface Views {
 
 const NO_VIEWS: Views = { tables: [], lacking: [] }
 
-/** Skips entities declared as views, where columns may be missing. */
+/** Skips entities declared as views. */
 export async function findViews(orm: MikroORM, session: PoolClient): Promise<Views> {
   const schema = ownSchema(orm)
   const wanted = [...orm.getMetadata()].flatMap(meta => {
@@ -175,7 +175,7 @@ async function listAdditions(database: ComparedDatabase): Promise<{ readonly add
   if (isNothing(difference)) return { added: [], left: [] }
   const added = (await listStatements(additionsOf(difference), database)).filter(onlyAdds)
   const all = await listStatements(difference, database)
-  // Of a replaced constraint, `left` names the end of the old alone.
+  // Of a replaced constraint, `left` has only the drop.
   return { added, left: all.filter(statement => !added.includes(statement) && !onlyAdds(statement)) }
 }
 

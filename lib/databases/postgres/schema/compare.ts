@@ -1,6 +1,6 @@
 /**
- * Finds differences between a database and the entities by MikroORM's comparator, except false differences (unchanged.ts) and
- * changes that nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies that the model lacks.
+ * Compare: finds differences between a database and the entities by MikroORM's comparator. Takes out false differences (unchanged.ts), and
+ * changes nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies missing in the model.
  */
 import {
   DatabaseSchema,
@@ -27,9 +27,9 @@ import { buildTables } from '../introspect/tables.ts'
 export interface ComparedDatabase {
   readonly orm: MikroORM
   readonly session: PoolClient
-  /** Reading all schemas takes long, and others are not the model's. */
+  /** Reading all schemas takes long. */
   readonly schemas: readonly string[]
-  /** Parts that the model lacks are differences, too. */
+  /** Parts missing in the model are differences, too. */
   readonly drop: boolean
 }
 
@@ -84,7 +84,7 @@ export function isNothing(difference: SchemaDifference): boolean {
   return Object.values(lists).every(list => (list instanceof Set ? list.size : Object.keys(list as object).length) === 0)
 }
 
-/** Omits changes, removals, and additions in the place of a removed part. */
+/** Omits changes, removals, and additions that replace a removed part. */
 export function additionsOf(difference: SchemaDifference): SchemaDifference {
   const changedTables = Object.entries(difference.changedTables).map(([key, table]) => {
     const links = Object.values(table.removedForeignKeys)
@@ -106,7 +106,7 @@ export function additionsOf(difference: SchemaDifference): SchemaDifference {
   return { ...difference, changedTables: Object.fromEntries(changedTables), changedViews: {}, changedRoutines: {} }
 }
 
-/** MikroORM takes written parts out of the lists. */
+/** MikroORM deletes written parts from the lists. */
 function copyLists(difference: SchemaDifference): SchemaDifference {
   const copied = Object.entries(difference.changedTables).map(([key, table]) => [
     key,
@@ -133,7 +133,7 @@ function keepOthers(table: TableDifference): void {
   table.renamedIndexes = {}
   table.removedTriggers = {}
   table.removedIndexes = Object.fromEntries(
-    // An index of another form is made again. An index that the model lacks stays.
+    // An index of another form is made again. An index missing in the model stays.
     Object.entries(table.removedIndexes).filter(([key]) => table.addedIndexes[key] !== undefined),
   )
   table.removedPolicies = Object.fromEntries(
@@ -143,7 +143,7 @@ function keepOthers(table: TableDifference): void {
   if (table.changedRlsForced === false) delete table.changedRlsForced
   if ((table.toTable.comment ?? '') === '') delete table.changedComment
   if (table.toTable.getPartitioning() === undefined) delete table.changedPartitioning
-  // Columns that the model lacks are dropped by name. A generated column with another expression is dropped and added.
+  // Columns missing in the model are dropped only by name, generated columns to be added with another expression.
   table.removedColumns = Object.fromEntries(Object.entries(table.removedColumns).filter(([key]) => table.addedColumns[key] !== undefined))
 }
 

@@ -1,7 +1,6 @@
 /**
- * Takes false differences out of MikroORM's comparison of a table. A part fits where the database describes the same, or has a
- * constraint of the same meaning. Else identities, generated columns, enums with capitals and keys of partitioned tables would be dropped
- * and added.
+ * Unchanged: takes false differences out of MikroORM's comparison of a table, where the server only spells a part differently. Else
+ * identities, generated columns, enums with capitals and keys of partitioned tables would be dropped and added.
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDifference } from '@mikro-orm/postgresql'
 
@@ -24,12 +23,12 @@ export function keepUnchanged(table: TableDifference, described: DatabaseTable |
   keepLinks(table, described, fitting)
 }
 
-/** MikroORM calls an identity generated, too, although rows store the values. */
+/** MikroORM calls an identity generated, too. */
 export function isComputed({ generated }: Column): boolean {
   return generated !== undefined && !/\bidentity$/i.test(generated)
 }
 
-/** A column is dropped and added only for a new expression. */
+/** Only a new expression drops and adds a column. */
 function keepGenerated(table: TableDifference, described: DatabaseTable | undefined): void {
   for (const column of table.toTable.getColumns()) {
     const { name } = column
@@ -107,7 +106,7 @@ function keepIndexes(table: TableDifference, described: DatabaseTable | undefine
     }
 }
 
-/** Removes what the server writes otherwise: capitals, casts, quotes, blanks, parentheses. */
+/** Removes differences of spelling: capitals, casts, quotes, blanks, parentheses. */
 function normalizeSql(sql: unknown): string {
   return String(sql)
     .split(/('(?:[^']|'')*')/)
@@ -125,7 +124,7 @@ function keepChecks(table: TableDifference, described: DatabaseTable | undefined
     Object.entries(removedChecks).filter(([, check]) => {
       if (!isList(check, fromTable)) return false
       if (replaced.has(check.columnName)) return true
-      // A check that the model lacks would refuse allowed values; a check of others stays.
+      // A former check would refuse allowed values; a check of others stays.
       const column = toTable.getColumn(check.columnName!)
       return column !== undefined && (column.enumItems ?? []).length === 0 && (isOurs || drop)
     }),

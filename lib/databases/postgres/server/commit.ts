@@ -1,4 +1,4 @@
-/** Ends a transaction, and tells the observer of changed rows. */
+/** Commit: ends a transaction, and tells the observer of changed rows. */
 import type { PoolClient, QueryResult } from 'pg'
 import { isLost, uncertain } from './errors.ts'
 import { command } from './sessions.ts'
@@ -16,7 +16,7 @@ export async function commit(session: PoolClient, observer: WriteObserver | unde
   } catch (error) {
     throw isLost(error) ? uncertain(error) : error
   }
-  // So the server answers after a failed statement.
+  // The server's answer after a failed statement.
   if (result.command === 'ROLLBACK') {
     observer?.rollback(session)
     throw new Error('The transaction was rolled back, since one of its statements had failed.')

@@ -1,6 +1,4 @@
-/**
- * Explains errors of PostgreSQL, by their codes: broken constraints, refusals by the schema, conflicts of transactions, lost connections.
- */
+/** Errors: explains PostgreSQL's error codes: broken constraints, refusals, conflicts of transactions, lost connections. */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
 
@@ -13,7 +11,7 @@ interface ServerError {
   readonly table?: string
   readonly column?: string
   readonly constraint?: string
-  /** Where the error is in the statement, an inner statement or a function: an error about a value has no position. */
+  /** In the statement, an inner statement or a function: an error about a value has no position. */
   readonly position?: string
   readonly internalQuery?: string
   readonly where?: string
@@ -46,7 +44,7 @@ function* listCauses(error: unknown): Generator<ServerError & Error> {
   }
 }
 
-/** The network fails (class 08); the server shuts down, or has no connection left. */
+/** The network fails (class 08), the server shuts down, or has no connection left. */
 export function isLost(error: unknown): boolean {
   for (const { code, message } of listCauses(error)) {
     if (typeof code === 'string' && (NETWORK_CODES.has(code) || /^(?:08|57P0[1-5]|53300)/.test(code))) return true
@@ -55,13 +53,13 @@ export function isLost(error: unknown): boolean {
   return false
 }
 
-/** A concurrent transaction was in the way: another try may succeed. */
+/** Another try may succeed. */
 export function isConflict(error: unknown): boolean {
   for (const { code } of listCauses(error)) if (code === '40001' || code === '40P01') return true
   return false
 }
 
-/** A prepared statement is gone, or does not fit the changed tables. */
+/** A prepared statement is gone, or does not fit changed tables. */
 export function isOutdated(error: unknown): boolean {
   const { code, message } = error as ServerError
   return code === '26000' || (code === '0A000' && message.includes('cached plan'))
@@ -95,7 +93,7 @@ export function unreachable(cause: unknown): RestError {
   })
 }
 
-/** The server does not know a prepared statement. On repetition, a pooler has lent another connection. */
+/** The server does not know a prepared statement: repeatedly, if a pooler lends other connections. */
 export function isUnprepared(error: unknown): boolean {
   for (const { code } of listCauses(error)) if (code === '26000') return true
   return false
@@ -122,7 +120,7 @@ export function conflicting(cause: unknown): RestError {
   })
 }
 
-/** See `Dialect.violation`. The server names the columns of a key only in the detail: `Key (a, "B")=(1, 2) ...`. */
+/** See `Dialect.violation`. Only the detail names the columns of a key: `Key (a, "B")=(1, 2) ...`. */
 export function violation(error: Error): { schema?: string; table: string; columns: string[] } | undefined {
   const { code, schema, table, column, detail = '' } = error as ServerError
   if (table === undefined) return undefined
@@ -168,18 +166,18 @@ export function refusal(error: Error): string | undefined {
 const PARAMETER_PLACE = /^(?:unnamed portal|portal ".*") parameter \$(\d+)/m
 
 /**
- * A type refuses a text with a code for faulty statements: no such object (`regclass`), or a syntax of the type (`jsonpath`, `tsvector`,
- * `ltree`, `hstore`). An error in a statement has a position.
+ * Some types refuse a text with a code for faulty statements: no such object (`regclass`), wrong syntax (`jsonpath`, `tsvector`, `ltree`,
+ * `hstore`). Without a position, the error is about a value.
  */
 function isAboutValue(error: Error): boolean {
   const { code, position, internalQuery, where, file } = error as ServerError
-  // Up to version 15, nothing else marks the error.
+  // Up to version 15, only the file tells.
   const isHstore = code === 'XX000' && file === 'hstore_io.c'
   if (!isHstore && !/^(?:42601|42602|42704|42725|42883|42P01|3F000)$/.test(String(code))) return false
   return where === undefined ? position === undefined && internalQuery === undefined : PARAMETER_PLACE.test(where)
 }
 
-/** The parameter that the server refuses, counted from 0. */
+/** A refused parameter, counted from 0. */
 export function findRefusedParameter(error: unknown): { readonly place: number; readonly reason: string } | undefined {
   const { where = '', message } = error as Partial<ServerError>
   const [, number] = PARAMETER_PLACE.exec(where) ?? []

@@ -1,15 +1,12 @@
-/**
- * Keeps writes apart from replacements of all data, which wait for running writes and hold back new ones. Throws RestError
- * (database_busy) where a transaction does not end.
- */
+/** Gate: keeps writes apart from replacements of all data. Throws RestError (database_busy) where a transaction does not end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/errors/errors.ts'
 import { Lock } from '../../../foundation/async/lock.ts'
 
-/** A replacement waits so long for running transactions. */
+/** For running transactions. */
 const PATIENCE_MS = 30_000
 
-/** New writes wait only so long: a running write may need one. */
+/** New writes wait only so long: a running write may need a new write. */
 const COURTESY_MS = 1_000
 
 export class WriteGate {

@@ -1,5 +1,5 @@
 /**
- * Lent settings: sets each transaction's settings anew behind a pooler that lends connections by the transaction (pgbouncer, Supavisor,
+ * Lent settings: sends settings anew with each transaction, behind a pooler with connections for each transaction (pgbouncer, Supavisor,
  * PgCat): settings of a session would reach another client.
  */
 import { Connection, type PoolClient } from 'pg'
@@ -23,7 +23,7 @@ export function withSettings(session: PoolClient, text: string): string {
   return settings !== undefined && BEGINS.test(text) ? `${text}; ${settings}` : text
 }
 
-/** Each message is a transaction at least. */
+/** Each message is at least a transaction. */
 export async function sendWithSettings(
   session: PoolClient,
   statements: readonly AskedStatement[],
@@ -44,7 +44,7 @@ interface Cancelled {
   readonly port: number
 }
 
-/** Asks by the protocol: the server does not know a pooler's process number. */
+/** By the protocol: the server does not know a pooler's process number. */
 export function cancel(session: PoolClient): Promise<void> {
   // The types of pg leave the fields out.
   const { processID, secretKey, host, port } = session as unknown as Cancelled

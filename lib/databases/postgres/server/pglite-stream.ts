@@ -1,6 +1,6 @@
 /**
- * Stands for `pg`'s socket, and exchanges messages with a PGlite. PGlite has one backend: a new stream clears the state of
- * the last.
+ * PGlite stream: stands for the socket of `pg`, and exchanges messages with a PGlite. PGlite has a single backend: a new stream clears the
+ * state of the last.
  */
 import { Duplex } from 'node:stream'
 
@@ -11,7 +11,7 @@ export interface Pglite {
   close(): Promise<void>
 }
 
-/** Ends a client's connection. The one backend must go on. */
+/** Ends a client's connection, but PGlite's backend must go on. */
 const TERMINATE = 0x58
 
 type StreamDone = (error?: Error | null) => void
@@ -77,7 +77,7 @@ export class PgliteStream extends Duplex {
     let sent = messages
     if (this.#hasBegun) sent = withoutTerminate(messages)
     else {
-      // The first message, which opens a connection, has no type.
+      // The first message has no type.
       this.#hasBegun = true
       await this.#pglite.exec('rollback')
       await this.#pglite.exec('discard all')

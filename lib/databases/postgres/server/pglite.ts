@@ -1,6 +1,6 @@
 /**
- * PGlite: PostgreSQL as WebAssembly, in memory or in a folder, with one session. Throws Error in one line for a missing package, or a
- * folder that cannot be opened.
+ * PGlite: PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, or a
+ * broken folder.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
 import { PgliteStream, type Pglite } from './pglite-stream.ts'
 
-/** Names the process that has a folder open: PGlite would let a second in, and both would destroy the folder. */
+/** Names the process that has a folder open: a second process would destroy the folder. */
 const OWNER = 'mikro-rest.pid'
 
 const openFolders = new Set<string>()
@@ -36,12 +36,12 @@ export class PgliteDatabase {
       database: 'postgres',
       ssl: false,
       max: 1,
-      // Ended sessions lose prepared statements, and idle ones cost nothing.
+      // Ended sessions lose prepared statements; idle sessions cost nothing.
       idleTimeoutMillis: 0,
     }
   }
 
-  /** Copies into memory. Nobody may be using the session. */
+  /** Copies into memory, while nobody uses the session. */
   async clone(): Promise<PgliteDatabase> {
     return new PgliteDatabase(await this.#pglite.clone())
   }
@@ -105,14 +105,14 @@ async function takeFolder(folder: string, url: string, mayCreate: boolean): Prom
       cause: error,
     })
   })
-  // A process that is killed early leaves a folder with the mark of the process alone.
+  // A process killed early leaves only a mark.
   const isNew = found === undefined || found.every(each => each === OWNER)
   if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
   if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)
   await mkdir(folder, { recursive: true })
   const owner = join(folder, OWNER)
   const holder = Number(await readFile(owner, 'utf8').catch(() => '0'))
-  // Process numbers come again, above all in a container.
+  // Process numbers come again, as in a container.
   if (holder === process.pid ? openFolders.has(folder) : isRunning(holder))
     throw new Error(`The database ${url} is open already (process ${holder}): a folder of PGlite serves one engine at a time.`)
   // Left behind by a killed process.

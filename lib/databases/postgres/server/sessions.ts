@@ -1,6 +1,6 @@
 /**
- * Sessions: a pool of connections to a server, with the settings that `databases/sql/` needs. Throws RestError (database_busy) where no
- * session is free.
+ * Sessions: a pool of connections to a server, with settings for `databases/sql/`. Throws RestError (database_busy) where no session is
+ * free.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
@@ -14,7 +14,7 @@ import { cancel, isLent, lendSettings, sendWithSettings, withSettings } from './
 import type { PgliteDatabase } from './pglite.ts'
 import { gatherWrites, sendBatch, type Answered, type AskedStatement } from './statement-batch.ts'
 
-/** Milliseconds to wait for a session. */
+/** For a session, in milliseconds. */
 const WAIT_MS = 5_000
 
 /** Default of the option `statementTimeout`. */
@@ -51,11 +51,11 @@ export class Sessions {
   readonly #prepares: boolean
   /** Instead of a server. */
   readonly pglite: PgliteDatabase | undefined
-  /** Never used again: a request to end a statement may come late, and meet the next. */
+  /** Never used again: a late cancel may end the next statement. */
   readonly #unusable = new WeakSet<PoolClient>()
   /** By performance.now(). */
   readonly #begunAt = new WeakMap<object, number>()
-  /** When a session was last lost, or outdated by changed tables, as older sessions mostly are. */
+  /** When a session was last lost or outdated. Older sessions mostly are, too. */
   #lostAt = -1
   readonly #preparedTexts = new Set<string>()
   /** Only repeated statements are worth keeping. */
@@ -77,14 +77,14 @@ export class Sessions {
         pipeline: true,
         fallback_application_name: 'mikro-rest',
         onConnect: client => {
-          // Unheard, an error would end the process. The running statement fails by itself.
+          // Unheard, an error would end the process.
           client.on('error', () => {})
           this.#begunAt.set(client, performance.now())
           if (!lends) return client.query(text) as unknown as void
           lendSettings(client, text)
         },
       })
-        // The pool drops lost idle sessions by itself.
+        // The pool drops lost sessions itself.
         .on('error', () => {})
     this.#pool = this.#createPool()
   }
@@ -157,7 +157,7 @@ export class Sessions {
   /**
    * Ends the running statement as soon as the request is to end.
    *
-   * @throws the reason of that end in the place of the statement's error
+   * @throws the reason of the end instead of the statement's error
    */
   async guard<T>(session: PoolClient, end: RequestAbort | undefined, work: () => Promise<T>): Promise<T> {
     if (end === undefined) return work()
@@ -187,13 +187,13 @@ export class Sessions {
     }
   }
 
-  /** Asks outside of the pool, which may have no connection left. */
+  /** Outside of the pool, which may have no connection left. */
   async #cancel(session: PoolClient): Promise<void> {
-    // PGlite has one connection, and ends no statement early.
+    // PGlite ends no statement early.
     if (this.pglite !== undefined) return
     this.discard(session)
     if (isLent(session)) return cancel(session)
-    // The types of pg leave the number out.
+    // The types of pg lack the number.
     const { processID } = session as unknown as { readonly processID: number }
     const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: WAIT_MS })
     client.on('error', () => {})

@@ -1,6 +1,6 @@
 /**
- * Sends statements in one message. `pg` would send single messages, ask for descriptions of columns and build rows twice,
- * which costs more than finding a record. Rows are arrays of texts, as sent.
+ * Statement batch: sends several statements in a single message. Rows are arrays of texts, as sent. `pg` would send a message for each, ask
+ * for descriptions of columns and build rows twice, for more than the cost of finding a record.
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
@@ -22,11 +22,11 @@ export interface Answered {
 
 class PreparedBatch {
   readonly names = new Map<string, string>()
-  /** Texts being prepared: other batches cannot use the names yet. */
+  /** Not usable by other batches yet. */
   readonly pending = new Set<string>()
-  /** Random: behind a pooler, a name must not run another session's statement. */
+  /** Random: behind a pooler, names of two sessions must differ. */
   readonly prefix = `mikro_${randomBytes(6).toString('base64url')}_`
-  /** No name is given twice: names of a failed batch are closed late, behind messages sent meanwhile. */
+  /** Names of a failed batch are closed late: no name is given twice. */
   count = 0
 }
 
@@ -58,8 +58,7 @@ export function findFailed(error: unknown): string | undefined {
 const gathering = new WeakSet<Writable>()
 
 /**
- * Sends one packet up to the next wait: `begin`, writes, the question for changed rows. A packet is a system call on both sides, about as
- * costly as finding a row.
+ * Sends a single packet up to the next wait: `begin`, writes, the question for changed rows. A packet costs about as much as finding a row.
  */
 export function gatherWrites({ stream }: Connection): void {
   if (gathering.has(stream)) return
@@ -71,7 +70,7 @@ export function gatherWrites({ stream }: Connection): void {
   })
 }
 
-/** `pg` calls `submit`, then `handle…` for all answers up to the end of the message. */
+/** `pg` calls `submit`, then `handle…` for each answer. */
 class StatementBatch extends Query {
   /** Watchers of a client read the statements here. */
   readonly statements: readonly AskedStatement[]
@@ -111,7 +110,7 @@ class StatementBatch extends Query {
       }
       connection.parse({ name, text: sql, types: [] }, true)
     }
-    // pg changes no values, but takes a mutable array.
+    // The types of pg want a mutable array.
     connection.bind({ statement: name, values: values as never }, true)
     connection.execute({}, true)
   }
@@ -130,7 +129,7 @@ class StatementBatch extends Query {
     if (error instanceof Error) failedTexts.set(error, this.statements[this.#tags.length]?.sql)
     for (const [sql, name] of this.#preparing) {
       this.#prepared.pending.delete(sql)
-      // The server keeps statements prepared before the error. Closing a name that does not exist is no error.
+      // The server keeps statements prepared before the error.
       if (connection.stream.writable) connection.close({ type: 'S', name }, true)
     }
     this.reject(error)

@@ -1,4 +1,4 @@
-/** Calls of a hook to the engine or MikroORM join the transaction of the hook's write. */
+/** Transactions: the open transaction of asynchronous work. So calls of a hook join the transaction of the hook's write. */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
@@ -14,7 +14,7 @@ export interface OpenTransaction {
   open: boolean
   /** Keeps inner writes apart. */
   readonly nested: Lock
-  /** The conflict of an inner write: nothing can be committed. */
+  /** Of an inner write: nothing can be committed. */
   conflict?: unknown
   readonly end?: RequestAbort | undefined
 }
@@ -43,7 +43,7 @@ export class Transactions {
     if (transaction !== undefined && !transaction.open) transaction.session ??= session
   }
 
-  /** Refuses when the caller's request is out of time. */
+  /** Refuses after the deadline of the request. */
   checkTime(): void {
     this.#current.current?.end?.checkTime()
   }

@@ -1,4 +1,4 @@
-/** Hears of transactions, to report changed rows. */
+/** Write observer: hears of transactions, to report changed rows. */
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {

@@ -1,6 +1,6 @@
 /**
- * Completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
- * and leave ς: `translate` then maps ς to σ. Once, `open.ts` lets the server lower all characters with a case.
+ * Case folding: completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
+ * and leave ς: `translate` then maps ς to σ. `open.ts` asks the server once for `lower` of all characters.
  *
  * ```
  * translate(lower(name), 'ς', 'σ')
@@ -8,7 +8,7 @@
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 
-/** The arguments of `translate(lower(value collate ...), from, to)`. */
+/** `translate(lower(value collate ...), from, to)` */
 export interface CaseFolding {
   readonly collation: string
   readonly from: string
@@ -21,7 +21,7 @@ const LAST = 0x1ffff
 
 let classes: ReadonlyMap<string, string> | undefined
 
-/** Maps each character with a case to the smallest that is equal but for case. */
+/** Maps each character with a case to the smallest character of the same letter. */
 export function listCaseClasses(): ReadonlyMap<string, string> {
   return (classes ??= buildCaseClasses())
 }
@@ -63,7 +63,7 @@ function areEqual(one: string, other: string): boolean {
 /** @param lowered what `lower` of the server gives for each key of `listCaseClasses`, in the same order */
 export function findCaseFolding(lowered: readonly string[], collation: string): CaseFolding {
   const all = [...listCaseClasses()]
-  // All become what the server makes of the first listed character. Several characters would not fit `translate`.
+  // The server's `lower` of the first character counts for all. `translate` takes only single characters.
   const folded = new Map<string, string>()
   for (const [index, [character, smallest]] of all.entries()) {
     const given = lowered[index]!

@@ -1,4 +1,4 @@
-/** Compares and sorts values inside `jsonb` by their own types. */
+/** Compare JSON: compares and sorts values inside `jsonb` by their own types: numbers as numbers, texts as texts. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
@@ -41,7 +41,7 @@ export function compileTextWithin(operand: Operand, columns: ColumnScope): Sql {
   return sql`(case jsonb_typeof(${value}) when 'string' then ${value} #>> '{}' end) collate "C"`
 }
 
-/** Texts are compared with the given text, other values (for `<`, numbers alone) as JSON. */
+/** Compares texts with the given text, other values (for `<`, only numbers) as JSON. */
 export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>' | '>=', ref: ValueRef, columns: ColumnScope): Sql {
   const { attribute } = operand
   const value = compileOperandWithin(operand, columns)
@@ -51,13 +51,13 @@ export function compareWithin(operand: Operand, operator: '=' | '<' | '<=' | '>'
     // A given text in quotes also equals the text inside.
     return sql`(case jsonb_typeof(${value}) when 'string' then (${value} #>> '{}') = ${given} or coalesce(${same}, false) else ${same} end)`
   }
-  // Texts are compared only with given texts that are no number.
+  // Where the given text is a number, texts are not compared.
   const number = sql`${filterValue(ref, attribute, NUMBER)}::numeric`
   const texts = sql`case when ${number} is null then (${value} #>> '{}') collate "C" ${operator} ${given} end`
   return sql`(case jsonb_typeof(${value}) when 'string' then ${texts} when 'number' then (${value})::numeric ${operator} ${number} end)`
 }
 
-/** A custom type stores a number or a text in a document. Numbers come first. */
+/** For custom types: numbers and texts in a document. Numbers come first. */
 export function compareStoredWithin(
   { hops, attribute }: Operand,
   operator: '=' | '<' | '<=' | '>' | '>=',

@@ -1,4 +1,6 @@
-/** Turns PostgreSQL's texts, in the time zone UTC, into JSON values. */
+/**
+ * Decode: makes JSON values of PostgreSQL's texts: `2020-01-31T12:13:14.123Z` of `2020-01-31 12:13:14.123456+00`. Needs the time zone UTC.
+ */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource, RowValue } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'
@@ -6,7 +8,7 @@ import { parseServerTime } from '../../../foundation/values/iso-time.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { BLANK_PADDED } from './parameters.ts'
 
-/** JSON has no infinity, and -0 would read back as 0. */
+/** Null for infinity and NaN; 0 for -0. */
 function decodeNumber(text: string): number | null {
   const value = Number(text)
   return Number.isFinite(value) ? value + 0 : null
@@ -14,7 +16,7 @@ function decodeNumber(text: string): number | null {
 
 const DATETIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/
 
-/** Takes `2020-01-31 12:13:14.123456+00`, also without offset. Leaves other values (`infinity`, years before the first). */
+/** Also without offset. Leaves `infinity` and years before the first. */
 function decodeDatetime(text: string): string {
   const bare = text.endsWith('+00') ? text.slice(0, -3) : text
   return DATETIME.test(bare) ? `${bare.slice(0, 10)}T${bare.slice(11, 19)}.${bare.slice(20, 23).padEnd(3, '0')}Z` : text

@@ -1,4 +1,4 @@
-/** Turns values into texts, which statements cast, and lists of texts. */
+/** Encode: makes texts of values, and lists of texts. Statements cast the texts. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
@@ -16,7 +16,7 @@ export function keepPossible(value: unknown): string | null {
   return text.includes('\0') ? null : text
 }
 
-/** Unlike ISO 8601, PostgreSQL reads no signed years, and needs `BC` for years before the first. */
+/** PostgreSQL reads no signed years, and needs `BC` for years before the first. */
 export function formatTime(milliseconds: number): string {
   if (Math.abs(milliseconds) === Infinity) return `${milliseconds}`.toLowerCase()
   const text = new Date(milliseconds).toISOString()

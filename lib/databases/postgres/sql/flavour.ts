@@ -1,4 +1,7 @@
-/** Flavour: SQL of PostgreSQL 15 and later. Rows are texts; sessions need the time zone UTC and the DateStyle ISO. */
+/**
+ * Flavour: the SQL of PostgreSQL, from version 15, for the compiler of `databases/sql/`. Rows are texts; sessions need the time zone UTC
+ * and the DateStyle ISO.
+ */
 import { idParts } from '../../../model/key.ts'
 import type { KeyPart, ScalarAttribute } from '../../../model/model.ts'
 import type { ValueForm, OwnPatternForm } from '../../../records/database/value-form.ts'
@@ -24,7 +27,7 @@ const PLAIN_FORM: readonly ValueForm[] = ['value']
 export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES): Flavour {
   return {
     finish: whole => numberParameters(whole, own),
-    // The server ends statements by itself: `statement_timeout`.
+    // `statement_timeout` ends statements.
     mark: () => '',
     formatBoolean: String,
 
@@ -50,7 +53,7 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
     isInLinks,
 
     order(value, { descending, nulls: asked = descending ? 'last' : 'first' }, mayBeNull) {
-      // Only for possible NULL: else a common index would not serve.
+      // Without NULL, a common index serves.
       const nulls = mayBeNull ? ` nulls ${asked}` : ''
       return sql`${value}${descending ? ' desc' : ''}${nulls}`
     },
@@ -72,9 +75,9 @@ export function createFlavour(folding: CaseFolding, own: OwnTypes = NO_OWN_TYPES
 
 function compileExtreme(which: 'min' | 'max', value: Sql, type: ScalarType, own: OwnTypes): Sql {
   const { kind } = type
-  // PostgreSQL has no `min` of booleans, and up to version 17 none of UUIDs.
+  // No `min` of booleans, and up to version 17 of UUIDs.
   if (kind === 'boolean') return sql`${which}((${value})::int)`
-  // PostgreSQL has no `min` of rows up to version 17, none of bits, and maybe none of a custom type's column.
+  // No `min` of rows up to version 17, of bits, and maybe of a custom type.
   if (kind === 'jsonValue' || kind === 'custom' || findOwnType(type, own) !== undefined)
     return sql`(array_agg(${value} order by ${value}${which === 'max' ? ' desc' : ''}) filter (where ${value} is distinct from null))[1]`
   return kind === 'uuid' ? sql`${which}((${value})::text collate "C")` : sql`${which}(${value})`
@@ -124,7 +127,7 @@ function isOneOfValues(operand: Operand, values: readonly ValueRef[], columns: C
   )
 }
 
-/** Some types have an order of their own: `money`, `inet`, enums. */
+/** `money`, `inet` and enums have an order of their own. */
 function findForm({ source, type }: ScalarAttribute, own: OwnTypes): ValueForm {
   return source.kind === 'column' && findOwnType(type, own) !== undefined ? OWN_TYPE : 'value'
 }
@@ -175,7 +178,7 @@ function compileMatches({ collation, from, to }: CaseFolding): {
       const value = compileText(operand, columns)
       const patterns = bind({ from: 'filterPatterns', filter })
       if (level === 0) return sql`${value} like any(${patterns})`
-      // An array: against the rows of a query the server would fold the value anew for each pattern.
+      // Not rows of a query: the server would fold the value for each pattern.
       return sql`${folded(value, level)} like any(array(select ${folded(sql`p`, level)} from unnest(${patterns}) as p))`
     },
     like({ operand, value, fold: isFolded }, columns) {
@@ -194,7 +197,7 @@ function compileContains({ how, operand, value }: Condition & { kind: 'contains'
   return sql`(${stored})::text[] ${CONTAINMENT[how]} array(select jsonb_array_elements_text(${given}))`
 }
 
-/** The only letter with a lower case of two characters, replaced by a character of no text. */
+/** The only letter with a lower case of two characters, and a character of no text. */
 const DOTTED = 'İ'
 const INSTEAD = '\u{10fffe}'
 
@@ -231,7 +234,7 @@ function compileOrdered(column: string, type: ScalarType, own: OwnTypes): Sql {
   return target === undefined ? collate(text(castColumn(column, type)), type) : text(`(${column})::${target}`)
 }
 
-/** In a JSON document, a type of the application may store numbers and texts: each sorts as stored. */
+/** In a document, a custom type may store numbers and texts: each sorts as stored. */
 function compileSortedValue(attribute: ScalarAttribute, columns: ColumnScope, own: OwnTypes): Sql {
   return isOwnInDocument(attribute) ? compileSortedWithin(attribute, [], columns) : compileStoredValue(attribute, columns, own)
 }
@@ -257,7 +260,7 @@ function compileOperand(operand: Operand, columns: ColumnScope, own: OwnTypes): 
   return compileStoredValue(operand.attribute, columns.through(operand.hops), own)
 }
 
-/** Equality needs no collation and can use any index. */
+/** Without collation, equality can use any index. */
 function compileBareOperand(operand: Operand, columns: ColumnScope): Sql {
   return compileBareValue(operand.attribute, columns.through(operand.hops))
 }

@@ -1,17 +1,17 @@
 /**
- * Own types: types with an order of their own, whose values the API shows as texts (`inet`, `money`, enums): 9 days are less than 10 days,
+ * Own types: types shown as texts, but with an order of their own (`inet`, `money`, enums): an interval of 9 days is less than 10 days,
  * though the text is greater. Filters and sort keys compare by the type.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
-/** By each way to write a type: the type to cast to; for a domain, its base. */
+/** By each name of a type: the type to cast to; for a domain, the base. */
 export type OwnTypes = ReadonlyMap<string, string>
 
 export const NO_OWN_TYPES: OwnTypes = new Map()
 
 /**
- * Enums, ranges, and what has an order by default. Texts (`citext`) are compared by code point. Orders by other operators
- * than `<` (`hstore`) do not count. The quoted name of a type assumes no length, as `bit` does.
+ * Enums, ranges, and types with an order by default. Not texts (`citext`), compared by code point, nor orders by other operators than `<`
+ * (`hstore`). The quoted name of a type has no length; a bare `bit` has.
  */
 export const OWN_TYPES_SQL = `with recursive own(id, base) as (
     select t.oid, t.oid from pg_type t where t.typtype in ('e', 'r', 'm') or (t.typcategory not in ('S', 'Z') and exists (
@@ -35,7 +35,7 @@ export function listOwnTypes(rows: readonly (readonly unknown[])[]): OwnTypes {
   )
 }
 
-/** Digits of a type, and the fields of an interval: `bit(4)`, `interval year to month`. */
+/** `bit(4)`, `interval year to month` */
 const DETAILS = /\(\d+(?:, ?-?\d+)?\)|(?<=^(?:pg_catalog\.)?interval\b).*/i
 
 /** @returns undefined where the shown texts are compared */

@@ -1,6 +1,6 @@
 /**
- * Numbers and casts parameters. Without a cast, a parameter takes the column's type, and a misfit fails instead of finding
- * nothing.
+ * Parameters: numbers and casts the `?` of SQL: `id = $1::bigint`. Without a cast, a parameter has the column's type, and a misfit fails
+ * instead of finding nothing.
  */
 import { idParts } from '../../../model/key.ts'
 import type { Binding } from '../../../records/database/binding.ts'
@@ -10,7 +10,7 @@ import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { findOwnType, type OwnTypes } from './own-types.ts'
 import { OWN_TYPE } from './value-forms.ts'
 
-/** Question marks in quoted names and texts are no parameters. */
+/** Skips question marks in names and texts. */
 const TOKENS = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\?/g
 
 export function numberParameters({ text, bindings }: Sql, own: OwnTypes): Statement {
@@ -51,15 +51,15 @@ export function findSqlType({ kind, codec, column }: ScalarType): string | undef
 export const BLANK_PADDED = 'bpchar'
 
 /**
- * Types shown as texts (`inet`, an enum) are compared as texts: not every text is a value of the type. Numbers of 32 bits are compared as
- * shown: 0.1 is another number in 64 bits.
+ * Types shown as texts (`inet`, an enum) are compared as texts: not every text is a value. Numbers of 32 bits are compared as shown: 0.1 is
+ * another number in 64 bits.
  */
 export function castColumn(expression: string, { kind, column }: ScalarType): string {
   if (column === undefined || column === BLANK_PADDED) return expression
   // A cast would add a mask.
   if (column === 'pg_catalog.inet') return `(case when ${expression} is not null then concat(${expression}) end)`
   if (kind === 'text') return `(${expression})::text`
-  // Beside an oid, a number would become one; not every number is valid.
+  // A number would become an oid, not always valid.
   if (kind === 'bigint') return `(${expression})::bigint`
   return kind === 'float' ? `(${expression})::text::float8` : expression
 }
@@ -96,13 +96,13 @@ function formatCast(binding: Binding, own: OwnTypes): string {
     case 'scopeKey':
       return castTo(binding.type)
     case 'literal':
-      // In the application's expression the server decides: a text beside a date is a date.
+      // In the application's SQL, a text beside a date is a date.
       return typeof binding.value === 'number' ? '::numeric' : ''
     case 'filter':
     case 'scope':
     case 'model':
       if (binding.form === OWN_TYPE) return `::${findOwnType(binding.type, own)}`
-      // Parts of patterns are texts, whatever they are compared with.
+      // Parts of patterns are texts.
       return binding.form !== 'value' && binding.form.of === 'pattern' ? '::text' : castTo(binding.type)
   }
 }

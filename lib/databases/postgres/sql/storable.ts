@@ -1,4 +1,4 @@
-/** Finds values that PostgreSQL refuses or changes. */
+/** Storable: refuses values that PostgreSQL would refuse or change: integers of more than 32 bits, texts with NUL. */
 import type { ScalarType, ScalarValue } from '../../../foundation/values/scalar-type.ts'
 
 /** An `integer` has 32 bits. */
@@ -21,7 +21,7 @@ const upTo = (most: bigint): TextForm => ({
 const upToBytes = (most: number): TextForm => ({ is: `a string of at most ${most} bytes`, takes: text => Buffer.byteLength(text) <= most })
 const BITS: TextForm = { is: 'a string of 0 and 1', takes: text => /^[01]*$/.test(text) }
 
-/** Types that silently change other texts: to 0, fewer characters, or bits of hexadecimal digits. */
+/** Types that would silently change other texts. */
 const FORMS: ReadonlyMap<string, TextForm> = new Map([
   ['oid', upTo(MOST_OF_32)],
   ['xid', upTo(MOST_OF_32)],

@@ -1,4 +1,4 @@
-/** Value forms: forms of values and patterns, beside the stored value. */
+/** Value forms: other forms of a filter's value: bounds of a time or a prefix, patterns, regular expressions, JSON. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/json/json-numbers.ts'
@@ -6,7 +6,7 @@ import { parseNumber } from '../../../foundation/values/scalar-type.ts'
 import { encode, formatTime, keepPossible } from './encode.ts'
 import { formatExpression } from './format-expression.ts'
 
-/** The last microsecond shown as the same millisecond. */
+/** The last microsecond of the same millisecond. */
 export const TIME_LAST: OwnForm = {
   of: 'value',
   encode: value => (value === null || value === undefined ? null : formatTime(value as number).replace('Z', '999Z')),
@@ -15,7 +15,7 @@ export const TIME_LAST: OwnForm = {
 /** The server makes a value of the column's type. */
 export const OWN_TYPE: OwnForm = { of: 'value', encode }
 
-/** A pattern of which no part has a NUL: no stored text has one. */
+/** NULL for patterns with NUL: stored texts have no NUL. */
 function pattern(encode: (pieces: readonly string[]) => unknown): OwnPatternForm {
   return { of: 'pattern', encode: pieces => (pieces.some(piece => keepPossible(piece) === null) ? null : encode(pieces)) }
 }
@@ -29,7 +29,7 @@ export const CONTAINED = pattern(pieces => pieces[1])
 
 export const LIKE = pattern(formatLike)
 
-/** Doubles a lone backslash at the end, which the server refuses. */
+/** Doubles a lone backslash at the end, refused by the server. */
 export const GIVEN_LIKE: OwnForm = {
   of: 'value',
   encode: value => (typeof value === 'string' ? keepPossible(value.replace(/(?<!\\)(?:\\\\)*\\$/, '$&\\')) : null),
@@ -58,13 +58,13 @@ export const STORED_NUMBER: OwnForm = {
     typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' || typeof value === 'bigint' ? String(value) : null,
 }
 
-/** NUL and lone surrogates, which stored JSON cannot hold. */
+/** NUL and lone surrogates, never in stored JSON. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f]..)/i
 
-/** Levels of JSON; the server takes some thousand. */
+/** The server takes some thousand. */
 const MAX_DEPTH = 1000
 
-/** A text as JSON, in the server's spelling; NULL for null and no JSON. */
+/** A text as JSON, in the server's spelling; NULL for null and other texts. */
 export const JSON_VALUE: OwnForm = {
   of: 'value',
   encode: value => {

@@ -1,4 +1,4 @@
-/** Write lists: sets the links of several rows. A list of keys is one array parameter, whatever its length. */
+/** Write lists: statements that set, remove and read links of several rows. Keys are a single array parameter. */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'

@@ -1,4 +1,4 @@
-/** Write rows: differing values, generated keys, parameters. */
+/** Write rows: INSERT statements with generated keys, comparisons of columns with new values, parameters. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'
@@ -9,7 +9,7 @@ import { formatTime } from './encode.ts'
 /** Kinds that columns compare like MikroORM. */
 const COMPARABLE: ReadonlySet<string> = new Set(['integer', 'bigint', 'float', 'decimal', 'boolean', 'date', 'time', 'uuid', 'blob'])
 
-/** See `Flavour.differs`. An untyped parameter takes the column's type, even in a CASE. */
+/** See `Flavour.differs`. A parameter in a CASE takes the column's type. */
 export function differs(column: string, parameter: Sql, type: ScalarType | undefined): Sql {
   const kind = type?.kind ?? 'text'
   if (COMPARABLE.has(kind)) return sql`${column} is distinct from ${parameter}`
@@ -22,18 +22,18 @@ export function differs(column: string, parameter: Sql, type: ScalarType | undef
   return sql`${column}::text collate "C" is distinct from ${typed}::text collate "C"`
 }
 
-/** See `WritingDialect.insert`. Skips a row with taken unique values: an error would use up a key. */
+/** See `WritingDialect.insert`. */
 export function compileInsert(stored: StoredTable, columns: readonly StoredColumn[]): Statement {
   const { table, key, uniques, keepsUnique } = stored
   if (columns.length === 0) return returnKeys(`insert into ${tableName(table)} default values`, stored, columns)
   const places = new Map(columns.map(({ column }, index) => [column, `$${index + 1}`]))
   const isTaken = (set: readonly StoredColumn[]): string =>
     set.map(each => `${castToOwn(each)} = ${takeType(places.get(each.column)!, name(each.column))}`).join(' and ')
-  // No guards where functions of the model give values: after a skipped insert the functions would be called again.
+  // Without guards where functions of the model give values: after a skipped insert, the functions would run again.
   const sets = (keepsUnique ? [key, ...uniques] : []).filter(set => set.every(({ column }) => places.has(column)))
   const guards = sets.map(set => `not exists (select from ${tableName(table)} where ${isTaken(set)})`)
   const where = guards.length === 0 ? '' : ` where ${guards.join(' and ')}`
-  // A parameter has one type everywhere: for a domain, the base type. A table's name may be that of another type (line, point, name).
+  // A parameter has a single type everywhere: for a domain, the base. A table may have the name of a type (line, point, name).
   const compared = new Set(sets.flat().map(({ column }) => column))
   const values = [...places].map(([column, place]) =>
     compared.has(column) ? takeType(place, `(select ${name(column)} from ${tableName(table)} limit 0)`) : place,
@@ -54,7 +54,7 @@ function formatInto({ table }: StoredTable, columns: readonly StoredColumn[]): s
   return `insert into ${tableName(table)} (${columns.map(({ column }) => name(column)).join(', ')})`
 }
 
-/** Raises the sequence above inserted keys, which the sequence would generate again. */
+/** Raises the sequence above inserted keys. */
 function returnKeys(insert: string, { table, counter }: StoredTable, columns: readonly StoredColumn[]): Statement {
   if (counter === undefined) return { sql: insert, bindings: [] }
   const keyName = name(counter.column)
@@ -64,7 +64,7 @@ function returnKeys(insert: string, { table, counter }: StoredTable, columns: re
 }
 
 /**
- * Moves the sequence behind a key that it would generate. An unused sequence may have been restarted: its next value is taken to see.
+ * Moves a sequence behind a key, not to generate the key again. Takes the next value of an unused sequence, maybe restarted.
  *
  * @param highest a query for the key, `k`
  * @param place the quoted table and the column, as SQL texts
@@ -78,7 +78,7 @@ export function raiseSequence(highest: string, [table, column]: readonly [string
   )
 }
 
-/** A parameter of a column's type, with its length or enum. */
+/** A parameter of a column's type. */
 function takeType(parameter: string, column: string): string {
   return `case when true then ${parameter} else ${column} end`
 }
